@@ -6,7 +6,7 @@ From ranks and scores to points, and from points to a ranking.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 from schemas.errors import ContractError
@@ -60,9 +60,7 @@ def describe_round(
             }
         ],
         "league_evaluations": list(evaluations),
-        "league_rankings": [
-            judged | _describe_standing(standing) for standing in tally.rank(claim.rules.candidates)
-        ],
+        "league_rankings": [judged | asdict(standing) for standing in tally.rank(claim.rules.candidates)],
         "league_flags": [
             {name: row[name] for name in (*judged, "league_question_id", "judge", "answerer")}
             | {"template": template}
@@ -149,24 +147,9 @@ def _name_played(claim: ClaimedLeague, played: PlayedRound) -> Row:
     return place | {"league_question_id": played.question.question_id}
 
 
-def _describe_standing(standing: Standing) -> Row:
-    return {
-        "model": standing.model,
-        "evaluation_count": standing.evaluation_count,
-        "score": standing.score,
-        "rank": standing.rank,
-    }
-
-
 def _describe_usage(usage: Usage | None) -> Row:
-    if usage is None:
-        return {"input_tokens": None, "output_tokens": None, "cost_usd": None, "call_count": None}
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost_usd": usage.cost_usd,
-        "call_count": usage.call_count,
-    }
+    names = ("input_tokens", "output_tokens", "cost_usd", "call_count")
+    return {name: None if usage is None else getattr(usage, name) for name in names}
 
 
 def _describe_question(claim: ClaimedLeague, played: PlayedRound) -> Row:
@@ -218,10 +201,7 @@ def _describe_originality(claim: ClaimedLeague, played: PlayedRound) -> list[Row
         _name_played(claim, played)
         | {
             "draft": number,
-            "compared_with": near.compared_with,
-            "neighbour": near.neighbour,
-            "ngram_overlap": near.ngram_overlap,
-            "similarity": near.similarity,
+            **asdict(near),
             "is_too_near": is_too_near,
         }
         for number, draft in enumerate(played.question.drafts, start=1)

@@ -130,9 +130,9 @@ def test_every_function_with_an_example_is_a_command() -> None:
     from deployments.cli import load_commands
 
     called: set[str] = set()
-    for path in list_commands():
+    for words in list_commands():
         command: Any = load_commands()
-        for word in path:
+        for word in words:
             command = command.commands[word]
         called.add(command.callback.__name__)
     written: set[str] = set()

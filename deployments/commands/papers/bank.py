@@ -31,6 +31,10 @@ from warehouse.lake.reading import LakeReader
 dedupe_app = typer.Typer(cls=group_with_default("run"))
 bank_app = typer.Typer(cls=group_with_default("stats"))
 
+PublishedReason = Annotated[
+    str,
+    typer.Option("--reason", help="Why; kept with the question, and published: say nothing of its content."),
+]
 Question = Annotated[str, typer.Argument(help="UUID of the question, or its beginning (six characters).")]
 
 
@@ -223,12 +227,7 @@ def show_question(question: Question, as_json: AsJson = False) -> None:
 @bank_app.command("retire")
 def retire(
     question: Question,
-    reason: Annotated[
-        str,
-        typer.Option(
-            "--reason", help="Why; kept with the question, and published: say nothing of its content."
-        ),
-    ],
+    reason: PublishedReason,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -246,12 +245,7 @@ def retire(
 @bank_app.command("restore")
 def restore(
     question: Question,
-    reason: Annotated[
-        str,
-        typer.Option(
-            "--reason", help="Why; kept with the question, and published: say nothing of its content."
-        ),
-    ],
+    reason: PublishedReason,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:

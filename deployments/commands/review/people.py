@@ -13,6 +13,7 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
+from deployments.commands.review.handed_in import Batch
 from schemas.settings import load_settings
 from tasks.review.assigning import write_annotator
 from warehouse.ledger.engine.moments import now_text
@@ -76,7 +77,7 @@ def annotator(
 def reassign(
     user_id: Annotated[str, typer.Argument(help="Who drops out.")],
     to: Annotated[str, typer.Option("--to", help="Who takes the work; default: shared out.")] = "",
-    batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
+    batch_id: Batch = "",
     as_json: AsJson = False,
 ) -> None:
     """Move what an annotator has not decided to others of the discipline; decisions stay.
@@ -98,7 +99,7 @@ def reassign(
 
 
 def remind(
-    batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
+    batch_id: Batch = "",
     send: Annotated[
         bool, typer.Option("--send", help="By e-mail, through the server that PROCTOR_SMTP_HOST names.")
     ] = False,

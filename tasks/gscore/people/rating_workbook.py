@@ -67,19 +67,13 @@ def import_rating_workbook(path: Path, sample: pl.DataFrame, rater: str) -> pl.D
         compute_key(question, model): (question, model)
         for question, model in sample.select("question_uuid", "model").iter_rows()
     }
-    seen: dict[str, int] = {}
     records: list[dict[str, Any]] = []
-    for number, place, cells in rows:
+    for place, cells in rows:
         key = cells[0]
         if key not in expected:
             raise WorkbookError(
                 f"{place}, column A: the key is not one of this sample. Import the workbook with the sample it was made from."
             )
-        if key in seen:
-            raise WorkbookError(
-                f"{place}, column A: the key stands in row {seen[key]} already. Remove one of the two rows."
-            )
-        seen[key] = number
         question, model = expected[key]
         records.append(
             {
@@ -90,9 +84,9 @@ def import_rating_workbook(path: Path, sample: pl.DataFrame, rater: str) -> pl.D
                 "comment": cells[_COMMENT] or None,
             }
         )
-    if len(seen) < len(expected):
+    if len(records) < len(expected):
         raise WorkbookError(
-            f"{path.name}, sheet {_SHEET.name!r}: {len(expected) - len(seen)} of {len(expected)} rows are missing. Restore them; a row that cannot be judged keeps an empty score."
+            f"{path.name}, sheet {_SHEET.name!r}: {len(expected) - len(records)} of {len(expected)} rows are missing. Restore them; a row that cannot be judged keeps an empty score."
         )
     schema = {
         "question_uuid": pl.String,
