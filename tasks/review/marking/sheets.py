@@ -103,9 +103,9 @@ def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[Shee
         place = f"{file}, sheet {sheet.name!r}, row {number}"
         if texts[0] in seen:
             raise WorkbookError(
-                f"{place}: its key stands in an earlier row already. Remove one of the two rows."
+                f"{place}, column A: the key stands in row {seen[texts[0]]} already. Remove one of the two rows."
             )
-        seen.add(texts[0])
+        seen[texts[0]] = number
         yield SheetRow(place, texts + [""] * (len(sheet.headers) - len(texts)))
 
 
