@@ -266,7 +266,7 @@ def render_stages(stages: Sequence[StageCost]) -> list[str]:
 
 
 # Analysis → its rows after the demo, and after `--everything`: written by `python -m tests.benchmarks.demo_rows`.
-ROW_COUNTS: Final = Path(__file__).with_suffix(".yaml")
+ROW_COUNTS: Final = HERE / "row_counts.yaml"
 
 
 def read_row_counts() -> dict[str, list[int]]:
