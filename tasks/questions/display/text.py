@@ -12,11 +12,10 @@ attributes. Its tree is copied here, element by element, from closed lists.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from typing import Any, Literal
 from xml.etree.ElementTree import Element
 
@@ -207,14 +206,14 @@ def _write(element: Element) -> Iterator[str]:
     if element.tag not in _TAGS:
         raise _UnreadError
     attributes = "".join(
-        f' {name}="{html.escape(value)}"'
+        f' {name}="{escape(value)}"'
         for name, value in element.attrib.items()
         if name in _ATTRIBUTES and _VALUE.fullmatch(value)
     )
-    text = html.unescape(element.text or "")
+    text = unescape(element.text or "")
     if text.startswith("\\") and element.tag in ("mi", "mo", "mtext") and len(text) > 1:
         raise _UnreadError
-    yield f"<{element.tag}{attributes}>{html.escape(text)}"
+    yield f"<{element.tag}{attributes}>{escape(text)}"
     children: list[Any] = list(element)
     for child in children:
         yield from _write(child)
