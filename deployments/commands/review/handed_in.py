@@ -1,4 +1,4 @@
-"""What the channels of the review share: their options, and how decisions that were handed in are shown."""
+"""What channels of the review share: options, and how what was handed in is shown."""
 
 from __future__ import annotations
 
