@@ -161,7 +161,7 @@ def test_a_command_imports_its_own_module_and_no_other_s() -> None:
         ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor mo", "COMP_CWORD": "1"}, [], "models"),
         (["hosts", "--help"], {}, [room, f"{room}.hosts", common], "Usage: proctor hosts"),
         ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor clock --c", "COMP_CWORD": "2"},
-         [room, f"{room}.clock", common], "--confirm"),
+         [room, f"{room}.hosts", common], "--confirm"),
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", script, *arguments],
