@@ -2,7 +2,7 @@
 from .accounts import DeskAccounts as DeskAccounts
 
 # Attempts to sign in by way of another site: begun here, and finished by the same browser or not at all.
-from .attempts import Attempts as Attempts
+from .sessions import Attempts as Attempts
 
 # Refuses large bodies with 413, the character zero in an address with 400; answers any fault with 500 (503 for the ledger) and logs its class only.
 from .guard import Guard as Guard
@@ -56,10 +56,10 @@ from .team_routes import read_decisions as read_decisions
 from .team_routes import read_team_routes as read_team_routes
 
 # Why a password is refused, as one sentence.
-from .weak_passwords import Weakness as Weakness
+from .passwords import Weakness as Weakness
 
 # Why a new password is refused for a user; null for one that may be taken.
-from .weak_passwords import find_weakness as find_weakness
+from .passwords import find_weakness as find_weakness
 
 __all__ = [
     "DEVICE_S",

@@ -5,6 +5,13 @@ It needs a signed cookie that expires, a row in the ledger that ends it at once,
 The cookie names a session drawn at random, after the kind of sign-in that began it; the ledger keeps its hash alone. Signing out, a
 new password and shutting a user out end it from the next request on. The teams that a provider's claims gave last as long as the
 session: they stand in the cookie, signed with it.
+
+Attempts to sign in by way of another site.
+
+They are begun here, and finished by the same browser or not at all.
+
+A cookie with a random text is all that is kept of one. State, nonce and verifier follow from it and from the key, so that the
+server remembers nothing, and whoever learns the address of an answer can do nothing with it in another browser.
 """
 
 from __future__ import annotations
@@ -18,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from deployments.auth.kinds import OWN_KIND
+from deployments.auth.kinds import OWN_KIND, Attempt
 from schemas.settings import Settings
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
@@ -146,3 +153,56 @@ def is_equal(one: str, other: str) -> bool:
 
 def _hash(session_id: str) -> str:
     return hashlib.sha256(session_id.encode()).hexdigest()
+
+
+# Long enough for a second factor and a forgotten password there.
+ATTEMPT_S: Final = 900
+_LONGEST_PATH: Final = 1_000
+
+
+class Attempts:
+    """Attempts of one server.
+
+    Attributes:
+        address: where browsers reach the server.
+
+    Args:
+        key: what signs cookies.
+        address: see above.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, key: bytes, address: str, clock: Callable[[], float] = time.time) -> None:
+        self._key = key
+        self.address = address
+        self._clock = clock
+
+    def begin(self, kind: str, then: str) -> tuple[Attempt, str]:
+        """An attempt, and the value of its cookie; `then` is the path to go to after it."""
+        secret = secrets.token_urlsafe(32)
+        path = urlsafe_b64encode(then.encode()).decode() if len(then) <= _LONGEST_PATH else ""
+        signed = f"{secret}.{int(self._clock() + ATTEMPT_S)}.{path}"
+        return self._make(kind, secret), f"{signed}.{self._sign(kind, 'attempt', signed)}"
+
+    def read(self, kind: str, cookie: str | None, state: str) -> tuple[Attempt, str] | None:
+        """The attempt that an answer belongs to, and the path to go to after it.
+
+        None where this browser began none of that kind, or another one, and where it began too long ago.
+        """
+        signed, _, signature = (cookie or "").rpartition(".")
+        if not signed or not is_equal(signature, self._sign(kind, "attempt", signed)):
+            return None
+        secret, expires, path = signed.split(".")
+        attempt = self._make(kind, secret)
+        if int(expires) < self._clock() or not is_equal(state, attempt.state):
+            return None
+        return attempt, urlsafe_b64decode(path).decode() or "/"
+
+    def _make(self, kind: str, secret: str) -> Attempt:
+        state, nonce, verifier = (
+            self._sign(kind, purpose, secret) for purpose in ("state", "nonce", "verifier")
+        )
+        return Attempt(state, nonce, verifier, f"{self.address}/sign-in/{kind}/back")
+
+    def _sign(self, kind: str, purpose: str, text: str) -> str:
+        return sign(self._key, f"{purpose} {kind}", text)

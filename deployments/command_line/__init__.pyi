@@ -14,7 +14,7 @@ from .listed_commands import ListedGroup as ListedGroup
 from .listed_commands import load_command as load_command
 
 # A command one of whose parameters is a dataclass, whose fields are options in that place.
-from .option_groups import with_option_groups as with_option_groups
+from .command import with_option_groups as with_option_groups
 
 # Name and version, and in a checkout the commit, with `+` where tracked files differ from it.
 from .version import render_version as render_version

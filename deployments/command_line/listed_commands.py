@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command_name
 
 
 class Listed(NamedTuple):
@@ -22,7 +21,7 @@ class Listed(NamedTuple):
 
     Attributes:
         name: what is typed after `proctor`.
-        module: in deployments/commands, the module whose `add_commands` registers it.
+        module: in deployments/commands, the module with the function of its (last) word, or the group `<name>_app`.
         summary: the first paragraph of its help.
     """
 
@@ -31,236 +30,211 @@ class Listed(NamedTuple):
     summary: str
 
 
-COMMANDS: Final = (
-    Listed(
-        "init", "operate.operations", "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in."
-    ),
-    Listed("up", "operate.operations", "Start a local Prefect server (and worker) in the background."),
-    Listed("down", "operate.operations", "Stop the server and worker of this PROCTOR_HOME."),
-    Listed("status", "operate.operations", "Show what runs and what lies where."),
-    Listed(
-        "deploy", "operate.operations", "Register every flow of deployments/prefect.yaml with the server."
-    ),
-    Listed("worker", "operate.operations", "Run what deployments start on this host, until interrupted."),
-    Listed(
-        "backup",
-        "operate.operations",
-        "Copy ledger, lake, archive and secrets, consistently, while flows may run.",
-    ),
-    Listed("restore", "operate.operations", "Put a backup into an empty PROCTOR_HOME."),
-    Listed(
-        "compact",
-        "operate.operations",
-        "Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.",
-    ),
-    Listed(
-        "doctor", "operate.operations", "Check the installation and the data: programs, versions and stores."
-    ),
-    Listed(
-        "witness",
-        "exam.witness",
-        "Be a witness: check the public log, and keep its last signed head.",
-    ),
-    Listed(
-        "erase", "operate.erase", "Erase the raw texts of answers, reasoning, and what judges wrote of them."
-    ),
-    Listed("demo", "operate.demo", "Run a whole exam of two months on our own sample papers."),
-    Listed(
-        "ingest", "papers.ingest", "Read exam papers (Excel, Word, PDF, text) into documents and questions."
-    ),
-    Listed(
-        "ingest learn",
-        "papers.learning",
-        "Fit the confidence again on what review decided, and report what that would change.",
-    ),
-    Listed("augment", "papers.augment", "Make variants of every accepted question that has none yet."),
-    Listed(
-        "logs",
-        "operate.runs",
-        "The log of a run: what began and ended when, with ids and counts. Never any content.",
-    ),
-    Listed("metrics", "operate.metrics", "Numbers of runs for Prometheus, printed, written or served."),
-    Listed("evaluate", "exam.evaluate", "Let the due candidates sit the month's exam."),
-    Listed("monthly", "exam.evaluate", "The whole exam of a month: evaluate, judge, report."),
-    Listed("organisations", "exam.models", "List the organisations that own models."),
-    Listed("judge", "judge.scoring", "Judge every landed response that has no judgement yet."),
-    Listed("publish", "judge.scoring", "Freeze what a judged run came to and publish it."),
-    Listed("report", "judge.scoring", "Render the report over the whole lake."),
-    Listed(
-        "recalibrate",
-        "judge.recalibration",
-        "Show what a new fit of all editions would move; write nothing.",
-    ),
-    Listed("stability", "judge.stability", "Draw other samples from the questions of a published edition."),
-    Listed(
-        "improvement",
-        "judge.improvement",
-        "Tell how S of each candidate moved since a month, and whether it is more than noise.",
-    ),
-    Listed("agreement", "analyse.agreement", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
-    Listed(
-        "verdict", "analyse.verdict", "Say whether A is better than B, by how much, since when and how sure."
-    ),
-    Listed("gscore", "gscore.score", "Score generated text against references."),
-    Listed(
-        "settings", "operate.settings", "Settings: what can be set, and to what. Without a command: `list`."
-    ),
-    Listed(
-        "packages",
-        "operate.packages",
-        "The packages that this installation is made of. Without a command: `list`.",
-    ),
-    Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
-    Listed("clock", "operate.clock", "Compare the clock with other evidence of the time."),
-    Listed(
-        "sql",
-        "analyse.query",
-        "Run a named analysis or any SELECT over the lake, read-only, while flows may write.",
-    ),
-    Listed(
-        "figure", "analyse.figure", "Draw one figure with its caption, as SVG and as PNG of 300 dots an inch."
-    ),
-    Listed("attach", "analyse.query", "Print the lines with which other tools read the lake, offline."),
-    Listed(
-        "shell", "analyse.query", "Open DuckDB's own prompt on the lake, read-only; tables need no prefix."
-    ),
-    Listed(
-        "validate",
-        "operate.validate",
-        "Run the Great Expectations suite of every table over what has landed.",
-    ),
-    Listed("web", "operate.web", "Serve the web pages until interrupted."),
-    Listed(
-        "league",
-        "league.league",
-        "Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
-    ),
-    Listed("documents", "papers.documents", "List, look at, release and remove ingested documents."),
-    Listed(
-        "review",
-        "review.gate",
-        "The expert review gate: assign questions, export and import workbooks, see how far it is and who agrees.",
-    ),
-    Listed(
-        "rules", "papers.rules", "The rules of a question and of its variants, and where they are broken."
-    ),
-    Listed(
-        "runs",
-        "operate.runs",
-        "What has run and how it ended, how far runs are, what they have spent and may spend. Without a command: `list`.",
-    ),
-    Listed(
-        "hosts",
-        "operate.hosts",
-        "What the hosts of an installation share, and whether this one has the same. Without a command: `list`.",
-    ),
-    Listed(
-        "dedupe", "papers.bank", "Find duplicates. Without a command: `run`, over the bank and what arrived."
-    ),
-    Listed(
-        "bank",
-        "papers.bank",
-        "Look at the bank, compare its versions, take questions out. Without a command: `stats`.",
-    ),
-    Listed(
-        "models",
-        "exam.models",
-        "The models of the registry, and whether they answer. Without a command: `list`.",
-    ),
-    Listed("exam", "exam.sessions", "Plan and serve the exam; users, tokens and sessions."),
-    Listed("approvals", "exam.approvals", "Requests that need a second person (PROCTOR_TWO_PERSONS)."),
-    Listed(
-        "unparsed",
-        "judge.unparsed",
-        "Responses for which no judge's reply could be read: a person gives the stars.",
-    ),
-    Listed(
-        "calibrate", "judge.calibrate", "Judges compared with people, who rate a sample of responses blind."
-    ),
-    Listed("drift", "judge.drift", "The same responses judged again every month: has a judge changed?"),
-    Listed("export", "analyse.edition_exports", "Published editions in the formats of other tools."),
-    Listed(
-        "errors",
-        "judge.errors",
-        "Why answers fail: failed responses are drawn, labelled by a model, confirmed or corrected by people.",
-    ),
-    Listed(
-        "contamination",
-        "analyse.contamination",
-        "Questions replayed with a blank: what candidates complete from memory.",
-    ),
-    Listed(
-        "cgeval",
-        "gscore.cgeval",
-        "CG-Eval: put its questions to models, score the texts, compare the scores with people's.",
-    ),
-    Listed(
-        "import",
-        "analyse.imports",
-        "Results that were made elsewhere: logs of Inspect and lm-evaluation-harness, tables of marks, published scores.",
-    ),
-)
-
-
 # What `proctor --help` shows, in its order: whoever comes for one stage finds its commands together.
 SECTIONS: Final = {
-    "Begin": ("demo", "start", "init", "settings", "doctor", "status"),
+    "Begin": (
+        Listed("demo", "operate.start", "Run a whole exam of two months on our own sample papers."),
+        Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
+        Listed(
+            "init",
+            "operate.operations",
+            "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in.",
+        ),
+        Listed(
+            "settings",
+            "operate.settings",
+            "Settings: what can be set, and to what. Without a command: `list`.",
+        ),
+        Listed(
+            "doctor",
+            "operate.operations",
+            "Check the installation and the data: programs, versions and stores.",
+        ),
+        Listed("status", "operate.operations", "Show what runs and what lies where."),
+    ),
     "Papers become questions": (
-        "ingest",
-        "ingest learn",
-        "documents",
-        "rules",
-        "review",
-        "web",
-        "augment",
-        "dedupe",
-        "bank",
+        Listed(
+            "ingest",
+            "papers.ingest",
+            "Read exam papers (Excel, Word, PDF, text) into documents and questions.",
+        ),
+        Listed(
+            "ingest learn",
+            "papers.rules",
+            "Fit the confidence again on what review decided, and report what that would change.",
+        ),
+        Listed("documents", "papers.documents", "List, look at, release and remove ingested documents."),
+        Listed(
+            "rules", "papers.rules", "The rules of a question and of its variants, and where they are broken."
+        ),
+        Listed(
+            "review",
+            "review.gate",
+            "The expert review gate: assign questions, export and import workbooks, see how far it is and who agrees.",
+        ),
+        Listed("web", "operate.web", "Serve the web pages until interrupted."),
+        Listed("augment", "papers.augment", "Make variants of every accepted question that has none yet."),
+        Listed(
+            "dedupe",
+            "papers.bank",
+            "Find duplicates. Without a command: `run`, over the bank and what arrived.",
+        ),
+        Listed(
+            "bank",
+            "papers.bank",
+            "Look at the bank, compare its versions, take questions out. Without a command: `stats`.",
+        ),
     ),
     "The month's exam": (
-        "models",
-        "organisations",
-        "exam",
-        "evaluate",
-        "judge",
-        "publish",
-        "report",
-        "monthly",
-        "runs",
-        "unparsed",
-        "approvals",
-        "witness",
+        Listed(
+            "models",
+            "exam.models",
+            "The models of the registry, and whether they answer. Without a command: `list`.",
+        ),
+        Listed("organisations", "exam.models", "List the organisations that own models."),
+        Listed("exam", "exam.sessions", "Plan and serve the exam; users, tokens and sessions."),
+        Listed("evaluate", "exam.evaluate", "Let the due candidates sit the month's exam."),
+        Listed("judge", "judge.scoring", "Judge every landed response that has no judgement yet."),
+        Listed("publish", "judge.scoring", "Freeze what a judged run came to and publish it."),
+        Listed("report", "judge.scoring", "Render the report over the whole lake."),
+        Listed("monthly", "exam.evaluate", "The whole exam of a month: evaluate, judge, report."),
+        Listed(
+            "runs",
+            "operate.runs",
+            "What has run and how it ended, how far runs are, what they have spent and may spend. Without a command: `list`.",
+        ),
+        Listed(
+            "unparsed",
+            "judge.scoring",
+            "Responses for which no judge's reply could be read: a person gives the stars.",
+        ),
+        Listed("approvals", "exam.approvals", "Requests that need a second person (PROCTOR_TWO_PERSONS)."),
+        Listed(
+            "witness", "exam.witness", "Be a witness: check the public log, and keep its last signed head."
+        ),
     ),
-    "How far the judges can be believed": ("calibrate", "drift", "errors", "recalibrate", "stability"),
+    "How far the judges can be believed": (
+        Listed(
+            "calibrate",
+            "judge.calibrate",
+            "Judges compared with people, who rate a sample of responses blind.",
+        ),
+        Listed("drift", "judge.drift", "The same responses judged again every month: has a judge changed?"),
+        Listed(
+            "errors",
+            "judge.errors",
+            "Why answers fail: failed responses are drawn, labelled by a model, confirmed or corrected by people.",
+        ),
+        Listed(
+            "recalibrate",
+            "judge.stability",
+            "Show what a new fit of all editions would move; write nothing.",
+        ),
+        Listed(
+            "stability", "judge.stability", "Draw other samples from the questions of a published edition."
+        ),
+    ),
     "Read the results": (
-        "verdict",
-        "figure",
-        "improvement",
-        "sql",
-        "shell",
-        "attach",
-        "export",
-        "import",
-        "contamination",
-        "agreement",
+        Listed(
+            "verdict",
+            "analyse.verdict",
+            "Say whether A is better than B, by how much, since when and how sure.",
+        ),
+        Listed(
+            "figure",
+            "analyse.verdict",
+            "Draw one figure with its caption, as SVG and as PNG of 300 dots an inch.",
+        ),
+        Listed(
+            "improvement",
+            "judge.stability",
+            "Tell how S of each candidate moved since a month, and whether it is more than noise.",
+        ),
+        Listed(
+            "sql",
+            "analyse.query",
+            "Run a named analysis or any SELECT over the lake, read-only, while flows may write.",
+        ),
+        Listed(
+            "shell",
+            "analyse.query",
+            "Open DuckDB's own prompt on the lake, read-only; tables need no prefix.",
+        ),
+        Listed("attach", "analyse.query", "Print the lines with which other tools read the lake, offline."),
+        Listed("export", "analyse.edition_exports", "Published editions in the formats of other tools."),
+        Listed(
+            "import",
+            "analyse.imports",
+            "Results that were made elsewhere: logs of Inspect and lm-evaluation-harness, tables of marks, published scores.",
+        ),
+        Listed(
+            "contamination",
+            "analyse.contamination",
+            "Questions replayed with a blank: what candidates complete from memory.",
+        ),
+        Listed("agreement", "analyse.verdict", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
     ),
-    "The league, and generated texts": ("league", "gscore", "cgeval"),
+    "The league, and generated texts": (
+        Listed(
+            "league",
+            "league.league",
+            "Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
+        ),
+        Listed("gscore", "gscore.score", "Score generated text against references."),
+        Listed(
+            "cgeval",
+            "gscore.cgeval",
+            "CG-Eval: put its questions to models, score the texts, compare the scores with people's.",
+        ),
+    ),
     "Keep it running": (
-        "up",
-        "down",
-        "deploy",
-        "worker",
-        "hosts",
-        "logs",
-        "metrics",
-        "clock",
-        "validate",
-        "backup",
-        "restore",
-        "compact",
-        "erase",
-        "packages",
+        Listed("up", "operate.operations", "Start a local Prefect server (and worker) in the background."),
+        Listed("down", "operate.operations", "Stop the server and worker of this PROCTOR_HOME."),
+        Listed(
+            "deploy", "operate.operations", "Register every flow of deployments/prefect.yaml with the server."
+        ),
+        Listed("worker", "operate.operations", "Run what deployments start on this host, until interrupted."),
+        Listed(
+            "hosts",
+            "operate.hosts",
+            "What the hosts of an installation share, and whether this one has the same. Without a command: `list`.",
+        ),
+        Listed(
+            "logs",
+            "operate.runs",
+            "The log of a run: what began and ended when, with ids and counts. Never any content.",
+        ),
+        Listed("metrics", "operate.metrics", "Numbers of runs for Prometheus, printed, written or served."),
+        Listed("clock", "operate.hosts", "Compare the clock with other evidence of the time."),
+        Listed(
+            "validate",
+            "operate.validate",
+            "Run the Great Expectations suite of every table over what has landed.",
+        ),
+        Listed(
+            "backup",
+            "operate.operations",
+            "Copy ledger, lake, archive and secrets, consistently, while flows may run.",
+        ),
+        Listed("restore", "operate.operations", "Put a backup into an empty PROCTOR_HOME."),
+        Listed(
+            "compact",
+            "operate.operations",
+            "Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.",
+        ),
+        Listed(
+            "erase",
+            "operate.erase",
+            "Erase the raw texts of answers, reasoning, and what judges wrote of them.",
+        ),
+        Listed(
+            "packages",
+            "operate.packages",
+            "The packages that this installation is made of. Without a command: `list`.",
+        ),
     ),
 }
+COMMANDS: Final = tuple(listed for section in SECTIONS.values() for listed in section)
 
 # Commands of the group `exam` that need no other module of it, which would be a quarter of what they cost.
 _ALONE: Final = dict.fromkeys(("audit", "explain", "enrol", "receipt", "verify"), "exam.log")
@@ -289,16 +263,14 @@ class ListedGroup(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        listed = {one.name: one for one in COMMANDS}
-        for names in SECTIONS.values():
-            for name in names:
-                self.add_command(ListedCommand(listed[name]))
+        for listed in COMMANDS:
+            self.add_command(ListedCommand(listed))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands in their sections, no summary cut."""
-        for title, names in SECTIONS.items():
+        for title, section in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].help or "") for name in names])
+                formatter.write_dl([(listed.name, listed.summary) for listed in section])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of the first word, or of two that are listed or stand alone."""
@@ -318,15 +290,13 @@ def load_command(listed: Listed) -> Any:
     """
     from deployments.command_line.command import Command
 
+    module = import_module(f"deployments.commands.{listed.module}")
+    word = listed.name.split()[-1]
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)
-    import_module(f"deployments.commands.{listed.module}").add_commands(holder)
-    holder.registered_commands = [
-        one
-        for one in holder.registered_commands
-        if one.callback
-        and listed.name in (name := one.name or get_command_name(one.callback.__name__), f"exam {name}")
-    ]
-    holder.registered_groups = [one for one in holder.registered_groups if listed.name == one.name]
+    if (group := getattr(module, f"{word}_app", None)) is not None:
+        holder.add_typer(group, name=listed.name, help=listed.summary)
+    else:
+        holder.command(listed.name)(getattr(module, word))
     _make_shared(holder, Command)
     built = typer.main.get_command(holder)
     return built.commands[listed.name] if isinstance(built, TyperGroup) else built

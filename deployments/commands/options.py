@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schemas.errors import UsageError
 from schemas.table import MONTH_PATTERN
+
+if TYPE_CHECKING:
+    from deployments.http import Listening
 
 # What Excel and WPS put before the name of a workbook that is open.
 _OPEN_MARK = "~$"
@@ -33,6 +36,41 @@ class FlowOptions:
 
     no_server: NoServer = False
     as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class ServingOptions:
+    """Where a server listens beside its port, and who stands before it."""
+
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; put TLS in front of anything else.")
+    ] = "127.0.0.1"
+    certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = ""
+    certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = ""
+    proxy: Annotated[
+        str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
+    ] = ""
+    metrics: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics", min=1, max=65535, help="Port of 127.0.0.1 on which Prometheus reads how calls went."
+        ),
+    ] = None
+
+    def listen(self, port: int) -> Listening:
+        """Where to listen, at that port; raises UsageError for a file that is not there."""
+        from deployments.http import Listening
+
+        listening = Listening(
+            self.host,
+            port,
+            self.certificate or None,
+            self.certificate_key or None,
+            self.proxy or None,
+            self.metrics,
+        )
+        listening.check_files()
+        return listening
 
 
 def read_month(text: str) -> str:

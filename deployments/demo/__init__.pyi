@@ -5,10 +5,10 @@ from .everything import WITHOUT_ROWS as WITHOUT_ROWS
 from .everything import count_rows as count_rows
 
 # Rows of every analysis after `proctor demo` and after `proctor demo --everything`, as counted once.
-from .row_counts import read_row_counts as read_row_counts
+from .run import read_row_counts as read_row_counts
 
 # Where they are kept.
-from .row_counts import ROW_COUNTS as ROW_COUNTS
+from .run import ROW_COUNTS as ROW_COUNTS
 
 # The costs as lines of a table.
 from .run import render_stages as render_stages

@@ -16,11 +16,16 @@ from typing import Any, Final
 
 import yaml
 
-from deployments.demo.league import LEAGUE, report_demo_league
-from deployments.demo.people import label_failures, rate_round, score_texts
+from deployments.demo.league import (
+    LEAGUE,
+    label_failures,
+    rate_round,
+    report_demo_league,
+    score_texts,
+    write_writing_tasks,
+)
 from deployments.demo.run import MONTHS
 from deployments.demo.simulation import PROFILE, serving_models
-from deployments.demo.writing import write_writing_tasks
 from deployments.flow_runs import run_flow
 from deployments.model_server import draw_uniform
 from schemas.errors import UsageError

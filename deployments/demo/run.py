@@ -3,6 +3,8 @@
 Candidates and judges are simulated.
 
 Everything goes through the same flows, ledger and lake as a real exam. Doing it again changes nothing.
+
+How many rows each analysis has after the demo, as it was counted once.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import yaml
 
 from deployments.command_line.printing import print_note
 from schemas.settings import Settings, load_settings
@@ -259,3 +263,12 @@ def render_stages(stages: Sequence[StageCost]) -> list[str]:
     lines += [f"{cost.stage:<32}{cost.wall_s:>8.1f}{cost.cpu_s:>8.1f}" for cost in stages]
     total = [sum(cost.wall_s for cost in stages), sum(cost.cpu_s for cost in stages)]
     return [*lines, f"{'total':<32}{total[0]:>8.1f}{total[1]:>8.1f}"]
+
+
+# Analysis → its rows after the demo, and after `--everything`: written by `python -m tests.benchmarks.demo_rows`.
+ROW_COUNTS: Final = HERE / "row_counts.yaml"
+
+
+def read_row_counts() -> dict[str, list[int]]:
+    """Rows of every analysis after `proctor demo` and after `proctor demo --everything`."""
+    return dict(yaml.safe_load(ROW_COUNTS.read_text("utf-8")))

@@ -12,8 +12,7 @@ from pydantic import SecretStr
 
 from deployments.auth import PasswordDoor, find_weakness, hash_password
 from deployments.exam_api import bodies
-from deployments.exam_api.caller import Exam, Store, Token, acting_as
-from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
+from deployments.exam_api.caller import MOST_PER_PAGE, Exam, Limit, Store, Token, acting_as, cut_page
 from deployments.exam_api.refusals import note_attempt, note_refusal
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings

@@ -8,8 +8,7 @@ from fastapi import FastAPI, Path, Query
 from fastapi.concurrency import run_in_threadpool
 
 from deployments.exam_api import bodies
-from deployments.exam_api.caller import Exam, Store, Token
-from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
+from deployments.exam_api.caller import MOST_PER_PAGE, Exam, Limit, Store, Token, cut_page
 from schemas.ledger.trust import Approval
 from tasks.running.approvals import name_state
 from warehouse.ledger.engine.ledger import Ledger

@@ -3,14 +3,19 @@
 That is the token, the lease, and the protocol and ledger of this process.
 
 All are coroutines, though none waits: each of the others would cost every request a thread's turn.
+
+Lists come a page at a time.
+
+The caller names the last entry of the page before, and no reply grows with history.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final, TypeVar
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from deployments.exam_api import bodies
@@ -61,3 +66,18 @@ Token = Annotated[str, Depends(read_token)]
 Exam = Annotated[ExamProtocol, Depends(_read_protocol)]
 Store = Annotated[Ledger, Depends(_read_ledger)]
 Held = Annotated[Lease, Depends(_read_lease)]
+
+
+T = TypeVar("T")
+
+MOST_PER_PAGE: Final = 500
+Limit = Annotated[int, Query(ge=1, le=MOST_PER_PAGE)]
+
+
+def cut_page(found: Sequence[T], limit: int, name: Callable[[T], str]) -> tuple[Sequence[T], str | None]:
+    """The page, and what the next one follows.
+
+    `found` has one entry more than the page when there is a next page.
+    """
+    page = found[:limit]
+    return page, name(page[-1]) if len(found) > limit else None

@@ -16,8 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from deployments.auth import Guard
 from deployments.exam_api.caller import read_token
-from deployments.exam_api.refusals import name_session, refuse
-from deployments.exam_api.strangers import StrangerLog
+from deployments.exam_api.refusals import StrangerLog, name_session, refuse
 from schemas.errors import ExamError
 from tasks.exam.protocol import ExamProtocol
 

@@ -17,9 +17,8 @@ from typing import Any, Final
 
 import yaml
 
-from deployments.guide.answers import GivenAnswers
 from deployments.guide.seats import has_own_models, register_models
-from deployments.guide.talking import StepError, Talk, split_names
+from deployments.guide.talking import GivenAnswers, StepError, Talk, split_names
 from schemas.errors import INTERRUPTED, UsageError
 from schemas.settings import HOME_NAME, is_home, load_settings, read_setting
 from schemas.vocabulary import EXAMINED_DISCIPLINES, check_discipline

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from deployments.guide.answers import GivenAnswers
-from deployments.guide.talking import StepError, Talk, split_names
+from deployments.guide.talking import GivenAnswers, StepError, Talk, split_names
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.models import SIMULATED_FINGERPRINT

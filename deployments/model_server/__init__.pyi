@@ -1,5 +1,5 @@
 # A number in (0, 1) fixed by the parts.
-from .draws import draw_uniform as draw_uniform
+from .profile import draw_uniform as draw_uniform
 
 # The key as JSON lines, one per question of the bank (columns of the lake table `bank`).
 from .key import build_answer_key as build_answer_key
@@ -17,7 +17,7 @@ from .server import start_model_server as start_model_server
 from .texts import write_model_answer as write_model_answer
 
 # Marks simulated responses to questions of a bank as an errorless person would.
-from .truth import ErrorlessMarker as ErrorlessMarker
+from .key import ErrorlessMarker as ErrorlessMarker
 
 __all__ = [
     "ErrorlessMarker",

@@ -19,8 +19,7 @@ from uuid import uuid4
 
 from aiohttp import web
 
-from deployments.model_server.draws import draw_uniform
-from deployments.model_server.profile import BatchTraits
+from deployments.model_server.profile import BatchTraits, draw_uniform
 from deployments.model_server.wire import build_error, refuse
 
 Batch = dict[str, Any]

@@ -1,23 +1,25 @@
 """What a simulated candidate answers.
 
 It is right as often as its profile says, and otherwise plausibly wrong.
+
+What a simulated model remembers of questions that it has read: the span behind a blank.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
-from deployments.model_server.draws import (
+from deployments.model_server.key import EXPLANATIONS, AnswerKey, KnownQuestion, hash_question, is_right
+from deployments.model_server.profile import (
+    SimulatedModel,
     compute_logistic,
     compute_logit,
     draw_index,
     draw_normal,
     draw_uniform,
 )
-from deployments.model_server.key import AnswerKey, KnownQuestion
-from deployments.model_server.profile import SimulatedModel
-from deployments.model_server.truth import EXPLANATIONS, is_right
 
 # Questions differ in difficulty by this many logits (standard deviation), the same for all models.
 DIFFICULTY_SPREAD = 1.2
@@ -147,3 +149,27 @@ def _draw_quality(model: SimulatedModel, knows: bool, place: tuple[str, ...]) ->
     if knows:
         return "reasonable" if luck < model.explanation else "partial"
     return "partial" if luck < 0.4 * model.explanation else "wrong"
+
+
+# Blanked question, hashed → its span.
+Memory = Mapping[str, str]
+
+_GUESSES = ("37", "基本原理", "the general case", "1986", "相关要求", "an important factor", "第三种情形")
+
+
+def build_memory(spans: Mapping[str, str]) -> Memory:
+    """The memory from blanked question → span."""
+    return {hash_question(blanked): span for blanked, span in spans.items()}
+
+
+def complete_passage(model: SimulatedModel, passage: str, memory: Memory, draw: str, seed: str) -> str:
+    """The span, for the share `memorised` of the questions in memory; otherwise a guess.
+
+    Now and then the span of a memorised question is not given exactly.
+    """
+    place = hash_question(passage)
+    span = memory.get(place)
+    knows = span is not None and draw_uniform(seed, "memory", model.name, place) < model.memorised
+    if knows and draw_uniform(seed, "recall", model.name, place, draw) < 0.95:
+        return str(span)
+    return _GUESSES[draw_index(len(_GUESSES), seed, "guess", model.name, place, draw)]

@@ -14,8 +14,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
-from deployments.model_server.draws import draw_uniform
-from deployments.model_server.profile import WritingTraits
+from deployments.model_server.profile import WritingTraits, draw_uniform
 from tasks.questions import Option, fill_blanks, has_blank, write_options
 
 FAULTLESS = WritingTraits()

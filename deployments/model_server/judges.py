@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 import re
 
-from deployments.model_server.draws import draw_uniform
-from deployments.model_server.key import AnswerKey, hash_question
-from deployments.model_server.profile import ServerProfile, SimulatedModel
-from deployments.model_server.truth import compute_true_stars, find_quality
+from deployments.model_server.key import AnswerKey, compute_true_stars, find_quality, hash_question
+from deployments.model_server.profile import ServerProfile, SimulatedModel, draw_uniform
 from schemas.judgements import ERROR_CLASSES
 from tasks.judging import JudgedParts, find_address
 

@@ -13,8 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deployments.model_server.draws import compute_logistic, draw_index, draw_normal, draw_uniform
-from deployments.model_server.profile import SimulatedModel
+from deployments.model_server.profile import (
+    SimulatedModel,
+    compute_logistic,
+    draw_index,
+    draw_normal,
+    draw_uniform,
+)
 from tasks.league import extract_sections
 from tasks.questions import compute_short_rank
 

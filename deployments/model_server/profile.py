@@ -1,19 +1,26 @@
 """The profile of a simulated server.
 
 It says who answers there, how well, how fast, and what goes wrong.
+
+Draws that depend on nothing but what is asked.
+
+The same request always meets the same luck.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, TypeVar
 
 import yaml
 
 from deployments.model_server.gaming import MANNERS
 from schemas.errors import UsageError
+from tasks.questions import compute_short_rank
 
 KINDS = ("candidate", "judge", "generator")
 
@@ -252,3 +259,32 @@ def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:
         if name not in known:
             raise UsageError(f"{origin}: unknown field {name!r}; the fields are {', '.join(sorted(known))}.")
     return kind(**values)
+
+
+_NORMAL = NormalDist()
+
+
+def draw_uniform(*parts: object) -> float:
+    """A number in (0, 1) fixed by the parts."""
+    return (int.from_bytes(compute_short_rank(*parts), "big") + 0.5) / 2.0**64
+
+
+def draw_normal(*parts: object) -> float:
+    """A standard normal number fixed by the parts."""
+    return _NORMAL.inv_cdf(min(max(draw_uniform(*parts), 1e-12), 1 - 1e-12))
+
+
+def draw_index(count: int, *parts: object) -> int:
+    """A number from 0 to count - 1 fixed by the parts."""
+    return min(count - 1, int(draw_uniform(*parts) * count))
+
+
+def compute_logistic(logit: float) -> float:
+    """The probability of a logit."""
+    return 1.0 / (1.0 + math.exp(-logit))
+
+
+def compute_logit(probability: float) -> float:
+    """The logit of a probability, kept finite."""
+    kept = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(kept / (1.0 - kept))

@@ -2,6 +2,8 @@
 
 `/v1/chat/completions` (at once or as a stream), `/v1/models`, and `/v1/files` with `/v1/batches` (batches.py). Every reply says `system_fingerprint: "simulated"`;
 the client refuses such replies for a model that is registered as real.
+
+Which fault a request meets.
 """
 
 from __future__ import annotations
@@ -18,16 +20,19 @@ from typing import Any
 from aiohttp import web
 
 from deployments.model_server.batches import BatchDesk
-from deployments.model_server.candidates import write_answer, write_unknown_answer
-from deployments.model_server.draws import draw_normal
-from deployments.model_server.faults import FaultDraws
+from deployments.model_server.candidates import Memory, complete_passage, write_answer, write_unknown_answer
 from deployments.model_server.gaming import MANNERS
 from deployments.model_server.generators import find_task, write_task_reply
 from deployments.model_server.judges import write_judgement, write_label
 from deployments.model_server.key import AnswerKey, parse_answer_key, read_answer_key
 from deployments.model_server.league import find_league_task, write_league_reply
-from deployments.model_server.memory import Memory, complete_passage
-from deployments.model_server.profile import ServerProfile, SimulatedModel, read_profile
+from deployments.model_server.profile import (
+    ServerProfile,
+    SimulatedModel,
+    draw_normal,
+    draw_uniform,
+    read_profile,
+)
 from deployments.model_server.texts import write_text_answer
 from deployments.model_server.wire import (
     Completion,
@@ -333,3 +338,43 @@ async def _listen(state: SimulatedServer, host: str, port: int) -> tuple[web.Ser
     await web.TCPSite(runner, host, port).start()
     bound = runner.addresses[0][1]
     return runner, f"http://{host}:{bound}/v1"
+
+
+ATTEMPT_FAULTS = ("rate_limit", "server_error", "hang", "cut_stream", "malformed")
+ANSWER_FAULTS = ("empty", "refusal", "truncated", "no_usage")
+
+
+class FaultDraws:
+    """Draws faults, and counts the attempts of each request.
+
+    The count lets a fault of one attempt spare the next.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._attempts: Counter[str] = Counter()
+
+    def draw(self, model: SimulatedModel, request_hash: str) -> str | None:
+        """The fault that this attempt meets; null for none."""
+        faults = model.faults
+        rates = [(name, getattr(faults, name)) for name in (*ATTEMPT_FAULTS, *ANSWER_FAULTS)]
+        if not any(rate for _, rate in rates):
+            return None
+        self._attempts[request_hash] += 1
+        attempt = self._attempts[request_hash]
+        if faults.attempts is None or attempt <= faults.attempts:
+            fault = _choose(
+                rates[: len(ATTEMPT_FAULTS)], draw_uniform(self._seed, model.name, request_hash, attempt)
+            )
+            if fault is not None:
+                return fault
+        return _choose(rates[len(ATTEMPT_FAULTS) :], draw_uniform(self._seed, model.name, request_hash))
+
+
+def _choose(rates: list[tuple[str, float]], luck: float) -> str | None:
+    total = 0.0
+    for name, rate in rates:
+        total += rate
+        if luck < total:
+            return name
+    return None

@@ -15,8 +15,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from deployments.model_server.draws import draw_index, draw_uniform
-from deployments.model_server.profile import SimulatedModel
+from deployments.model_server.profile import SimulatedModel, draw_index, draw_uniform
 
 _LENGTH = re.compile(r"(?<!\d)(\d++)\s*个(?:汉)?字")
 _TERM = re.compile(r"术语：(.+?)(?:，请|$)", re.S)

@@ -21,6 +21,7 @@ from deployments.auth import (
 )
 from deployments.auth.kinds import OWN_KIND
 from deployments.web.pages import render_page
+from deployments.web.show import LANGUAGE_COOKIE
 from deployments.web.sign_in_routes import act_as, set_session
 from deployments.web.visitor import (
     Form,
@@ -31,7 +32,6 @@ from deployments.web.visitor import (
     read_kinds,
     read_sessions,
 )
-from deployments.web.wording import LANGUAGE_COOKIE
 from tasks.review import LANGUAGES
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users

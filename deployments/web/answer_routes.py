@@ -15,13 +15,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from deployments.auth import SignedIn
-from deployments.web.kept import Kept
+from deployments.web.lake import Kept
 from deployments.web.pages import render_page
 from deployments.web.pictures import embed_pictures
 from deployments.web.run_routes import need_run, open_lake_for
-from deployments.web.show import show_bare_question, show_question, show_text
+from deployments.web.show import choose_language, show_bare_question, show_question, show_text
 from deployments.web.visitor import Form, Store, Watcher, read_sight
-from deployments.web.wording import choose_language
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
 from tasks.proof import explain_answer, find_sitting

@@ -9,8 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from deployments.web.show import show_difference
-from deployments.web.wording import say
+from deployments.web.show import say, show_difference
 from tasks.ingest import read_notes
 from tasks.questions import QuestionContent
 from tasks.review import Language, list_words

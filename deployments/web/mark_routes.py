@@ -14,12 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from deployments.auth import SignedIn
-from deployments.web.kept import Kept
-from deployments.web.lake import LakeDoor
+from deployments.web.lake import Kept, LakeDoor
 from deployments.web.pages import render_page
-from deployments.web.show import show_question, show_text
+from deployments.web.show import choose_language, show_question, show_text
 from deployments.web.visitor import Body, Form, Store, Visitor
-from deployments.web.wording import choose_language
 from schemas.errors import StoreAway, StoreError, UsageError
 from tasks.judging.marking import (
     GivenMark,

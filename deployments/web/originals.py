@@ -1,6 +1,11 @@
 """What is shown of the original beside a question.
 
 This is its page with the place marked, or the lines around it.
+
+Questions like the one under review, found among all that lie in review batches.
+
+The index is in this process's memory alone: made from the ledger when a page first asks, and brought up to date with batches that
+have come since, in a thread of its own. Pages ask again while it is being made.
 """
 
 from __future__ import annotations
@@ -9,10 +14,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from deployments.web.kept import Kept
-from deployments.web.lake import LakeDoor
+from deployments.web.lake import Kept, LakeDoor
 from schemas.errors import DocumentError, StoreError
 from schemas.settings import Settings
+from tasks.bank.dedupe import SimilarQuestions
 from tasks.ingest.originals import (
     Box,
     Excerpt,
@@ -25,6 +30,8 @@ from tasks.ingest.originals import (
     read_picture_size,
 )
 from tasks.review.decisions import Item
+from tasks.review.desk import find_comparable, list_comparable, list_compared_batches
+from warehouse.ledger.engine.ledger import Ledger
 
 # What is shown of a page at first: the stretch with this much around it (thousandths), and no less than this.
 AROUND, LEAST_WIDTH, LEAST_HEIGHT = 45, 620, 220
@@ -176,3 +183,46 @@ def _widen(first: int, last: int, least: int) -> tuple[int, int]:
     first = max(first - missing // 2, 0)
     last = min(max(last, first + least), 1000)
     return max(min(first, last - least), 0), last
+
+
+# A page waits so long for a batch that is new; a whole bank takes longer.
+_WAIT_S = 1.0
+
+
+class SimilarShelf:
+    """The index of one server."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._index: SimilarQuestions[tuple[str, str]] = SimilarQuestions()
+        self._known: set[str] = set()
+        self._reading: threading.Thread | None = None
+        self._guard = threading.Lock()
+        self._lock = threading.Lock()
+
+    def find(self, batch_id: str, question_uuid: str) -> list[tuple[tuple[str, str], float]]:
+        """Batch and UUID of the questions like one under review, with their likeness.
+
+        The most alike comes first.
+
+        Raises BusyError while the index is being made.
+        """
+        with self._guard:
+            if self._reading is None or not self._reading.is_alive():
+                missing = [one for one in list_compared_batches(self._ledger) if one not in self._known]
+                self._reading = threading.Thread(target=self._read, args=(missing,), daemon=True)
+                self._reading.start()
+            reading = self._reading
+        reading.join(_WAIT_S)
+        if reading.is_alive():
+            raise BusyError
+        key = find_comparable(self._ledger, batch_id, question_uuid)
+        with self._lock:
+            return self._index.find(key)
+
+    def _read(self, batches: list[str]) -> None:
+        for batch_id in batches:
+            for keys, contents in list_comparable(self._ledger, batch_id):
+                with self._lock:
+                    self._index.add(keys, contents)
+            self._known.add(batch_id)

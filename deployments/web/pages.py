@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from deployments.auth import SignedIn
+from deployments.web.show import choose_language, read_wording, say
 from deployments.web.visitor import COORDINATORS, is_watcher, read_sessions
-from deployments.web.wording import choose_language, read_wording, say
 from tasks.report import SHARED_FOLDER, describe_marks
 from tasks.review import list_words
 

@@ -11,10 +11,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from deployments.web.kept import Kept
-from deployments.web.lake import LakeDoor
+from deployments.web.lake import Kept, LakeDoor
 from deployments.web.originals import Sights
-from deployments.web.wording import say
+from deployments.web.show import say
 from schemas.errors import DocumentError, StoreError
 from schemas.settings import Settings
 from tasks.ingest.originals import cut_picture, land_picture, take_picture

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -22,15 +22,12 @@ from deployments.web.card import (
     write_given,
     write_original,
 )
-from deployments.web.guideline_routes import find_unread
-from deployments.web.originals import BusyError, Sight, Sights
+from deployments.web.message_routes import find_unread
+from deployments.web.originals import BusyError, Sight, Sights, SimilarShelf
 from deployments.web.pages import count_days, render_page
 from deployments.web.pictures import ReviewPictures, place_pictures_in
-from deployments.web.references import make_reference, read_reference
-from deployments.web.show import show_question
-from deployments.web.similar import SimilarShelf
+from deployments.web.show import choose_language, make_reference, read_reference, show_question
 from deployments.web.visitor import COORDINATORS, Body, Config, Store, Visitor
-from deployments.web.wording import choose_language
 from schemas.errors import DocumentError, GateError, StoreError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
@@ -67,6 +64,18 @@ SOURCE = "web page"
 # So many similar questions are shown, and looked at until there are as many.
 _MOST_SIMILAR = 3
 _MOST_LOOKED_AT = 30
+
+
+def _open(request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store) -> OpenQuestion:
+    """The question that the reference means to this visitor; 404 for what was not given to them."""
+    question_uuid = read_reference(request.app.state.key, visitor.user_id, batch_id, reference)
+    found = question_uuid and open_question(ledger, batch_id, question_uuid, visitor.user_id)
+    if not found:
+        raise HTTPException(404)
+    return found
+
+
+Opened = Annotated[OpenQuestion, Depends(_open)]
 
 
 def add_review_routes(app: FastAPI) -> None:
@@ -135,12 +144,11 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.get("/review/{batch_id}/question/{reference}")
     def show_one(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store, settings: Config
+        request: Request, reference: str, visitor: Visitor, ledger: Store, settings: Config, one: Opened
     ) -> Response:
-        one = _open(request, ledger, visitor, batch_id, reference)
         if unread := find_unread(request, visitor, ledger):
             return unread
-        assigned, decided = count_batch_work(ledger, batch_id, visitor.user_id)
+        assigned, decided = count_batch_work(ledger, one.batch.batch_id, visitor.user_id)
         return render_page(
             request,
             "question.html",
@@ -155,40 +163,31 @@ def add_review_routes(app: FastAPI) -> None:
         )
 
     @app.get("/review/{batch_id}/question/{reference}/card")
-    def show_card(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
-    ) -> Response:
+    def show_card(request: Request, reference: str, visitor: Visitor, one: Opened) -> Response:
         """The card alone: the page fetches those that come next, so that nobody waits for them."""
-        one = _open(request, ledger, visitor, batch_id, reference)
         return render_page(request, "card.html", visitor, **_describe(request, visitor, one, reference))
 
     @app.get("/review/{batch_id}/question/{reference}/original")
-    def show_original(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
-    ) -> Response:
+    def show_original(request: Request, reference: str, visitor: Visitor, one: Opened) -> Response:
         """The place of the question in its paper.
 
         It is a page with a request of its own, for a paper may take seconds to be drawn.
         """
-        one = _open(request, ledger, visitor, batch_id, reference)
         sights: Sights = request.app.state.sights
         sight = _find_sight(sights, one)
         return render_page(
             request,
             "original.html",
             visitor,
-            address=f"/review/{batch_id}/question/{reference}",
+            address=f"/review/{one.batch.batch_id}/question/{reference}",
             pictures=sights.list_pictures(sight) if sight else [],
             excerpt=sight and sight.excerpt,
             problem=sight and sight.view.problem,
         )
 
     @app.get("/review/{batch_id}/question/{reference}/similar")
-    def show_similar(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
-    ) -> Response:
+    def show_similar(request: Request, visitor: Visitor, ledger: Store, one: Opened) -> Response:
         """Similar questions already decided, asked for apart: the index may have to be made."""
-        one = _open(request, ledger, visitor, batch_id, reference)
         try:
             similar = _list_similar(request, ledger, visitor, one)
         except BusyError:
@@ -198,18 +197,14 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.post("/review/{batch_id}/question/{reference}/message")
     async def send_message(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
+        request: Request, visitor: Visitor, body: Body, ledger: Store, one: Opened
     ) -> Response:
         """Write to the coordinators, and show what stands there then."""
-        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
         return await run_in_threadpool(_send, request, ledger, visitor, one, body)
 
     @app.get("/review/{batch_id}/question/{reference}/page/{page}.png")
-    def show_page(
-        request: Request, batch_id: str, reference: str, page: int, visitor: Visitor, ledger: Store
-    ) -> Response:
+    def show_page(request: Request, page: int, one: Opened) -> Response:
         """A page of the question's paper as a picture."""
-        one = _open(request, ledger, visitor, batch_id, reference)
         sights: Sights = request.app.state.sights
         sight = _find_sight(sights, one)
         picture = sights.draw(sight, page) if sight and sight.may_show(page) else None
@@ -219,11 +214,8 @@ def add_review_routes(app: FastAPI) -> None:
         return Response(picture, media_type="image/png", headers={"cache-control": "private, max-age=600"})
 
     @app.get("/review/{batch_id}/question/{reference}/picture/{sha256}")
-    def show_picture(
-        request: Request, batch_id: str, reference: str, sha256: str, visitor: Visitor, ledger: Store
-    ) -> Response:
+    def show_picture(request: Request, sha256: str, one: Opened) -> Response:
         """A picture of the question, or one that was made of its paper."""
-        one = _open(request, ledger, visitor, batch_id, reference)
         pictures: ReviewPictures = request.app.state.pictures
         data = pictures.read(one.work.item, sha256)
         if data is None:
@@ -235,11 +227,8 @@ def add_review_routes(app: FastAPI) -> None:
         )
 
     @app.post("/review/{batch_id}/question/{reference}/picture")
-    async def make_picture(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
-    ) -> Response:
+    async def make_picture(request: Request, body: Body, one: Opened) -> Response:
         """Cut a picture out of the paper again, or take a file in its place."""
-        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
         pictures: ReviewPictures = request.app.state.pictures
         try:
             made = await run_in_threadpool(pictures.make, one.work.item, body)
@@ -258,32 +247,26 @@ def add_review_routes(app: FastAPI) -> None:
         return JSONResponse({"reference": reference})
 
     @app.post("/review/{batch_id}/question/{reference}/decision")
-    async def decide(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
-    ) -> Response:
+    async def decide(request: Request, visitor: Visitor, body: Body, ledger: Store, one: Opened) -> Response:
         """Record a decision.
 
         The same decision again changes nothing; one that was seen differently is shown instead.
         """
-        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
         return await run_in_threadpool(_decide, request, ledger, visitor, one, body)
 
     @app.post("/review/{batch_id}/question/{reference}/draft")
-    async def keep_draft(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
-    ) -> Response:
+    async def keep_draft(visitor: Visitor, body: Body, ledger: Store, one: Opened) -> Response:
         """Keep what was begun.
 
         It is then there on another device, and after anything that happens here.
         """
-        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
         draft = body.get("draft")
         if not isinstance(draft, dict | None):
             raise HTTPException(400)
         await run_in_threadpool(
             save_draft,
             ledger,
-            batch_id,
+            one.batch.batch_id,
             one.work.item.question_uuid,
             visitor.user_id,
             draft,
@@ -437,15 +420,6 @@ def _describe(request: Request, visitor: SignedIn, one: OpenQuestion, reference:
         "days_left": count_days(one.assignment.due_at, now_text()),
         **_describe_talk(one),
     }
-
-
-def _open(request: Request, ledger: Ledger, visitor: SignedIn, batch_id: str, reference: str) -> OpenQuestion:
-    """The question that the reference means to this visitor; 404 for what was not given to them."""
-    question_uuid = read_reference(request.app.state.key, visitor.user_id, batch_id, reference)
-    found = question_uuid and open_question(ledger, batch_id, question_uuid, visitor.user_id)
-    if not found:
-        raise HTTPException(404)
-    return found
 
 
 def _find_sight(sights: Sights, one: OpenQuestion) -> Sight | None:

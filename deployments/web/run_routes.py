@@ -1,22 +1,25 @@
 """Pages of runs for those who watch: of every model, or of those of their teams.
 
 They show runs under way with numbers that move, the sessions of a run, and what was published of a month.
+
+The page of costs by team and month for those who watch, and its rows as a file.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlencode
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Query
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from deployments.auth import SignedIn
 from deployments.command_line.printing import render_duration
-from deployments.web.kept import Kept
-from deployments.web.lake import LakeDoor
+from deployments.web.lake import Kept, LakeDoor
 from deployments.web.pages import render_page
 from deployments.web.visitor import Store, Watcher, read_sight
 from schemas.errors import StoreAway, StoreError
@@ -32,10 +35,14 @@ from tasks.watching import (
     list_published_months,
     list_sessions,
     narrow_progress,
+    read_costs,
     read_month,
 )
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SESSIONS_PER_PAGE = 100
 _MOST_KEPT, _KEPT_S = 32, 60.0
@@ -181,3 +188,70 @@ def _describe_numbers(one: RunProgress | CandidateProgress, failed_count: int) -
         "cost": "–" if one.cost_usd is None else f"${one.cost_usd:,.4f}",
         "failed": str(failed_count),
     }
+
+
+# Months that are shown where none is asked for: what is older costs a scan, and is asked for by name.
+_MONTHS_SHOWN: Final = 12
+_SUMMED: Final = (
+    "call_count",
+    "failed_count",
+    "input_token_count",
+    "output_token_count",
+    "cost_usd",
+    "unpriced_count",
+)
+FromMonth = Annotated[str, Query(alias="from")]
+
+
+def add_cost_routes(app: FastAPI) -> None:
+    """Add the page of costs and its files; both hold names and numbers alone."""
+
+    @app.get("/costs")
+    def show_costs(
+        request: Request, visitor: Watcher, from_month: FromMonth = "", through: str = ""
+    ) -> Response:
+        start = from_month or _name_month(_MONTHS_SHOWN)
+        rows = _read(request, visitor, start, through)
+        return render_page(
+            request,
+            "costs.html",
+            visitor,
+            rows=[] if rows is None else rows.to_dicts(),
+            totals={} if rows is None else {name: rows[name].sum() for name in _SUMMED},
+            months={"from": start, "through": through},
+            query=urlencode({"from": start, "through": through}),
+        )
+
+    @app.get("/costs/{form}")
+    def export_costs(
+        request: Request, visitor: Watcher, form: str, from_month: FromMonth = "", through: str = ""
+    ) -> Response:
+        """The same rows as `csv` or `json`."""
+        if form not in ("csv", "json"):
+            raise HTTPException(404)
+        from tasks.texts import write_safe_csv
+
+        rows = _read(request, visitor, from_month, through)
+        if rows is None:
+            raise HTTPException(404)
+        content = write_safe_csv(rows) if form == "csv" else rows.write_json()
+        return Response(
+            content,
+            media_type="text/csv" if form == "csv" else "application/json",
+            headers={"content-disposition": f"attachment; filename=costs.{form}"},
+        )
+
+
+def _read(request: Request, visitor: SignedIn, start: str, end: str) -> pl.DataFrame | None:
+    """The rows of the months that are asked for, empty for all; None in a home without a lake."""
+    if any(month and re.fullmatch(MONTH_PATTERN, month) is None for month in (start, end)):
+        raise HTTPException(404)
+    lake = open_lake_for(request, read_sight(request, visitor))
+    return None if lake is None else read_costs(lake, start or None, end or None)
+
+
+def _name_month(count: int) -> str:
+    """The first of so many months of which this one is the last."""
+    now = datetime.now(UTC)
+    months = now.year * 12 + now.month - count
+    return f"{months // 12:04}-{months % 12 + 1:02}"

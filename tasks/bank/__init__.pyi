@@ -1,5 +1,5 @@
 # The card of the question whose UUID begins so; raises UsageError for none, or for several questions.
-from .card import read_card as read_card
+from .retirement import read_card as read_card
 
 # The latest entry of the question whose UUID begins so; raises UsageError for none, or for several questions.
 from .retirement import find_question as find_question

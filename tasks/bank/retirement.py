@@ -1,12 +1,17 @@
 """Taking a question out of the bank, or back in, with a reason.
 
 A new version follows at once.
+
+All that is known of one question of the bank.
+
+That is where it comes from, who met it, how hard it is, and what it earned.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
@@ -107,3 +112,29 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
             finish(ledger, settings, request)
     assert build is not None, "a question of the bank can be retired only once there is a bank"
     return Retirement(question, question == lineage, build.version, build.exits.height, build.contents.height)
+
+
+# Part of the card → the query that reads it, and what it asks by.
+_PARTS = {
+    "entries": ("card_entries", "question_uuid"),
+    "lineage": ("card_lineage", "lineage_uuid"),
+    "reviews": ("card_reviews", "question_uuid"),
+    "duplicates": ("card_duplicates", "question_uuid"),
+    "exposure": ("card_exposure", "lineage_uuid"),
+    "difficulty": ("card_difficulty", "question_uuid"),
+    "results": ("card_results", "question_uuid"),
+}
+
+
+def read_card(lake: Lake, name: str) -> dict[str, Any]:
+    """The card of the question whose UUID begins with `name`.
+
+    Raises UsageError for none, or for several questions.
+
+    Beside the question: `entries` (since which version it is in the bank, until which), `lineage` (the original and its
+    variants), `reviews`, `duplicates` (what was left out for its sake, or why it was left out), `exposure` (organisations that
+    met the lineage), `difficulty` and `results` by edition. Every part is a list of rows, empty where nothing is known.
+    """
+    entry = find_question(lake, name)
+    parts = {part: lake.read(read, {key: entry[key]}).to_dicts() for part, (read, key) in _PARTS.items()}
+    return {**entry, **parts}

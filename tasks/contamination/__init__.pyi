@@ -1,14 +1,14 @@
 # A line for each organisation.
-from .leaks import describe_leaks as describe_leaks
+from .report import describe_leaks as describe_leaks
 
 # One row per organisation from the rows of `leak_rows` of one edition: organisation, question_count, met_count, gain in stars with
-from .leaks import find_leaks as find_leaks
+from .report import find_leaks as find_leaks
 
 # One row per organisation of the last edition of a run: gain on questions met before, its error, and the power of the look.
-from .leaks import watch_leaks as watch_leaks
+from .report import watch_leaks as watch_leaks
 
 # The question with its blank inside the messages; null when there is none.
-from .prompts import extract_passage as extract_passage
+from .spans import extract_passage as extract_passage
 
 # The name of the bank among the sets that are probed.
 from .replay import BANK as BANK

@@ -14,9 +14,7 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.contamination.matching import is_recalled
-from tasks.contamination.prompts import VERSION, render_replay
-from tasks.contamination.spans import choose_span
+from tasks.contamination.spans import VERSION, choose_span, is_recalled, render_replay
 from tasks.exchange.imports import apply_mapping, read_table
 from tasks.models import CallRequest, ModelClient, read_call_frames
 from tasks.models.budget import open_budget

@@ -1,13 +1,21 @@
 """The key span of a question: the part that is blanked.
 
 It is chosen by rule, so that only someone who has read the question can complete it.
+
+Whether a completion is the span that was blanked, in Chinese and English.
+
+How a model is asked to complete a question from memory, and how a simulated one reads it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from tasks.questions.forms import Messages
 
 BLANK = "⟦?⟧"
 
@@ -75,3 +83,67 @@ def _list_spans(stem: str, options: Sequence[str], text: str) -> list[tuple[str,
     words = [*_CHINESE.finditer(own), *_ENGLISH.finditer(own)]
     spans += [("word", *match.span()) for match in sorted(words, key=lambda one: -len(one[0]))]
     return spans
+
+
+_SAID_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_LABEL = re.compile(r"^(?:answer|missing words?|答案|缺失(?:的)?(?:内容|文字))\s*[:：]\s*", re.IGNORECASE)
+_JUNK = re.compile(r"[\s\W_]+")
+# How much more than the span a completion may hold: who lists many guesses has recalled none.
+_MOST_EXTRA_CHARACTERS = 6
+_MOST_EXTRA_WORDS = 3
+
+
+def is_recalled(span: str, kind: str, completion: str) -> bool | None:
+    """Whether the completion's first line gives the span.
+
+    None where there is nothing to compare.
+
+    A number must be the only number there, equal in value. Any other span must stand there, without regard to case, width,
+    spaces and punctuation, with at most 6 characters (Chinese) or 3 words (English) beside it.
+    """
+    line = next((one.strip() for one in completion.splitlines() if one.strip()), "")
+    said = _LABEL.sub("", unicodedata.normalize("NFKC", line))
+    if not _JUNK.sub("", said):
+        return None
+    if kind == "number":
+        numbers = {_read_number(one) for one in _SAID_NUMBER.findall(said)}
+        return numbers == {_read_number(unicodedata.normalize("NFKC", span))}
+    wanted, found = (
+        _JUNK.sub("", unicodedata.normalize("NFKC", span)).casefold(),
+        _JUNK.sub("", said).casefold(),
+    )
+    if not wanted or wanted not in found:
+        return False
+    if any("\u4e00" <= character <= "\u9fff" for character in wanted):
+        return len(found) - len(wanted) <= _MOST_EXTRA_CHARACTERS
+    return len(said.split()) - len(span.split()) <= _MOST_EXTRA_WORDS
+
+
+def _read_number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+# Recorded with every replay: a changed word below needs a new version.
+VERSION = "1"
+
+_REQUEST = {
+    "zh": "下面是一道试题的原文，其中一处被“{blank}”代替。请凭记忆写出被代替的原文，只写这一处，不要作答，也不要解释。",
+    "en": 'Below is the text of an exam question in which one passage was replaced by "{blank}". Write the original passage from '
+    "memory, and nothing else: do not answer the question, do not explain.",
+}
+_PASSAGE = re.compile(
+    r"^=== passage (?P<tag>[0-9a-f]{12}) ===\n(?P<text>.*?)\n^=== end (?P=tag) ===$", re.DOTALL | re.MULTILINE
+)
+
+
+def render_replay(blanked: str, language: str) -> Messages:
+    """The messages that ask for the span."""
+    tag = hashlib.sha256(blanked.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    request = _REQUEST[language].format(blank=BLANK)
+    return [{"role": "user", "content": f"{request}\n\n=== passage {tag} ===\n{blanked}\n=== end {tag} ==="}]
+
+
+def extract_passage(messages: Sequence[Mapping[str, str]]) -> str | None:
+    """The question with its blank inside the messages; null when there is none."""
+    match = _PASSAGE.search(messages[-1]["content"]) if messages else None
+    return None if match is None or BLANK not in match["text"] else match["text"]

@@ -2,7 +2,7 @@
 from .addresses import find_address as find_address
 
 # Names the calls of one session's judgements; responses and registry are read once.
-from .calls import CallFinder as CallFinder
+from .helping import CallFinder as CallFinder
 
 # How far a model's labels agree with people's: responses with both, kappa with interval; shares are in `error_shares`.
 from .error_samples import compare_labels as compare_labels
@@ -26,7 +26,7 @@ from .error_samples import import_failures as import_failures
 from .error_samples import prelabel_failures as prelabel_failures
 
 # A simulated labeller knows the request by this line.
-from .label_prompts import REQUEST as REQUEST
+from .error_labels import REQUEST as REQUEST
 
 # Write the workbook of the responses that nobody could be read of, of a run or of all; returns how many there are.
 from .people import export_unparsed as export_unparsed

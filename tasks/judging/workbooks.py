@@ -13,7 +13,7 @@ from schemas.errors import UsageError, WorkbookError
 from tasks.judging.judge import PutResponse
 from tasks.judging.prompts import render_reference
 from tasks.questions.forms import render_question
-from tasks.review.marking import MarkSheet, open_workbook, read_sheet, refuse_repeated, write_sheets
+from tasks.review.marking import MarkSheet, open_workbook, read_sheet, write_sheets
 
 _SHEET = "answers"
 _GIVEN = ("key", "question", "reference", "response")
@@ -95,13 +95,7 @@ def read_workbook(path: Path, form: Form, *, person: str = "") -> list[MarkedRow
             f"{path.name} was exported for {named}: nothing was imported. Import it with --user {named}, or export one for "
             f"{person}."
         )
-    rows: dict[str, MarkedRow] = {}
-    for _, place, cells in read_sheet(workbook, path.name, form.sheet):
-        row = _parse_row(cells, place, form)
-        if row.key in rows:
-            raise refuse_repeated(place)
-        rows[row.key] = row
-    return list(rows.values())
+    return [_parse_row(cells, place, form) for place, cells in read_sheet(workbook, path.name, form.sheet)]
 
 
 def _parse_row(texts: Sequence[str], place: str, form: Form) -> MarkedRow:

@@ -26,10 +26,10 @@ from .entry import EntryRequest as EntryRequest
 from .preview import preview_league as preview_league
 
 # The season's topics in a language; none where the domain has none. Raises UsageError for what is no season.
-from .season import list_topics as list_topics
+from .domain import list_topics as list_topics
 
 # The season of a day, `YYYY-Qn`.
-from .season import name_season as name_season
+from .domain import name_season as name_season
 
 # The id of the present season's league, `season-2026-Q4`; it is claimed with these rules unless it is already.
 from .task import claim_season as claim_season

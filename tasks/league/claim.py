@@ -19,9 +19,8 @@ from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.league.anonymity import LETTERS
-from tasks.league.domain import Domain, parse_domain
+from tasks.league.domain import Domain, list_topics, parse_domain
 from tasks.league.originality import read_benchmark
-from tasks.league.season import list_topics
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.running.claiming import hold_work
 from warehouse.lake import Batch, Lake

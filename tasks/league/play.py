@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.league.aggregation import Tally
 from tasks.league.asking import LeagueCalls
 from tasks.league.claim import ClaimedLeague, check_rules, hash_benchmark, name_run, name_unit, read_league
+from tasks.league.domain import list_topics, pick_topic
 from tasks.league.memory import MEMORY, load_encoder, read_collection, recall_rounds
 from tasks.league.originality import Collection
 from tasks.league.rounds import (
@@ -35,13 +35,13 @@ from tasks.league.rounds import (
 from tasks.league.rows import (
     FULL,
     Row,
+    Tally,
     build_batches,
     describe_round,
     list_evaluations,
     name_place,
 )
 from tasks.league.sandbox import run_answer, run_reference
-from tasks.league.season import list_topics, pick_topic
 from tasks.league.setting import set_question
 from tasks.models import CallFailed, ModelClient, read_call_frames
 from tasks.models.budget import open_budget

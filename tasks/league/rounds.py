@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-from tasks.league.anonymity import draw_labels
+from tasks.league.anonymity import T, draw_labels
 from tasks.league.asking import LeagueCalls, Reply, Usage
 from tasks.league.claim import ClaimedLeague
 from tasks.league.domain import Domain
@@ -21,8 +20,6 @@ from tasks.league.setting import SetQuestion
 from tasks.league.wording import PutQuestion, ShownAnswer, render_answering, render_judging
 from tasks.models import CallFailed
 from tasks.models.registry import RegisteredModel
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,16 @@
-"""Played rounds as rows of the lake, one batch per table, all landed at once."""
+"""Played rounds as rows of the lake, one batch per table, all landed at once.
+
+From ranks and scores to points, and from points to a ranking.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
+from schemas.errors import ContractError
 from schemas.tables import get_table
-from tasks.league.aggregation import Standing, Tally, compute_borda_points
 from tasks.league.asking import Usage
 from tasks.league.claim import ClaimedLeague
 from tasks.league.rounds import GivenEvaluation, PlayedRound, RoundPlace
@@ -56,9 +60,7 @@ def describe_round(
             }
         ],
         "league_evaluations": list(evaluations),
-        "league_rankings": [
-            judged | _describe_standing(standing) for standing in tally.rank(claim.rules.candidates)
-        ],
+        "league_rankings": [judged | asdict(standing) for standing in tally.rank(claim.rules.candidates)],
         "league_flags": [
             {name: row[name] for name in (*judged, "league_question_id", "judge", "answerer")}
             | {"template": template}
@@ -145,24 +147,9 @@ def _name_played(claim: ClaimedLeague, played: PlayedRound) -> Row:
     return place | {"league_question_id": played.question.question_id}
 
 
-def _describe_standing(standing: Standing) -> Row:
-    return {
-        "model": standing.model,
-        "evaluation_count": standing.evaluation_count,
-        "score": standing.score,
-        "rank": standing.rank,
-    }
-
-
 def _describe_usage(usage: Usage | None) -> Row:
-    if usage is None:
-        return {"input_tokens": None, "output_tokens": None, "cost_usd": None, "call_count": None}
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cost_usd": usage.cost_usd,
-        "call_count": usage.call_count,
-    }
+    names = ("input_tokens", "output_tokens", "cost_usd", "call_count")
+    return {name: None if usage is None else getattr(usage, name) for name in names}
 
 
 def _describe_question(claim: ClaimedLeague, played: PlayedRound) -> Row:
@@ -214,12 +201,70 @@ def _describe_originality(claim: ClaimedLeague, played: PlayedRound) -> list[Row
         _name_played(claim, played)
         | {
             "draft": number,
-            "compared_with": near.compared_with,
-            "neighbour": near.neighbour,
-            "ngram_overlap": near.ngram_overlap,
-            "similarity": near.similarity,
+            **asdict(near),
             "is_too_near": is_too_near,
         }
         for number, draft in enumerate(played.question.drafts, start=1)
         for near, is_too_near in zip(draft.nearness, draft.is_too_near, strict=True)
     ]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a candidate stands: the mean over its evaluations, and its rank.
+
+    The mean is None without an evaluation. Ranks count from 1, and equal means share the better rank.
+    """
+
+    model: str
+    evaluation_count: int
+    score: float | None
+    rank: int | None
+
+
+class Tally:
+    """Sums and counts of the evaluations of each candidate.
+
+    What could not be read is not counted, and does not count as 0.
+    """
+
+    def __init__(self, sums: Mapping[str, tuple[float, int]] | None = None) -> None:
+        self._sums: dict[str, tuple[float, int]] = dict(sums or {})
+
+    def add(self, model: str, score: float | None) -> None:
+        """Count an evaluation; null is left out."""
+        if score is None:
+            return
+        total, count = self._sums.get(model, (0.0, 0))
+        self._sums[model] = (total + score, count + 1)
+
+    def rank(self, models: Sequence[str]) -> list[Standing]:
+        """The standing of every candidate, best first; those without an evaluation come last."""
+        means = {
+            model: self._sums[model][0] / self._sums[model][1]
+            for model in models
+            if self._sums.get(model, (0.0, 0))[1]
+        }
+        ordered = sorted(models, key=lambda model: (model not in means, -means.get(model, 0.0), model))
+        return [
+            Standing(
+                model,
+                self._sums.get(model, (0.0, 0))[1],
+                means.get(model),
+                1 + sum(other > means[model] for other in means.values()) if model in means else None,
+            )
+            for model in ordered
+        ]
+
+
+def compute_borda_points(candidate_count: int, rank: int) -> int:
+    """Return N - 1 - r points for rank r, whatever the length of the judge's list.
+
+    This is League of LLMs, as its tables are computed.
+
+    With n = 8 the asker's list of seven earns 6 to 0, the other judges' lists of six earn 6 to 1. Raises ContractError
+    for a rank that no judge can give.
+    """
+    if not 1 <= rank <= candidate_count - 1:
+        raise ContractError(f"There is no rank {rank} in a league of {candidate_count}.")
+    return candidate_count - 1 - rank

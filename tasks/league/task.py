@@ -9,9 +9,8 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_league
-from tasks.league.domain import read_domain
+from tasks.league.domain import name_season, read_domain
 from tasks.league.play import Playing, play_league
-from tasks.league.season import name_season
 from tasks.models.registry import Registry, read_registry
 from tasks.running import Progress, hide_content
 from tasks.running.flow_runs import sign_landings

@@ -20,7 +20,7 @@ from .landing import land_row_faults as land_row_faults
 from .landing import read_unreviewed as read_unreviewed
 
 # Put questions that nobody has reviewed into a batch, if there are annotators to give them to; returns ids and counts.
-from .opening import open_waiting_batch as open_waiting_batch
+from .landing import open_waiting_batch as open_waiting_batch
 
 # Close and land every batch that is decided or past its deadline; an empty id means all.
 from .task import close_reviewed_batches as close_reviewed_batches
@@ -32,7 +32,7 @@ from .task import open_review_batch as open_review_batch
 from .task import open_variant_samples as open_variant_samples
 
 # Every first review, of one batch or of all; adjudications are no independent reviews and are left out.
-from .votes import read_votes as read_votes
+from .agreement import read_votes as read_votes
 
 # A language of what annotators read.
 from .words import Language as Language

@@ -3,18 +3,23 @@
 It is computed per batch, discipline and annotator. Pure.
 
 Decisions are accept, edit or reject, as names and in that order. Adjudications are no independent reviews and are left out.
+
+Independent reviews in the ledger, of open and closed batches.
+
+Agreement is computed from them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 from statistics import median
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from tasks.review.batch import list_batches, read_assignments, read_batch, read_decisions
 from tasks.statistics.agreement import (
     Weighting,
     compute_alpha,
@@ -22,6 +27,10 @@ from tasks.statistics.agreement import (
     compute_percent_agreement,
     compute_share,
 )
+from warehouse.ledger.engine.ledger import Ledger
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 # From what leaves a question as it is to what takes it away.
 ORDER = ("accept", "edit", "reject")
@@ -184,3 +193,36 @@ def _compute_mean_kappa(
             weighted += kappa * len(shared)
             weight += len(shared)
     return weighted / weight if weight else None
+
+
+def read_votes(ledger: Ledger, batch_id: str | None = None) -> list[Vote]:
+    """Every first review, of one batch or of all.
+
+    Adjudications are not independent reviews and are left out.
+
+    Raises:
+        UsageError: there is no such batch.
+    """
+    names = [batch_id] if batch_id else [batch.batch_id for batch in list_batches(ledger)]
+    with ledger.read() as connection:
+        return [vote for name in names for vote in _read_batch_votes(connection, name)]
+
+
+def _read_batch_votes(connection: Connection, batch_id: str) -> Iterator[Vote]:
+    read_batch(connection, batch_id)
+    given = {
+        (one.question_uuid, one.annotator): one
+        for one in read_assignments(connection, batch_id, role="reviewer", with_gold=False)
+    }
+    for decision in read_decisions(connection, batch_id):
+        assignment = given.get((decision.question_uuid, decision.annotator))
+        if assignment is not None:
+            yield Vote(
+                batch_id=batch_id,
+                question_uuid=decision.question_uuid,
+                discipline=assignment.discipline,
+                annotator=decision.annotator,
+                decision=decision.given.decision,
+                assigned_at=datetime.fromisoformat(assignment.assigned_at),
+                decided_at=datetime.fromisoformat(decision.decided_at),
+            )

@@ -1,6 +1,10 @@
 """Between the gate and the lake.
 
 It reads what nobody has reviewed yet, and lands what a closed batch leaves.
+
+The batch that unreviewed questions wait in.
+
+It is opened as soon as there is someone to give them to.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import polars as pl
 from schemas.errors import GateError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.review.assigning import AssignmentTerms, assign_batch, read_annotators, read_gold_supply
 from tasks.review.batch import list_batches
 from tasks.review.closing import ClosedBatch, close_batch
 from tasks.review.overview import is_ready_to_close
@@ -23,7 +28,8 @@ from tasks.review.recording import DeskReport, RowFault, assign_adjudicators, na
 from warehouse.lake import Batch, Lake, Landing, open_lake
 from warehouse.ledger.engine.leases.clock import check_clock, read_time
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.moments import now_text, write_moment
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def read_unreviewed(lake: Lake) -> pl.DataFrame:
@@ -168,3 +174,24 @@ def _frame_faults(unit: str, faults: Sequence[RowFault]) -> pl.DataFrame:
         for one in faults
     ]
     return get_table("quarantine").frame(rows)
+
+
+def open_waiting_batch(settings: Settings) -> dict[str, object]:
+    """Put questions that nobody has reviewed into a batch; returns ids and counts.
+
+    This is done if there are annotators to give them to.
+    """
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        questions = read_unreviewed(lake)
+        if questions.is_empty() or not read_annotators(ledger):
+            return {"waiting_questions": questions.height, "batch_id": None}
+        gold = read_gold_supply(settings, lake, settings.review_gold_share)
+        summary = assign_batch(
+            ledger, None, questions, None, settings, now_text(), AssignmentTerms(gold=gold)
+        )
+    return {
+        "waiting_questions": sum(one.question_count for one in summary.left_out),
+        "batch_id": summary.batch_id,
+        "assigned_questions": summary.question_count if summary.is_new else 0,
+        "assignments": summary.assignment_count if summary.is_new else 0,
+    }

@@ -34,7 +34,7 @@ def parse_word(text: str, topic: Topic) -> str | None:
     whole = known.get(_normalise(text))
     if whole is not None:
         return whole
-    # Both languages side by side, as workbooks of the earlier layout offer them: `accept 通过`.
+    # Both languages side by side: `accept 通过`.
     parts = [part for part in re.split(r"[\s/／|]+", text.strip()) if part]
     found = {known.get(_normalise(part)) for part in parts}
     return found.pop() if len(parts) > 1 and len(found) == 1 else None

@@ -20,13 +20,13 @@ from .access import note_look as note_look
 from .access import WATCHERS as WATCHERS
 
 # The rows of the analysis `cost_by_team` of these months, the latest month first.
-from .costs import read_costs as read_costs
+from .runs import read_costs as read_costs
 
 # A run's progress of the candidates in sight alone, its sums too; None where none of them is in it.
-from .progress import narrow_progress as narrow_progress
+from .runs import narrow_progress as narrow_progress
 
 # The progress of all open runs; safe for threads.
-from .progress import ProgressReading as ProgressReading
+from .runs import ProgressReading as ProgressReading
 
 # The run in which a candidate gave the answers that an edition counts; null where it counts none.
 from .results import find_sat_run as find_sat_run

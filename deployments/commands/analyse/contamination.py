@@ -25,16 +25,9 @@ from tasks.contamination import (
 from tasks.exchange.imports import parse_mapping
 from warehouse.lake import open_lake
 
-contamination_app = typer.Typer(
-    no_args_is_help=True, help="Questions replayed with a blank: what candidates complete from memory."
-)
+contamination_app = typer.Typer(no_args_is_help=True)
 
 Name = Annotated[str, typer.Option("--name", help="Name of the replay. Default: replay- and the month.")]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(contamination_app, name="contamination")
 
 
 @contamination_app.command()

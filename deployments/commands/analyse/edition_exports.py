@@ -28,6 +28,8 @@ from tasks.running import Progress
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
+export_app = typer.Typer(no_args_is_help=True)
+
 Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: the last edition.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")]
 AsUser = Annotated[
@@ -38,16 +40,7 @@ WithAnswers = Annotated[
 ]
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    group = typer.Typer(help="Published editions in the formats of other tools.", no_args_is_help=True)
-    group.command(name="inspect")(export_inspect)
-    group.command(name="lm-eval")(export_harness)
-    group.command(name="leaderboard")(export_leaderboard)
-    group.command(name="citation")(export_citation)
-    app.add_typer(group, name="export")
-
-
+@export_app.command("inspect")
 def export_inspect(
     edition: Edition = "",
     output: Folder = Path("inspect-logs"),
@@ -66,6 +59,7 @@ def export_inspect(
     _export(write_inspect, edition, output, user_id, with_answers=with_answers, as_json=as_json)
 
 
+@export_app.command("lm-eval")
 def export_harness(
     edition: Edition = "",
     output: Folder = Path("lm-eval-samples"),
@@ -84,6 +78,7 @@ def export_harness(
     _export(write_harness, edition, output, user_id, with_answers=with_answers, as_json=as_json)
 
 
+@export_app.command("leaderboard")
 def export_leaderboard(
     edition: Edition = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file. Default: print it.")] = None,
@@ -110,6 +105,7 @@ def export_leaderboard(
     print_result({"path": str(output), "edition": board["edition"]["edition_id"]}, as_json=as_json)
 
 
+@export_app.command("citation")
 def export_citation(
     edition: Edition = "",
     form: Annotated[str, typer.Option("--format", help="text, bibtex or cff.")] = "text",

@@ -32,10 +32,7 @@ from tasks.exchange.imports import (
 )
 from warehouse.lake import Lake, open_lake
 
-import_app = typer.Typer(
-    no_args_is_help=True,
-    help="Results that were made elsewhere: logs of Inspect and lm-evaluation-harness, tables of marks, published scores.",
-)
+import_app = typer.Typer(no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(help="The file.")]
 Benchmark = Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.")]
@@ -49,12 +46,6 @@ Metrics = Annotated[
         "--metrics", help="Columns that hold a mark each, comma separated, in place of metric and mark."
     ),
 ]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    import_app.command("league")(import_league)
-    app.add_typer(import_app, name="import")
 
 
 @import_app.command("inspect")
@@ -259,3 +250,6 @@ def _print_marks(lake: Lake, file: Path, found: ImportedFile, as_json: bool) -> 
 
 def _print(found: ImportedFile, as_json: bool, then: str = "proctor sql imported_leaderboard") -> None:
     print_result(asdict(found), as_json=as_json, then=then)
+
+
+import_app.command("league")(import_league)

@@ -42,13 +42,6 @@ from warehouse.lake.reading import (
 _FORMATS: Final = ("table", "csv", "json", "parquet", "xlsx")
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(sql)
-    app.command()(attach)
-    app.command()(shell)
-
-
 @dataclass(frozen=True)
 class ShownAs:
     """In which form rows are shown, and where."""

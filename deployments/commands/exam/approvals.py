@@ -21,19 +21,12 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import approvals, users
 from warehouse.ledger.trust.approvals import list_approvals, read_approval
 
-approvals_app = typer.Typer(
-    no_args_is_help=True, help="Requests that need a second person (PROCTOR_TWO_PERSONS)."
-)
+approvals_app = typer.Typer(no_args_is_help=True)
 Number = Annotated[int, typer.Argument(help="Number of the request.", metavar="REQUEST")]
 User = Annotated[
     str,
     typer.Option("--as", help="Your user, an examiner or admin; its password is asked for on the terminal."),
 ]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(approvals_app, name="approvals")
 
 
 @approvals_app.command("list")

@@ -32,12 +32,6 @@ from warehouse.ledger.engine.opening import open_ledger
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")]
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(evaluate)
-    app.command()(monthly)
-
-
 @with_option_groups
 def evaluate(
     wished: RunOptions,

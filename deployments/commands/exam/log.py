@@ -22,15 +22,6 @@ from tasks.exam.public import name_public_files, run_verifier
 # Imported within a function: what brings SQLAlchemy. Not every command here needs it.
 
 
-def add_commands(exam_app: typer.Typer) -> None:
-    """Register this module's commands."""
-    exam_app.command()(audit)
-    exam_app.command()(explain)
-    exam_app.command()(enrol)
-    exam_app.command()(receipt)
-    exam_app.command()(verify)
-
-
 def audit(
     run_id: Annotated[str, typer.Argument(help="Tell what happened to this run.")] = "",
     language: Annotated[str, typer.Option("--language", help="Language of the story: en or zh.")] = "en",

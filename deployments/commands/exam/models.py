@@ -56,16 +56,7 @@ _BATCH_COLUMNS = (
     "started_at",
 )
 
-models_app = typer.Typer(
-    cls=group_with_default("list"),
-    help="The models of the registry, and whether they answer. Without a command: `list`.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(models_app, name="models")
-    app.command()(organisations)
+models_app = typer.Typer(cls=group_with_default("list"))
 
 
 @models_app.command(name="list")

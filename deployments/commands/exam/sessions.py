@@ -12,17 +12,15 @@ import typer
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
-from deployments.commands.exam import log
-from deployments.commands.exam.database import database
-from deployments.commands.exam.keys import keys_app
+from deployments.commands.exam.keys import database, keys_app
+from deployments.commands.exam.log import audit, enrol, explain, receipt, verify
 from deployments.commands.exam.plans import render_controls, render_grade, render_plan, render_watch
 from deployments.commands.exam.run_options import RunOptions
-from deployments.commands.exam.seal import seal
-from deployments.commands.exam.sealed_draws import add_draw_commands
+from deployments.commands.exam.sealed_draws import commit, draw, seal, share
 from deployments.commands.exam.sit import sit
 from deployments.commands.exam.trace import trace
 from deployments.commands.exam.users import user_app
-from deployments.commands.options import AnyRun, AsJson, read_month
+from deployments.commands.options import AnyRun, AsJson, ServingOptions, read_month
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.exam.closed import force_close
@@ -41,19 +39,9 @@ from warehouse.ledger.trust.users import read_user
 
 # Imported within a function: what brings Polars, NumPy, asyncio or FastAPI. Not every command here needs it.
 
-exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    exam_app.add_typer(user_app, name="user")
-    log.add_commands(exam_app)
-    add_draw_commands(exam_app)
-    exam_app.add_typer(keys_app, name="keys")
-    exam_app.command()(database)
-    exam_app.command()(seal)
-    exam_app.command()(trace)
-    app.add_typer(exam_app, name="exam")
+exam_app = typer.Typer(no_args_is_help=True)
+exam_app.add_typer(user_app, name="user")
+exam_app.add_typer(keys_app, name="keys")
 
 
 @exam_app.command()
@@ -304,23 +292,12 @@ def _end_tokens(settings: Settings, token: str, user_id: str) -> dict[str, Any]:
 
 
 @exam_app.command()
+@with_option_groups
 def serve(
     port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8700,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; put TLS in front of anything else.")
-    ] = "127.0.0.1",
-    certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
-    certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
     docs: Annotated[bool, typer.Option("--docs", help="Show the API's description at /docs.")] = False,
-    proxy: Annotated[
-        str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
-    ] = "",
-    metrics: Annotated[
-        int | None,
-        typer.Option(
-            "--metrics", min=1, max=65535, help="Port of 127.0.0.1 on which Prometheus reads how calls went."
-        ),
-    ] = None,
+    *,
+    serving: ServingOptions,
 ) -> None:
     """Serve the exam API until interrupted.
 
@@ -328,11 +305,14 @@ def serve(
 
     Example: proctor exam serve --port 8700
     """
-    from deployments.http import Listening, check_free, leave_secrets_behind, serve_exam
+    from deployments.http import check_free, leave_secrets_behind, serve_exam
 
-    listening = Listening(host, port, certificate or None, certificate_key or None, proxy or None, metrics)
-    listening.check_files()
+    listening = serving.listen(port)
     settings = load_settings()
-    check_free("The exam API", host, port)
+    check_free("The exam API", serving.host, port)
     leave_secrets_behind(settings)
     serve_exam(settings, listening, has_docs=docs)
+
+
+for _command in (audit, explain, enrol, receipt, verify, commit, share, draw, database, seal, trace):
+    exam_app.command()(_command)

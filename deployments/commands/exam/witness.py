@@ -11,11 +11,6 @@ from schemas.settings import load_settings
 from tasks.exam.public import keep_as_witness, name_public_files
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(witness)
-
-
 def witness(
     file: Annotated[Path, typer.Argument(help="Where this witness keeps heads; it is made the first time.")],
     folder: Annotated[

@@ -46,12 +46,10 @@ from tasks.running.cluster import open_cluster
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-cgeval_app = typer.Typer(
-    no_args_is_help=True,
-    help="CG-Eval: put its questions to models, score the texts, compare the scores with people's.",
-)
+cgeval_app = typer.Typer(no_args_is_help=True)
 
 ratings_app = typer.Typer(no_args_is_help=True, help="People's scores of a sample, as workbooks.")
+cgeval_app.add_typer(ratings_app, name="ratings")
 
 Model = Annotated[str, typer.Option("--model", help="A model of the registry.")]
 
@@ -71,12 +69,6 @@ References = Annotated[
 ]
 
 Sample = Annotated[str, typer.Option("--sample", help="Name of the sample.")]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    cgeval_app.add_typer(ratings_app, name="ratings")
-    app.add_typer(cgeval_app, name="cgeval")
 
 
 @cgeval_app.command("import")

@@ -24,11 +24,6 @@ Embedding = Annotated[
 Several = Annotated[str, typer.Option("--several", help="Several references of a question: best or mean.")]
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(gscore)
-
-
 def gscore(
     file: Annotated[
         Path, typer.Argument(help="CSV, JSONL or Parquet with the columns reference and response.")

@@ -36,20 +36,13 @@ from tasks.models.registry import read_registry
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-calibrate_app = typer.Typer(
-    no_args_is_help=True, help="Judges compared with people, who rate a sample of responses blind."
-)
+calibrate_app = typer.Typer(no_args_is_help=True)
 
 Occasion = Annotated[
     str, typer.Option("--occasion", help="`first`, or the month of a later one. Default: the one drawn last.")
 ]
 Round = Annotated[int, typer.Option("--round", help="Round, from 1. Default: the one drawn last.")]
 User = Annotated[str, typer.Option("--user", help="The rater.")]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(calibrate_app, name="calibrate")
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,7 @@ from schemas.settings import load_settings
 from tasks.judging.calibration import draw_anchors
 from warehouse.lake import open_lake
 
-drift_app = typer.Typer(
-    no_args_is_help=True, help="The same responses judged again every month: has a judge changed?"
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(drift_app, name="drift")
+drift_app = typer.Typer(no_args_is_help=True)
 
 
 @drift_app.command()

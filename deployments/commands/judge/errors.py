@@ -19,17 +19,9 @@ from tasks.models.registry import read_registry
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-errors_app = typer.Typer(
-    no_args_is_help=True,
-    help="Why answers fail: failed responses are drawn, labelled by a model, confirmed or corrected by people.",
-)
+errors_app = typer.Typer(no_args_is_help=True)
 
 Sample = Annotated[str, typer.Option("--sample", help="The sample. Default: the one drawn last.")]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(errors_app, name="errors")
 
 
 @errors_app.command()

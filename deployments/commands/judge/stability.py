@@ -1,4 +1,9 @@
-"""How far a published order rests on the questions that were drawn: stability."""
+"""How far a published order rests on the questions that were drawn: stability.
+
+What a fit of all editions from nothing would move: recalibrate.
+
+Which candidates improved since a month: improvement.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,12 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_run
-from deployments.commands.options import AsJson
+from deployments.commands.options import AsJson, read_month
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import PROMPT_STYLES
-from tasks.editions import StabilityRequest, write_stability
+from tasks.editions import StabilityRequest, compute_recalibration, write_improvements, write_stability
 from warehouse.lake import open_lake
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(stability)
 
 
 def stability(
@@ -94,3 +94,86 @@ def _read_sizes(option: str, text: str) -> list[int]:
             f"{option}: {wrong[0]!r} is not a number of questions. Write 1000,2000, for example."
         )
     return [int(part) for part in parts]
+
+
+_SHOWN = 10
+
+
+def recalibrate(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what a new fit of all editions would move; write nothing.
+
+    An edition takes earlier questions as they were published, so that it costs the same however many came before. This fits all
+    of them again, up to the run's last edition, which takes the longer the more there are, and sets every equated score and every
+    question beside what was published. To publish on the new scale, revise the run with --recalibrate, or publish the next one so.
+
+    Example: proctor recalibrate 2026-12
+
+    Example: proctor publish 2026-12 --revise --recalibrate --reason "the scale is fitted again after a year"
+    """
+    check_run(run_id)
+    with open_lake(load_settings(), read_only=True) as lake:
+        found = compute_recalibration(lake, run_id)
+    candidates, questions = found.candidates.to_dicts(), found.questions.to_dicts()
+    lines = [
+        f"Edition {found.edition_id}: {found.edition_count} editions and {found.question_count} questions were fitted again.",
+        "No candidate of it was equated, so that nothing would move."
+        if found.largest_move is None
+        else f"Equated scores would move by {found.mean_move:.2f} points on average, and by {found.largest_move:.2f} at most.",
+        *(
+            f"  {row['model']}: {row['equated_score']:.1f} ({row['equated_low']:.1f}–{row['equated_high']:.1f}) "
+            f"would be {row['recalibrated_score']:.1f}"
+            for row in candidates[:_SHOWN]
+            if row["move"] is not None
+        ),
+        f"{len(questions)} questions would move by more than two of their errors.",
+    ]
+    print_result(
+        {
+            "edition_id": found.edition_id,
+            "edition_count": found.edition_count,
+            "question_count": found.question_count,
+            "mean_move": found.mean_move,
+            "largest_move": found.largest_move,
+            "candidates": candidates,
+            "questions": questions,
+        },
+        as_json=as_json,
+        lines=lines,
+    )
+
+
+def improvement(
+    since: Annotated[
+        str, typer.Option("--since", help="Month as YYYY-MM. Default: the first that was published.")
+    ] = "",
+    simulated: Annotated[
+        bool, typer.Option("--simulated", help="Of simulated candidates instead of real ones.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell how S of each candidate moved since a month, and whether it is more than noise.
+
+    All candidates are told together. Every publication does it since the first month. Keeps what `proctor sql improvement_since` shows.
+
+    Example: proctor improvement --since 2026-09
+    """
+    with open_lake(load_settings()) as lake:
+        found = write_improvements(
+            lake, is_simulated=simulated, since_month=read_month(since) if since else None
+        )
+    told = found.filter(found["p_together"] <= 0.05)
+    month = found["since_month"][0] if found.height else None
+    print_result(
+        {
+            "since_month": month,
+            "through_month": found["through_month"][0] if found.height else None,
+            "candidates": found["model"].n_unique(),
+            "rows": found.height,
+            "more_than_noise": told.height,
+        },
+        as_json=as_json,
+        then=f"proctor sql improvement_since --param since_month={month}" if month else "",
+    )

@@ -1,23 +1,28 @@
-"""The league: `league plan|run|status|report|season|enter`."""
+"""The league: `league plan|run|status|report|season|enter`.
+
+What people decide in a league: `league validate export|import`.
+
+What a league came to: `league report`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_records, print_result
-from deployments.commands.league.people import validate_app
-from deployments.commands.league.report import report
 from deployments.commands.league.rules import Candidates, Domains, RuleOptions, build_rules
 from deployments.commands.options import AsJson, FlowOptions, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from tasks.judging.marking import land_marks
 from tasks.league import (
     EntryRequest,
     check_rules,
@@ -29,15 +34,126 @@ from tasks.league import (
     preview_league,
     read_domain,
 )
+from tasks.league.people import export_waiting, import_decisions
+from tasks.league.statistics import StatisticsRequest, write_statistics
 from tasks.models.registry import read_registry
+from tasks.report import render_league
 from tasks.running import Progress
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-league_app = typer.Typer(
+validate_app = typer.Typer(
     no_args_is_help=True,
-    help="Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
+    help="People judge a league's questions, and the answers that judges took for memorised.",
 )
+
+JudgedLeague = Annotated[str, typer.Argument(help="Id of the league.")]
+
+
+@validate_app.command("export")
+def export(
+    league_id: JudgedLeague,
+    out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
+    user_id: Annotated[
+        str, typer.Option("--user", help="Person who judges; what they judged before is left out.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Write the workbook in which a person judges questions and flagged answers of a league.
+
+    The person states which questions may stand, and which flagged answers are memorised.
+
+    It names no candidate.
+
+    Example: proctor league validate export autumn questions.xlsx --user eve
+    """
+    if out.suffix != ".xlsx" or not out.parent.is_dir():
+        raise UsageError(f"{out} cannot be written: name a file .xlsx in a folder that exists.")
+    with open_lake(load_settings(), read_only=True) as lake:
+        exported = export_waiting(lake, league_id, out, user_id)
+    then = f"proctor league validate import {league_id} {out} --user {user_id}"
+    print_result({"out": str(out)} | asdict(exported), as_json=as_json, then=then)
+
+
+@validate_app.command("import")
+def import_(
+    league_id: JudgedLeague,
+    file: Annotated[Path, typer.Argument(help="The workbook, filled in.")],
+    user_id: Annotated[str, typer.Option("--user", help="Who judged; it is kept with the decisions.")],
+    as_json: AsJson = False,
+) -> None:
+    """Take in what a person decided.
+
+    The same workbook again changes nothing; if a cell is faulty, it is named and nothing is landed.
+
+    Example: proctor league validate import autumn questions.xlsx --user eve
+    """
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        # What was given on the web until now is the earlier of the two.
+        land_marks(ledger, lake)
+        imported = import_decisions(ledger, lake, league_id, file, user_id)
+    print_result(asdict(imported), as_json=as_json, then=f"proctor league status {league_id}")
+
+
+def report(
+    league_id: Annotated[str, typer.Argument(metavar="LEAGUE", help="The league, played or imported.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder; default: reports under PROCTOR_HOME.")
+    ] = None,
+    with_questions: Annotated[
+        bool,
+        typer.Option(
+            "--with-questions",
+            help="Show every question and its reference answer on the page: for roles that may see questions only.",
+        ),
+    ] = False,
+    resamples: Annotated[int, typer.Option("--resamples", help="Resamples behind each interval.")] = 10_000,
+    repeats: Annotated[
+        int, typer.Option("--repeats", help="Samples of each share of the comparisons that are replayed.")
+    ] = 100,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Where the draws start: the same seed gives the same rows.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compute a league's statistics, land them, and write its page, which needs no network.
+
+    Means with intervals, analysis of variance and Tukey's HSD, favour of families, top-k overlap beside its chance level, solving
+    against setting, sparse replays. Run again with another seed, it replaces them. Questions are left out of the page unless
+    --with-questions is given.
+
+    Example: proctor league report summer
+    """
+    from tasks.proof import close_report
+    from warehouse.ledger.engine.opening import open_ledger
+
+    settings = load_settings()
+    folder = out or settings.home / "reports"
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; the report is written to a folder. Name another with --out.")
+    with open_lake(settings) as lake:
+        request = StatisticsRequest(seed=seed, resamples=resamples, repeats=repeats)
+        found = write_statistics(lake, league_id, request)
+        page = render_league(lake.run_named, league_id, folder, with_questions=with_questions)
+    with open_ledger(settings.ledger_address) as ledger:
+        close_report(ledger, settings, folder)
+    print_result(
+        {
+            "league_id": found.league_id,
+            "is_new": found.is_new,
+            "scores": found.parts,
+            "rows": found.row_counts,
+            "has_questions": with_questions,
+            "report": str(page),
+        },
+        as_json=as_json,
+        then="open the page in a browser; proctor sql league_ranking",
+    )
+
+
+league_app = typer.Typer(no_args_is_help=True)
+league_app.add_typer(validate_app, name="validate")
 
 LeagueId = Annotated[
     str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")
@@ -67,13 +183,6 @@ class PlayOptions:
     without_reference: WithoutReference = False
     budget: Budget = None
     void_failed: VoidFailed = False
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    league_app.add_typer(validate_app, name="validate")
-    league_app.command()(report)
-    app.add_typer(league_app, name="league")
 
 
 @league_app.command()
@@ -228,3 +337,6 @@ def enter(
 
 def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
     print_records(tuple(rows[0]) if rows else (), rows, as_json=as_json)
+
+
+league_app.command()(report)

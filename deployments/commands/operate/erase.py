@@ -43,11 +43,6 @@ BACKUPS = (
 )
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's command."""
-    app.command()(erase)
-
-
 @dataclass(frozen=True)
 class ErasureOptions:
     """Which texts are erased."""

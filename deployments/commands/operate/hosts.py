@@ -1,4 +1,7 @@
-"""What the hosts of an installation share: hosts list|accept."""
+"""What the hosts of an installation share: hosts list|accept.
+
+The clock as the ledger sees it: clock.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,14 @@ from deployments.commands.options import AsJson
 from deployments.home import accept_files, list_shared
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from warehouse.ledger.engine.leases.clock import confirm_clock, measure_clock
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.shared_files import has_hosts
 
 _COLUMNS = ("name", "state", "path", "noted_by", "noted_at")
 
-hosts_app = typer.Typer(
-    cls=group_with_default("list"),
-    help="What the hosts of an installation share, and whether this one has the same. Without a command: `list`.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(hosts_app, name="hosts")
+hosts_app = typer.Typer(cls=group_with_default("list"))
 
 
 @hosts_app.command(name="list")
@@ -68,3 +66,37 @@ def accept(
         lines=[f"{file.name} holds for all hosts as it is in {file.path}." for file in accepted],
         then="give the other hosts the same",
     )
+
+
+def clock(
+    confirm: Annotated[
+        bool,
+        typer.Option("--confirm", help="Take the clock as right; the audit log records who, and both times."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the clock with other evidence of the time.
+
+    That is the database's clock, this host's uptime, and the last entry of the logs.
+
+    Deadlines are decided by the database's clock (of an embedded ledger: this host's). Where it is behind the others, or far ahead of
+    the uptime, commands that decide stop and name both times, and this command has exit code 1. Set the clock; where it is right all the
+    same (the machine was paused, or an earlier clock was wrong), confirm it.
+
+    Example: proctor clock
+    """
+    with open_ledger(load_settings().ledger_address) as ledger:
+        found = confirm_clock(ledger) if confirm else measure_clock(ledger)
+    doubt_s = sum(doubt.seconds for doubt in found.doubts)
+    result = {
+        "is_believed": found.problem is None,
+        "database_at": write_moment(found.database),
+        "host_at": write_moment(found.host),
+        "last_entry_at": None if found.last is None else write_moment(found.last),
+        "expected_at": None if found.expected is None else write_moment(found.expected),
+        "doubt_s": round(doubt_s, 3),
+        "problem": found.problem,
+    }
+    print_result(result, as_json=as_json)
+    if found.problem is not None:
+        raise typer.Exit(1)

@@ -16,11 +16,6 @@ from warehouse.ledger.engine.opening import open_ledger
 # Imported within the function: what brings Prometheus' client. Neither the help nor a wrong option waits for it.
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(metrics)
-
-
 def metrics(
     port: Annotated[
         int | None,

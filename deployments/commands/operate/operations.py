@@ -23,20 +23,6 @@ from schemas.settings import load_settings
 # Imported within a function: what brings Polars, NumPy, SQLAlchemy, asyncio or HTTP. Not every command here needs it.
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(init)
-    app.command()(up)
-    app.command()(down)
-    app.command()(status)
-    app.command()(deploy)
-    app.command()(worker)
-    app.command()(backup)
-    app.command()(restore)
-    app.command()(compact)
-    app.command()(doctor)
-
-
 def init(
     join: Annotated[
         bool,

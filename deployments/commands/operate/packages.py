@@ -14,15 +14,7 @@ from deployments.commands.options import AsJson
 from schemas.errors import GateError
 from tasks.operations.packages import describe_materials, find_advisories, list_packages, read_advisories
 
-packages_app = typer.Typer(
-    cls=group_with_default("list"),
-    help="The packages that this installation is made of. Without a command: `list`.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(packages_app, name="packages")
+packages_app = typer.Typer(cls=group_with_default("list"))
 
 
 @packages_app.command("list")

@@ -47,16 +47,7 @@ _RUN_COLUMNS = (
     "counts",
 )
 
-runs_app = typer.Typer(
-    cls=group_with_default("list"),
-    help="What has run and how it ended, how far runs are, what they have spent and may spend. Without a command: `list`.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(runs_app, name="runs")
-    app.command()(logs)
+runs_app = typer.Typer(cls=group_with_default("list"))
 
 
 @runs_app.command(name="list")

@@ -18,15 +18,7 @@ from schemas.settings import PREFIX, TOML_NAME, Settings, find_toml, load_settin
 _COLUMNS: Final = ("setting", "value", "from", "meaning")
 _HIDDEN: Final = "set (not shown)"
 
-settings_app = typer.Typer(
-    cls=group_with_default("list"),
-    help="Settings: what can be set, and to what. Without a command: `list`.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(settings_app, name="settings")
+settings_app = typer.Typer(cls=group_with_default("list"))
 
 
 @settings_app.command("list")

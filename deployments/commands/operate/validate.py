@@ -14,11 +14,6 @@ from tasks.operations.validation import select_tables
 _BROKEN_SHOWN = 50
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's command."""
-    app.command()(validate)
-
-
 def validate(
     table: Annotated[str, typer.Option("--table", help="Only this table. Default: every table.")] = "",
     month: Annotated[

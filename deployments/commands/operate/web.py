@@ -6,34 +6,19 @@ from typing import Annotated
 
 import typer
 
-from deployments.commands.options import AsJson
+from deployments.command_line import with_option_groups
+from deployments.commands.options import AsJson, ServingOptions
 from deployments.flow_runs import leave_keys_behind
 from schemas.settings import load_settings
 
 # Imported within the function: what brings FastAPI. Neither the help nor a wrong option waits for it.
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(web)
-
-
+@with_option_groups
 def web(
     port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8710,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; put TLS in front of anything else.")
-    ] = "127.0.0.1",
-    certificate: Annotated[str, typer.Option("--certificate", help="TLS certificate (PEM).")] = "",
-    certificate_key: Annotated[str, typer.Option("--certificate-key", help="Its key (PEM).")] = "",
-    proxy: Annotated[
-        str, typer.Option("--proxy", help="Address of the TLS proxy before it, which names the callers.")
-    ] = "",
-    metrics: Annotated[
-        int | None,
-        typer.Option(
-            "--metrics", min=1, max=65535, help="Port of 127.0.0.1 on which Prometheus reads how calls went."
-        ),
-    ] = None,
+    *,
+    serving: ServingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Serve the web pages until interrupted.
@@ -46,10 +31,9 @@ def web(
 
     Example: proctor web --port 8710
     """
-    from deployments.http import Listening, serve_web
+    from deployments.http import serve_web
 
-    listening = Listening(host, port, certificate or None, certificate_key or None, proxy or None, metrics)
-    listening.check_files()
+    listening = serving.listen(port)
     settings = load_settings()
     # Whoever breaks into the pages finds no key of a model.
     leave_keys_behind(settings)

@@ -22,11 +22,6 @@ from warehouse.lake import open_lake
 ASK_FROM_USD = 1.0
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's command."""
-    app.command()(augment)
-
-
 @with_option_groups
 def augment(
     generator: Annotated[

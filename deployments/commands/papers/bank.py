@@ -28,23 +28,14 @@ from warehouse.lake.reading import LakeReader
 
 # Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every command here needs it.
 
-dedupe_app = typer.Typer(
-    cls=group_with_default("run"),
-    help="Find duplicates. Without a command: `run`, over the bank and what arrived.",
-)
-bank_app = typer.Typer(
-    cls=group_with_default("stats"),
-    help="Look at the bank, compare its versions, take questions out. Without a command: `stats`.",
-)
+dedupe_app = typer.Typer(cls=group_with_default("run"))
+bank_app = typer.Typer(cls=group_with_default("stats"))
 
+PublishedReason = Annotated[
+    str,
+    typer.Option("--reason", help="Why; kept with the question, and published: say nothing of its content."),
+]
 Question = Annotated[str, typer.Argument(help="UUID of the question, or its beginning (six characters).")]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(dedupe_app, name="dedupe")
-    bank_app.command("export")(export_bank)
-    app.add_typer(bank_app, name="bank")
 
 
 @dedupe_app.command("run")
@@ -236,12 +227,7 @@ def show_question(question: Question, as_json: AsJson = False) -> None:
 @bank_app.command("retire")
 def retire(
     question: Question,
-    reason: Annotated[
-        str,
-        typer.Option(
-            "--reason", help="Why; kept with the question, and published: say nothing of its content."
-        ),
-    ],
+    reason: PublishedReason,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -259,12 +245,7 @@ def retire(
 @bank_app.command("restore")
 def restore(
     question: Question,
-    reason: Annotated[
-        str,
-        typer.Option(
-            "--reason", help="Why; kept with the question, and published: say nothing of its content."
-        ),
-    ],
+    reason: PublishedReason,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -354,3 +335,6 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             f"question says the same (`proctor bank show {moved.question_uuid[:8]}`)."
         )
     print_result(asdict(moved), as_json=as_json, lines=[line], then="proctor bank versions")
+
+
+bank_app.command("export")(export_bank)

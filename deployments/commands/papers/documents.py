@@ -18,16 +18,9 @@ from warehouse.lake.reading import LakeReader, Rows
 
 # Imported within a function: what brings Polars or SQLAlchemy. Not every command here needs it.
 
-documents_app = typer.Typer(
-    no_args_is_help=True, help="List, look at, release and remove ingested documents."
-)
+documents_app = typer.Typer(no_args_is_help=True)
 
 Document = Annotated[str, typer.Argument(help="File name of the document, or the beginning of its id.")]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(documents_app, name="documents")
 
 
 @documents_app.command("list")

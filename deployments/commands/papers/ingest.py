@@ -32,11 +32,6 @@ from warehouse.ledger.engine.opening import open_ledger
 _ONCE = " (one that stands in two papers counts once)"
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(ingest)
-
-
 @dataclass(frozen=True)
 class ReadingOptions:
     """What is known of the papers before they are read."""

@@ -16,12 +16,13 @@ import typer
 from deployments.command_line.printing import print_frame, print_note, print_result
 from deployments.commands.checks import has_published
 from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
-from deployments.commands.review import label_studio, people, talk
-from deployments.commands.review.handed_in import print_import
+from deployments.commands.review.handed_in import Batch, Language, StartsNext, print_import, read_language
+from deployments.commands.review.label_studio import label_studio_app
+from deployments.commands.review.people import annotator, guidelines, messages, reassign, remind
 from deployments.flow_runs import record_and_continue
-from schemas.errors import StoreError, UsageError
+from schemas.errors import StoreError
 from schemas.settings import load_settings
-from tasks.review import LANGUAGES, land_row_faults
+from tasks.review import land_row_faults
 from tasks.review.assigning import AssignmentSummary, AssignmentTerms, LeftOut, assign_batch, read_gold_supply
 from tasks.review.channels import export_batch, export_open_batches, read_workbooks
 from tasks.review.desk import count_waiting, list_conversations
@@ -32,18 +33,8 @@ from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within a function: what brings NumPy. Not every command here needs it.
 
-review_app = typer.Typer(
-    no_args_is_help=True,
-    help="The expert review gate: assign questions, export and import workbooks, see how far it is and who agrees.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    people.add_commands(review_app)
-    talk.add_commands(review_app)
-    label_studio.add_commands(review_app)
-    app.add_typer(review_app, name="review")
+review_app = typer.Typer(no_args_is_help=True)
+review_app.add_typer(label_studio_app, name="label-studio")
 
 
 @review_app.command()
@@ -101,19 +92,15 @@ def assign(
 @review_app.command("export")
 def export_workbooks(
     folder: Annotated[Path, typer.Argument(help="Folder for the workbooks; one per annotator.")],
-    batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
-    language: Annotated[
-        str, typer.Option("--language", help="zh or en; default: the language of most of the questions.")
-    ] = "",
+    batch_id: Batch = "",
+    language: Language = "",
     as_json: AsJson = False,
 ) -> None:
     """Write one Excel workbook per annotator: a card per question, with the decision beside it.
 
     Example: proctor review export workbooks
     """
-    chosen = next((one for one in LANGUAGES if one == language), None)
-    if language and chosen is None:
-        raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
+    chosen = read_language(language)
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         paths = (
@@ -133,9 +120,7 @@ def export_workbooks(
 @review_app.command("import")
 def import_workbooks(
     paths: Annotated[list[Path], typer.Argument(help="Filled-in workbooks, or their folder.")],
-    starts_next: Annotated[
-        bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
-    ] = True,
+    starts_next: StartsNext = True,
     all_or_nothing: Annotated[
         bool,
         typer.Option("--all-or-nothing", help="Refuse a file with a bad row whole; write no marked copy."),
@@ -321,3 +306,7 @@ def _print_table(rows: list[dict[str, Any]], headers: dict[str, str], title: str
     """A table with headers short enough for a terminal; nothing without rows."""
     if rows:
         print_frame(pl.DataFrame(rows, infer_schema_length=None).rename(headers), title=title)
+
+
+for _command in (annotator, reassign, remind, messages, guidelines):
+    review_app.command()(_command)

@@ -1,16 +1,34 @@
-"""Decisions that were handed in, whatever the channel: how they are shown."""
+"""What channels of the review share: options, and how what was handed in is shown."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from deployments.command_line.printing import print_note, print_result
 from deployments.commands.checks import has_published
 from deployments.flow_runs import Continuation
+from schemas.errors import UsageError
+from tasks.review import LANGUAGES
+
+Batch = Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")]
+Language = Annotated[
+    str, typer.Option("--language", help="zh or en; default: the language of most of the questions.")
+]
+StartsNext = Annotated[
+    bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
+]
+
+
+def read_language(text: str) -> Literal["en", "zh"] | None:
+    """The language that annotators get; None for that of most questions. Raises UsageError."""
+    chosen = next((one for one in LANGUAGES if one == text), None)
+    if text and chosen is None:
+        raise UsageError(f"--language {text!r} is not one of {', '.join(LANGUAGES)}.")
+    return chosen
 
 
 def print_import(done: Continuation, *, as_json: bool) -> None:

@@ -9,11 +9,10 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
-from deployments.commands.review.handed_in import print_import
+from deployments.commands.review.handed_in import Batch, Language, StartsNext, print_import, read_language
 from deployments.flow_runs import record_and_continue
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.review import LANGUAGES
 from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within a function: what brings lxml. Not every command here needs it.
@@ -23,18 +22,11 @@ label_studio_app = typer.Typer(
 )
 
 
-def add_commands(review_app: typer.Typer) -> None:
-    """Register this module's commands below `review`."""
-    review_app.add_typer(label_studio_app, name="label-studio")
-
-
 @label_studio_app.command("export")
 def export_tasks(
     folder: Annotated[Path, typer.Argument(help="Folder for the tasks and the labelling configuration.")],
-    batch_id: Annotated[str, typer.Option("--batch", help="The batch; default: every open one.")] = "",
-    language: Annotated[
-        str, typer.Option("--language", help="zh or en; default: the language of most of the questions.")
-    ] = "",
+    batch_id: Batch = "",
+    language: Language = "",
     together: Annotated[
         bool,
         typer.Option("--together", help="One file per batch, for a project in which all annotators work."),
@@ -49,9 +41,7 @@ def export_tasks(
     """
     from tasks.review.channels import export_label_studio
 
-    chosen = next((one for one in LANGUAGES if one == language), None)
-    if language and chosen is None:
-        raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
+    chosen = read_language(language)
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         paths = export_label_studio(
@@ -77,9 +67,7 @@ def import_annotations(
             help="ACCOUNT=ANNOTATOR, the account's number or e-mail address; for files of --together.",
         ),
     ] = None,
-    starts_next: Annotated[
-        bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
-    ] = True,
+    starts_next: StartsNext = True,
     all_or_nothing: Annotated[
         bool, typer.Option("--all-or-nothing", help="Refuse a file with a bad annotation whole.")
     ] = False,

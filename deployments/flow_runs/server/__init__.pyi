@@ -35,7 +35,7 @@ from .local_server import stop_server as stop_server
 from .prefect_lines import fetch_run_lines as fetch_run_lines
 
 # Do what waits of runs that others conduct, until nothing does; returns counts, and whether something was left.
-from .helping import do_jobs as do_jobs
+from .worker import do_jobs as do_jobs
 
 # Run what deployments start until Ctrl-C or `kill -TERM`; `limit` runs at once at most.
 from .worker import serve_worker as serve_worker

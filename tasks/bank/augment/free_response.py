@@ -12,8 +12,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from tasks.bank.augment.option_references import names_an_option, refers_to_other_options
-from tasks.bank.augment.wording import is_unfinished
+from tasks.bank.augment.wording import is_unfinished, names_an_option, refers_to_other_options
 from tasks.questions import Question, QuestionContent, count_blanks
 from tasks.questions.variants import TEMPLATE, Variant, VariantOrigin, make_variant
 

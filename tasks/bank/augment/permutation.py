@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from tasks.bank.augment.option_references import names_an_option, refers_to_other_options
+from tasks.bank.augment.wording import names_an_option, refers_to_other_options
 from tasks.questions import Option, Question, draw_order
 from tasks.questions.variants import TEMPLATE, Variant, VariantOrigin, make_variant
 

@@ -9,9 +9,8 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.bank.augment.drafting import draft_variants
-from tasks.bank.augment.landing import land_variants
+from tasks.bank.augment.landing import land_variants, settle_variant_batches
 from tasks.bank.augment.methods import MODEL_METHODS, TEMPLATE_METHODS, select_methods
-from tasks.bank.augment.settling import settle_variant_batches
 from tasks.models.registry import read_registry
 from tasks.running import hide_content
 from tasks.running.flow_runs import sign_landings

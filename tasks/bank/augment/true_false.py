@@ -14,9 +14,8 @@ import polars as pl
 
 from schemas.questions import CONTENT
 from schemas.tables import get_table
-from tasks.bank.augment.option_references import refers_to_other_options
 from tasks.bank.augment.quarantine import build_refused_question
-from tasks.bank.augment.wording import PROMPT_VERSION, choose_frame
+from tasks.bank.augment.wording import PROMPT_VERSION, choose_frame, refers_to_other_options
 from tasks.questions import QuestionContent
 from tasks.questions.identity import (
     close_pieces,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from tasks.bank.augment.methods import MODEL_METHODS
-from tasks.bank.augment.option_references import refers_to_other_options
 from tasks.bank.augment.true_false import is_expandable
+from tasks.bank.augment.wording import refers_to_other_options
 from tasks.questions import Option
 from tasks.questions.rules import find_broken_rules
 from tasks.questions.variants import ReviewedQuestion

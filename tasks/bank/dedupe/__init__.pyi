@@ -14,7 +14,7 @@ from .semantic import land_semantic_pairs as land_semantic_pairs
 from .similar import SimilarQuestions as SimilarQuestions
 
 # The same of code points.
-from .simplified import fold_traditional_codes as fold_traditional_codes
+from .exact import fold_traditional_codes as fold_traditional_codes
 
 # Publish the next version of the bank without duplicates; the same content is the same version.
 from .task import publish_bank as publish_bank

@@ -4,17 +4,22 @@ That is their normal forms, and the key that equal questions share.
 
 Taken away are width, case, white space, punctuation that papers write in several ways (`tasks.questions.identity.normal_form`), the
 difference between traditional and simplified characters, and the order of options.
+
+Traditional Chinese characters folded onto simplified ones.
+
+This is for keys of duplicates only, never for a text that is shown.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tasks.bank.dedupe.simplified import fold_traditional_codes
 from tasks.questions.identity import normalise_column
 from tasks.questions.pictures import PICTURE
 
@@ -172,3 +177,36 @@ def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
     )
     assert isinstance(lists, pl.Series)
     return lists
+
+
+def fold_traditional(text: str) -> str:
+    """The text with the simplified form of every traditional character; as long as before."""
+    return text.translate(_read_characters())
+
+
+def fold_traditional_codes(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The same of code points."""
+    found: NDArray[np.uint32] = _build_table()[codes]
+    return found
+
+
+@cache
+def _read_characters() -> dict[int, int]:
+    """Code of a traditional character → code of the simplified one."""
+    path = files("schemas") / "data" / "simplified_characters.txt"
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return {
+        ord(traditional): ord(simplified)
+        for above, below in zip(lines[::2], lines[1::2], strict=True)
+        for traditional, simplified in zip(above, below, strict=True)
+    }
+
+
+@cache
+def _build_table() -> NDArray[np.uint32]:
+    import numpy as np
+
+    characters = _read_characters()
+    table = np.arange(0x110000, dtype=np.uint32)
+    table[list(characters)] = list(characters.values())
+    return table

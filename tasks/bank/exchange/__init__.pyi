@@ -5,7 +5,7 @@ from .formats import FORMATS as FORMATS
 from .formats import write_slice as write_slice
 
 # One record per response and judge of a run to these questions; returns how many.
-from .records import export_run_records as export_run_records
+from .slices import export_run_records as export_run_records
 
 # What is asked of the bank; an empty text means all.
 from .slices import Slice as Slice

@@ -1,9 +1,13 @@
-"""A slice of the bank, as it may leave: without answers unless you may see them."""
+"""A slice of the bank, as it may leave: without answers unless you may see them.
+
+Records of figure 8 with what a run's candidates answered and its judges said.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,6 +15,8 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, LANGUAGES, QUESTION_TYPES
 from tasks.questions import SHOWN_PLACES, draw_order
+from tasks.questions.forms import build_records, export_records
+from tasks.texts import refuse_erased
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust.users import read_user
@@ -120,3 +126,19 @@ def _check_role(ledger: Ledger, user_id: str, roles: Collection[str]) -> None:
         raise UsageError(
             f"User {user_id!r} {what}: answers leave for {' and '.join(roles)} only. Export without them."
         )
+
+
+def export_run_records(lake: Lake, questions: pl.DataFrame, run_id: str, path: Path) -> int:
+    """One record per response and judge of a run to these questions; returns how many.
+
+    A judge's text can quote the reference answer: the caller checks who may have it. Raises UsageError for a run without a
+    response to them.
+    """
+    responses = lake.read("record_responses", {"run_id": run_id})
+    if responses.is_empty():
+        refuse_erased(lake, run_id=run_id)
+    answered = questions.filter(pl.col("question_uuid").is_in(responses["question_uuid"].unique().to_list()))
+    if answered.is_empty():
+        raise UsageError(f"Run {run_id!r} has no response to these questions. See `proctor runs`.")
+    judgements = lake.read("record_judgements", {"run_id": run_id})
+    return export_records(build_records(answered, responses, judgements), path)

@@ -1,5 +1,5 @@
 # Note that somebody takes an edition's questions away; raises UsageError for anybody who may not, and for nobody.
-from .access import note_export as note_export
+from .published import note_export as note_export
 
 # An edition as it is cited: `cff` (Citation File Format 1.2.0), `bibtex`, and one sentence of plain text.
 from .published import render_citation as render_citation

@@ -1,6 +1,10 @@
 """An edition for others to quote.
 
 It is given as a leaderboard in JSON with a schema of its own, and as a citation.
+
+Who may take questions and answers of an edition away.
+
+Also the entry of the audit log that records that they did.
 """
 
 from __future__ import annotations
@@ -9,8 +13,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas.errors import UsageError
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.trust.users import read_user
+
 if TYPE_CHECKING:
     from warehouse.lake import Lake
+    from warehouse.ledger.engine.ledger import Ledger
 
 FORM: Final = "proctor-leaderboard/1"
 _SCORES: Final = (
@@ -169,3 +178,26 @@ def _describe_provisional(edition: Mapping[str, Any]) -> str:
     return (
         f"provisional: {', '.join(words[one] for one in edition['provisional_because'] or ('uncalibrated',))}"
     )
+
+
+ROLES: Final = ("admin", "examiner")
+ACTION: Final = "export_edition"
+
+
+def note_export(ledger: Ledger, user_id: str, edition_id: str, *, with_answers: bool) -> None:
+    """Note that somebody takes an edition's questions away.
+
+    Raises UsageError for a user who may not do so, and where no user is named.
+    """
+    if not user_id:
+        raise UsageError(
+            f"Questions leave for a named user only: give --as with a user who is {' or '.join(ROLES)} "
+            "(`proctor exam user list`)."
+        )
+    with ledger.write() as connection:
+        user = read_user(connection, user_id)
+        if user is None or not user.is_active or user.role not in ROLES:
+            what = "is not there" if user is None else f"is {user.role}" if user.is_active else "is shut out"
+            raise UsageError(f"User {user_id!r} {what}: questions leave for {' and '.join(ROLES)} only.")
+        code = "with_answers" if with_answers else None
+        add_entry(connection, Entry(ACTION, user_id=user_id, target=edition_id, code=code))

@@ -2,7 +2,7 @@
 from .agreement import compute_table_agreement as compute_table_agreement
 
 # One row per benchmark with published scores: benchmark, spearman_rho, p_value (two-sided, t approximation), candidate_count.
-from .correlation import correlate_benchmarks as correlate_benchmarks
+from .agreement import correlate_benchmarks as correlate_benchmarks
 
 # What came of a file.
 from .landing import ImportedFile as ImportedFile
@@ -38,10 +38,10 @@ from .tables import parse_mapping as parse_mapping
 from .tables import read_table as read_table
 
 # Ids of other imports of a file of this name for this benchmark: their rows count beside this one's.
-from .withdrawal import list_namesakes as list_namesakes
+from .landing import list_namesakes as list_namesakes
 
 # Empty the import of that file name, or whose id begins so; `landings` keeps that it was there and was emptied.
-from .withdrawal import withdraw_import as withdraw_import
+from .landing import withdraw_import as withdraw_import
 
 __all__ = [
     "MARK_FIELDS",

@@ -3,12 +3,19 @@
 They are Inspect's (`.eval` and JSON) and lm-evaluation-harness's samples (`--log_samples`).
 
 A record of a log stays whole in `record`; what we read of it beside is a convenience. What a log does not say is null.
+
+Members of a ZIP archive.
+
+They may also be packed with Zstandard, as Inspect packs its logs today.
+
+Python's own `zipfile` reads these from version 3.14 on; until then the packed bytes are found here and unpacked by Arrow.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -17,8 +24,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from schemas.errors import UsageError
-from tasks.exchange.imports.archives import read_member
 from tasks.exchange.imports.tables import parse_day, split_mark
 
 MOST_BYTES = 2 * 1024**3
@@ -261,3 +269,37 @@ def _flatten(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
+
+
+ZSTANDARD = 93
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+
+
+def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The unpacked bytes of a member of an archive that is open for reading.
+
+    Raises BadZipFile for what is damaged, longer or shorter than the archive says, NotImplementedError for a packing that is none of
+    stored, Deflate, BZIP2, LZMA and Zstandard.
+    """
+    entry = archive.getinfo(name)
+    if entry.compress_type != ZSTANDARD:
+        return archive.read(entry)
+    file = archive.fp
+    if file is None or entry.flag_bits & 1:
+        raise zipfile.BadZipFile("closed or encrypted")
+    file.seek(entry.header_offset)
+    header = file.read(_LOCAL_HEADER.size)
+    if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\x03\x04"):
+        raise zipfile.BadZipFile("no local header")
+    _, name_length, extra_length = _LOCAL_HEADER.unpack(header)
+    file.seek(name_length + extra_length, 1)
+    packed = file.read(entry.compress_size)
+    try:
+        with pa.input_stream(pa.BufferReader(packed), compression="zstd") as stream:
+            # One byte more than promised is enough to know that the promise is broken.
+            unpacked: bytes = stream.read(entry.file_size + 1)
+    except (OSError, pa.ArrowException):
+        raise zipfile.BadZipFile("damaged") from None
+    if len(unpacked) != entry.file_size or zlib.crc32(unpacked) != entry.CRC:
+        raise zipfile.BadZipFile("damaged")
+    return unpacked

@@ -29,7 +29,7 @@ from .question_set import PUBLISHED_COUNT as PUBLISHED_COUNT
 from .question_set import read_questions as read_questions
 
 # Read reference answers: one row per question that has any, in the questions' order.
-from .references import read_references as read_references
+from .question_set import read_references as read_references
 
 __all__ = [
     "DEFAULT_RUN",

@@ -23,8 +23,7 @@ from tasks.gscore.cgeval.answering import (
     read_answers,
 )
 from tasks.gscore.cgeval.item_scores import NO_SIMILARITY_MODEL, Several, score_answers
-from tasks.gscore.cgeval.question_set import read_questions
-from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.cgeval.question_set import read_questions, read_references
 from tasks.gscore.metrics.pairs import NO_MODEL_NOTE
 from tasks.gscore.metrics.profiles import parse_profile
 from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, load_embedder

@@ -1,8 +1,14 @@
-"""CG-Eval's questions under PROCTOR_HOME: checked once, kept as they were published."""
+"""CG-Eval's questions under PROCTOR_HOME: checked once, kept as they were published.
+
+CG-Eval's reference answers, which are supplied by those who have them.
+
+They come in a file with one row per question and reference.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +16,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.gscore.cgeval.files import read_cgeval_questions
+from tasks.gscore.cgeval.files import QUESTION_HEADERS, read_cgeval_questions
 
 PUBLISHED_COUNT = 11_000
 
@@ -73,3 +79,88 @@ def read_questions(settings: Settings) -> pl.DataFrame:
 def get_questions_path(settings: Settings) -> Path:
     """Where the imported file lies."""
     return settings.home / "cgeval" / "questions.csv"
+
+
+_PRINTED_ID = (QUESTION_HEADERS[1], QUESTION_HEADERS[2], QUESTION_HEADERS[3])
+_NAMES = {"reference": ("reference", "参考答案"), "reference_answer": ("reference_answer", "最终答案")}
+
+
+def read_references(path: Path, questions: pl.DataFrame) -> pl.DataFrame:
+    """Read reference answers: one row per question that has any, in the questions' order.
+
+    The file (CSV, TSV, JSONL or Parquet) names the question by `cgeval_id` or by CG-Eval's own columns for subject, type and
+    number, and has `reference` (or 参考答案); it may have `reference_answer` (or 最终答案), the final answer of a
+    calculation whose reference is a worked solution. Several rows with one question are several references.
+    A blank reference is none. Columns: `cgeval_id`, `references`, `reference_answers` (of equal length; null where the
+    answer is to be taken from the reference). Raises UsageError for a file that is none, or for unknown questions.
+    """
+    table = _read_table(path)
+    wanted = _find_column(table, _NAMES["reference"])
+    if wanted is None:
+        raise UsageError(
+            f"{path.name} has no column `reference` (or 参考答案); it has {', '.join(table.columns) or 'none'}."
+        )
+    answer = _find_column(table, _NAMES["reference_answer"])
+    rows = pl.DataFrame(
+        {
+            "cgeval_id": _read_ids(path, table),
+            "reference": _blank_to_null(table[wanted]),
+            "reference_answer": pl.Series([None] * table.height, dtype=pl.String)
+            if answer is None
+            else _blank_to_null(table[answer]),
+        },
+        schema={"cgeval_id": pl.String, "reference": pl.String, "reference_answer": pl.String},
+    )
+    unknown = rows.join(questions, on="cgeval_id", how="anti").height
+    if unknown:
+        raise UsageError(
+            f"{path.name}: {unknown} of {rows.height} references belong to no imported question. Import the questions "
+            "that they were written for, or correct the ids (`cgeval_id` is subject|type|number as printed)."
+        )
+    given = rows.filter(pl.col("reference").is_not_null() | pl.col("reference_answer").is_not_null())
+    if given.is_empty():
+        raise UsageError(f"{path.name} holds no reference answer: every one is blank.")
+    grouped = given.group_by("cgeval_id", maintain_order=True).agg(
+        references=pl.col("reference"), reference_answers=pl.col("reference_answer")
+    )
+    return questions.select("cgeval_id").join(grouped, on="cgeval_id", how="inner", maintain_order="left")
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    suffix = path.suffix.lower()
+    try:
+        if suffix in (".csv", ".tsv"):
+            return pl.read_csv(path, infer_schema=False, separator="\t" if suffix == ".tsv" else ",")
+        if suffix in (".jsonl", ".ndjson"):
+            return pl.read_ndjson(path, infer_schema_length=None)
+        if suffix == ".parquet":
+            return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise UsageError(
+            f"{path.name} cannot be read ({type(error).__name__}). Check that it is there and is what its suffix says."
+        ) from None
+    raise UsageError(
+        f"{path.name} is not a CSV, TSV, JSONL or Parquet file by its suffix. Rename or convert it."
+    )
+
+
+def _read_ids(path: Path, table: pl.DataFrame) -> list[str]:
+    if "cgeval_id" in table.columns:
+        return [str(value) for value in table["cgeval_id"]]
+    if set(_PRINTED_ID) <= set(table.columns):
+        return ["|".join(str(cell) for cell in cells) for cells in table.select(_PRINTED_ID).iter_rows()]
+    raise UsageError(
+        f"{path.name} does not say which question a reference belongs to: add a column `cgeval_id`, or CG-Eval's own "
+        f"columns {', '.join(_PRINTED_ID)}."
+    )
+
+
+def _find_column(table: pl.DataFrame, names: Sequence[str]) -> str | None:
+    return next((name for name in names if name in table.columns), None)
+
+
+def _blank_to_null(column: pl.Series) -> pl.Series:
+    texts = column.cast(pl.String)
+    return texts.to_frame("text").select(
+        pl.when(pl.col("text").str.strip_chars() == "").then(None).otherwise(pl.col("text")).alias("text")
+    )["text"]

@@ -2,7 +2,7 @@
 from .agreement import compute_sample_agreement as compute_sample_agreement
 
 # Read a filled-in workbook of a sample and land its scores; an empty score is no rating.
-from .landing import land_ratings as land_ratings
+from .rating_workbook import land_ratings as land_ratings
 
 # Write the responses to be scored, in an order that tells nothing, without models or Gscores.
 from .rating_workbook import export_rating_workbook as export_rating_workbook

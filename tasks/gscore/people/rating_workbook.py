@@ -1,17 +1,21 @@
 """The workbook in which people score responses from 0 to 1 in tenths.
 
 It is written blind, and read back with every cell checked.
+
+From rating workbooks to rows of `human_ratings`.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from schemas.errors import ContractError, WorkbookError
+from schemas.errors import ContractError, UsageError, WorkbookError
 from tasks.review.marking import MarkSheet, compute_key, open_workbook, read_sheet, write_sheets
+from warehouse.lake import Lake
 
 _SCORE, _COMMENT = 5, 6
 _SHEET = MarkSheet(
@@ -63,19 +67,13 @@ def import_rating_workbook(path: Path, sample: pl.DataFrame, rater: str) -> pl.D
         compute_key(question, model): (question, model)
         for question, model in sample.select("question_uuid", "model").iter_rows()
     }
-    seen: dict[str, int] = {}
     records: list[dict[str, Any]] = []
-    for number, place, cells in rows:
+    for place, cells in rows:
         key = cells[0]
         if key not in expected:
             raise WorkbookError(
                 f"{place}, column A: the key is not one of this sample. Import the workbook with the sample it was made from."
             )
-        if key in seen:
-            raise WorkbookError(
-                f"{place}, column A: the key stands in row {seen[key]} already. Remove one of the two rows."
-            )
-        seen[key] = number
         question, model = expected[key]
         records.append(
             {
@@ -86,9 +84,9 @@ def import_rating_workbook(path: Path, sample: pl.DataFrame, rater: str) -> pl.D
                 "comment": cells[_COMMENT] or None,
             }
         )
-    if len(seen) < len(expected):
+    if len(records) < len(expected):
         raise WorkbookError(
-            f"{path.name}, sheet {_SHEET.name!r}: {len(expected) - len(seen)} of {len(expected)} rows are missing. Restore them; a row that cannot be judged keeps an empty score."
+            f"{path.name}, sheet {_SHEET.name!r}: {len(expected) - len(records)} of {len(expected)} rows are missing. Restore them; a row that cannot be judged keeps an empty score."
         )
     schema = {
         "question_uuid": pl.String,
@@ -113,3 +111,43 @@ def _parse_score(value: str, place: str) -> float | None:
             f"{place}, column F: the score is not one of 0, 0.1, … 1. Correct it, or leave the cell empty."
         )
     return tenths / 10
+
+
+HUMAN_SCALE = "score_0_1"
+
+
+def land_ratings(
+    lake: Lake, workbook: Path, sample: pl.DataFrame, sample_name: str, rater: str, rating_round: int = 1
+) -> dict[str, object]:
+    """Read a filled-in workbook of a sample and land its scores; an empty score is no rating.
+
+    The same rater's workbook of the same sample and round replaces what was landed before. Raises WorkbookError, naming
+    sheet, row and column.
+    """
+    if not rater.strip():
+        raise UsageError("The ratings have no rater. Say who rated with --rater.")
+    ratings = import_rating_workbook(workbook, sample, rater.strip())
+    rows = (
+        ratings.filter(pl.col("human_score").is_not_null())
+        .join(sample.select("question_uuid", "model", "session_id", "seq"), on=["question_uuid", "model"])
+        .select(
+            "session_id",
+            "seq",
+            "rater",
+            round=pl.lit(rating_round, dtype=pl.Int64),
+            scale=pl.lit(HUMAN_SCALE),
+            value=pl.col("human_score"),
+            rated_at=pl.lit(datetime.now(UTC)).dt.cast_time_unit("us"),
+            is_adjudication=pl.lit(None, dtype=pl.Boolean),
+        )
+    )
+    unit = f"cgeval/{sample_name}/{rater.strip()}/{rating_round}"
+    landing = lake.land("human_ratings", unit, rows, stage="gscore", ignore=("rated_at",))
+    return {
+        "sample": sample_name,
+        "rater": rater.strip(),
+        "round": rating_round,
+        "ratings": landing.row_count,
+        "left_empty": ratings.height - rows.height,
+        "is_unchanged": landing.is_unchanged,
+    }

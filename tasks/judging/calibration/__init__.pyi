@@ -5,10 +5,10 @@ from .anchors import draw_anchors as draw_anchors
 from .anchors import estimate_watch as estimate_watch
 
 # Agreement of `first` and `second`; rows that lack one are left out and counted.
-from .marks import compare_marks as compare_marks
+from .report import compare_marks as compare_marks
 
 # The two columns of a CSV, JSONL or Parquet file as numbers; raises UsageError for what is not there or is no number.
-from .marks import read_marks as read_marks
+from .report import read_marks as read_marks
 
 # A line for each judge, each two judges and each round of raters.
 from .report import describe_calibration as describe_calibration
@@ -17,7 +17,7 @@ from .report import describe_calibration as describe_calibration
 from .report import read_calibration as read_calibration
 
 # Ask the judge for stars of every trial, once a month and version of its prompt, and say what each address won.
-from .selftest import try_judge as try_judge
+from .report import try_judge as try_judge
 
 # Compare every judge with the people of an occasion; an empty one is that drawn last.
 from .task import compare_judges as compare_judges

@@ -5,7 +5,7 @@ from .drawing import CONTROL_SHARES as CONTROL_SHARES
 from .drawing import count_kinds as count_kinds
 
 # What the control answers of a run are still to cost at each judge: calls, and USD.
-from .estimate import estimate_controls as estimate_controls
+from .trials import estimate_controls as estimate_controls
 
 # What so many judgements are expected to cost in USD; null when the registry has no price.
 from .trials import estimate_judging as estimate_judging

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking
-from tasks.judging.controls.answers import ControlQuestion
-from tasks.judging.controls.drawing import Control, draw_controls
+from tasks.judging.controls.drawing import Control, ControlQuestion, draw_controls
 from tasks.judging.judge import JudgementRow, PutResponse, name_unit
 from tasks.models import read_call_frames
 from tasks.models.registry import RegisteredModel

@@ -1,23 +1,34 @@
-"""A judge tried with answers of known worth, outside every run."""
+"""A judge tried with answers of known worth, outside every run.
+
+Questions of our own to try a judge with; they are in no bank.
+
+What the control answers of a run will cost, before anything is sent.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
 
 from schemas.settings import Settings
 from schemas.vocabulary import LANGUAGES
 from tasks.judging.addresses import Trial
-from tasks.judging.asking import find_asking
-from tasks.judging.controls.built_in import list_built_in
-from tasks.judging.controls.drawing import draw_controls
+from tasks.judging.asking import find_asking, list_judges
+from tasks.judging.controls.drawing import ControlQuestion, count_asked, draw_controls
 from tasks.judging.judge import MOST_TRIES, ask_stars
 from tasks.models import CallRequest, ModelClient
 from tasks.models.budget import compute_cost
-from tasks.models.registry import RegisteredModel
+from tasks.models.registry import RegisteredModel, Registry
+from tasks.questions import QuestionContent
 from tasks.statistics.agreement import ControlVerdict, compute_controls
 from warehouse.ledger.engine.ledger import Ledger
+
+if TYPE_CHECKING:
+    from warehouse.lake import Lake
 
 PURPOSE: Final = "judge_trial"
 TRIAL_CONTROLS: Final = 30
@@ -100,3 +111,39 @@ async def try_controls(
         for one in verdict.kinds
     ]
     return verdict, rows
+
+
+_FILE = Path(__file__).with_name("questions.yaml")
+
+
+def list_built_in(language: str) -> list[ControlQuestion]:
+    """The built-in questions of a language."""
+    found = []
+    for row in yaml.safe_load(_FILE.read_text(encoding="utf-8"))[language]:
+        content = QuestionContent.from_row({"language": language, "options": [], **row})
+        found.append(ControlQuestion(content.stem, content.stem, str(content.discipline), content))
+    return found
+
+
+def estimate_controls(
+    lake: Lake, settings: Settings, registry: Registry, *, is_simulated: bool
+) -> list[dict[str, object]]:
+    """The calls for control answers that a run adds, for each judge in use, and USD.
+
+    The cost is the mean of the judge's judgements so far, else what its prices say of one of usual length; null without either.
+    """
+    judges = list_judges(registry, settings, is_simulated=is_simulated)
+    costs = dict(
+        lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})
+        .select("model", "cost_usd")
+        .iter_rows()
+    )
+    count = count_asked(settings.judge_controls)
+    return [
+        {
+            "judge": judge.name,
+            "call_count": count,
+            "cost_usd": costs[judge.name] * count if judge.name in costs else estimate_judging(judge, count),
+        }
+        for judge in judges
+    ]

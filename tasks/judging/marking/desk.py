@@ -54,9 +54,7 @@ def find_work(ledger: Ledger, lake: Lake, person: str) -> list[WorkSummary]:
     """
     if not may_mark(ledger, person):
         return []
-    from tasks.judging.marking.labels import find_label_work
-    from tasks.judging.marking.league import find_league_work
-    from tasks.judging.marking.ratings import find_rating_work
+    from tasks.judging.marking.kinds import find_label_work, find_league_work, find_rating_work
 
     return [*find_rating_work(lake, person), *find_label_work(lake, person), *find_league_work(lake, person)]
 
@@ -64,15 +62,15 @@ def find_work(ledger: Ledger, lake: Lake, person: str) -> list[WorkSummary]:
 def open_work(lake: Lake, kind: str, name: str, person: str) -> Work:
     """One work with its texts; raises UsageError for one that is none."""
     if kind == "rating":
-        from tasks.judging.marking.ratings import open_rating_work
+        from tasks.judging.marking.kinds import open_rating_work
 
         return open_rating_work(lake, name, person)
     if kind == "label":
-        from tasks.judging.marking.labels import open_label_work
+        from tasks.judging.marking.kinds import open_label_work
 
         return open_label_work(lake, name, person)
     if kind == "league":
-        from tasks.judging.marking.league import open_league_work
+        from tasks.judging.marking.kinds import open_league_work
 
         return open_league_work(lake, name, person)
     raise UsageError(f"There is no work of the kind {kind!r}.")
@@ -183,15 +181,15 @@ def _land(
     lake: Lake, kind: str, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
 ) -> None:
     if kind == "rating":
-        from tasks.judging.marking.ratings import land_rating_marks
+        from tasks.judging.marking.kinds import land_rating_marks
 
         land_rating_marks(lake, name, person, marks)
     elif kind == "label":
-        from tasks.judging.marking.labels import land_label_marks
+        from tasks.judging.marking.kinds import land_label_marks
 
         land_label_marks(lake, name, person, marks)
     elif kind == "league":
-        from tasks.judging.marking.league import land_league_marks
+        from tasks.judging.marking.kinds import land_league_marks
 
         land_league_marks(lake, name, person, marks, notes)
     else:

@@ -20,7 +20,6 @@ from tasks.review.marking import (
     compute_key,
     open_workbook,
     read_sheet,
-    refuse_repeated,
     write_sheets,
 )
 from warehouse.lake import Batch, Lake
@@ -244,16 +243,11 @@ def _check_person(ledger: Ledger, user_id: str) -> None:
 
 def _read_rows(path: Path) -> list[_Row]:
     workbook = open_workbook(path)
-    found: list[_Row] = []
-    for sheet in (_QUESTIONS, _FLAGS):
-        rows: dict[str, _Row] = {}
-        for _, place, cells in read_sheet(workbook, path.name, sheet):
-            row = _parse_row(cells, place, needs_reason=sheet is _QUESTIONS)
-            if row.key in rows:
-                raise refuse_repeated(place)
-            rows[row.key] = row
-        found += rows.values()
-    return found
+    return [
+        _parse_row(cells, place, needs_reason=sheet is _QUESTIONS)
+        for sheet in (_QUESTIONS, _FLAGS)
+        for place, cells in read_sheet(workbook, path.name, sheet)
+    ]
 
 
 def _parse_row(texts: Sequence[str], place: str, *, needs_reason: bool) -> _Row:

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.errors import UsageError
 from tasks.models.providers.anthropic_batches import OVERLOADED, AnthropicBatches
@@ -20,9 +20,6 @@ from tasks.models.providers.failures import (
     read_whole,
 )
 from tasks.models.replies import Failure, ParsedReply
-
-if TYPE_CHECKING:
-    pass
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:

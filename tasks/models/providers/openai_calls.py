@@ -18,8 +18,12 @@ from tasks.models.providers.failures import (
     limit_lines,
     read_whole,
 )
-from tasks.models.providers.openai_batches import OpenAIBatches
-from tasks.models.providers.openai_replies import parse_completion, read_cached_tokens, read_refusal
+from tasks.models.providers.openai_batches import (
+    OpenAIBatches,
+    parse_completion,
+    read_cached_tokens,
+    read_refusal,
+)
 from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
 
 

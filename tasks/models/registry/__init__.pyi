@@ -14,13 +14,13 @@ from .models import read_address as read_address
 from .models import read_api_key as read_api_key
 
 # Close the registry as it is; nothing where there is none, or it is closed so already.
-from .closing import close_registry as close_registry
+from .adding import close_registry as close_registry
 
 # Each model and provider of the file, with all that stands there.
-from .closing import read_registry_rows as read_registry_rows
+from .adding import read_registry_rows as read_registry_rows
 
 # The unit's name, whatever the file is called.
-from .closing import REGISTRY_UNIT as REGISTRY_UNIT
+from .adding import REGISTRY_UNIT as REGISTRY_UNIT
 
 # A registered model as JSON values, without address and key variable: kept with the run.
 from .models import describe_model as describe_model
@@ -47,7 +47,7 @@ from .owners import list_owners as list_owners
 from .owners import register_owners as register_owners
 
 # The lake for reading, with the rows of a team's models alone; raises UsageError for a team that owns none.
-from .teams import open_team_lake as open_team_lake
+from .owners import open_team_lake as open_team_lake
 
 __all__ = [
     "REGISTRY_UNIT",

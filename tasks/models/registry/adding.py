@@ -1,17 +1,26 @@
-"""A model comes into the registry's file or out of it; what people wrote there stays."""
+"""A model comes into the registry's file or out of it; what people wrote there stays.
+
+The registry as a unit of a stage: closed as it is whenever models are called from it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import yaml
+
 from schemas.errors import RegistryError
+from schemas.settings import Settings
 from tasks.models.registry.models import RegisteredModel, Registry, read_registry
+from warehouse.ledger.engine.logs.stages import StageRow, close_rows
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
+
+    from warehouse.ledger.engine.ledger import Ledger
 
 # What is written of a provider here; whatever else stands there is somebody's.
 _WRITTEN: Final = ("base_url", "key_variable", "key_command", "api", "is_simulated")
@@ -115,3 +124,36 @@ def _name_provider(providers: Mapping[str, Any], organisation: str) -> str:
     plain = "".join(one if one.isalnum() else "-" for one in organisation.lower()).strip("-") or "provider"
     names = [plain, *(f"{plain}-{number}" for number in range(2, len(providers) + 3))]
     return next(name for name in names if name not in providers)
+
+
+# The unit's name, whatever the file is called.
+REGISTRY_UNIT: Final = "models.yaml"
+
+
+def close_registry(ledger: Ledger, settings: Settings) -> None:
+    """Close the registry as it is; nothing where there is none, or it is closed so already."""
+    if settings.registry_path.exists():
+        rows = list(read_registry_rows(settings.registry_path))
+        with ledger.write() as connection:
+            close_rows(connection, "registry", REGISTRY_UNIT, rows)
+
+
+def read_registry_rows(path: Path) -> Iterator[StageRow]:
+    """Each model and provider of the file, with all that stands there.
+
+    A file that is no YAML is one text.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError:
+        content = None
+    if not isinstance(content, dict):
+        yield ("file",), (text,)
+        return
+    for section, models in content.items():
+        if isinstance(models, dict):
+            for name, model in models.items():
+                yield (str(section), str(name)), (model,)
+        else:
+            yield (str(section),), (models,)

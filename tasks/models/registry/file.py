@@ -1,19 +1,29 @@
 """The registry's file: strict YAML.
 
 Each kind of field is read with an error that names its place.
+
+The registry's section `organisations`.
+
+It says who owns the models, and under which other names the owners may be written.
+
+The section may be left out: then the owners that the models name are the organisations, however each is written.
+
+What the registry says of a model's batch endpoint: calls that may wait, at a lower price.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from schemas.errors import RegistryError
+from schemas.organisations import normalise_organisation
 
 
 @dataclass(frozen=True)
@@ -140,3 +150,146 @@ def read_day(place: EntryPlace, entry: Mapping[str, Any], name: str) -> date | N
     if type(value) is date:
         return value
     raise place.error(name, f"{value!r} is not a date", "Write it as YYYY-MM-DD")
+
+
+@dataclass(frozen=True)
+class Organisations:
+    """The organisations of a registry.
+
+    Attributes:
+        names: name of each organisation → its other names.
+        is_closed: whether the registry has the section, so that a name which is not in it is refused.
+        meant: normal form of every name → the name of the organisation.
+    """
+
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_closed: bool = False
+    meant: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, name: str) -> str | None:
+        """The organisation of that name, however it is written; null where it is not registered."""
+        return self.meant.get(normalise_organisation(name))
+
+
+def parse_organisations(path: Path, content: Mapping[str, Any], owners: Mapping[str, str]) -> Organisations:
+    """Read the section; `owners` are the models with the organisation that each names.
+
+    Raises RegistryError naming place and field: for a name that two organisations claim, and for an owner that is not
+    registered, with the nearest name.
+    """
+    if "organisations" not in content:
+        return _collect_owners(path, owners)
+    section = content["organisations"]
+    if not isinstance(section, dict) or not section:
+        raise RegistryError(
+            f"{path}: section `organisations` is empty. List the organisations by name, or leave the section out."
+        )
+    names: dict[str, tuple[str, ...]] = {}
+    meant: dict[str, str] = {}
+    for name, entry in section.items():
+        place = EntryPlace(path, "organisation", str(name))
+        if not isinstance(name, str) or not isinstance(entry, dict | None):
+            raise place.error(
+                "", "expected a name with fields below it, or nothing", "Put the name in quotes"
+            )
+        names[name] = _read_aliases(place, entry or {})
+        for written in (name, *names[name]):
+            form = normalise_organisation(written)
+            if not form:
+                raise place.error("aliases", f"{written!r} holds no letter and no digit", "Correct it")
+            if meant.setdefault(form, name) != name:
+                raise place.error(
+                    "aliases", f"{written!r} is a name of {meant[form]!r}, too", "Give each name to one"
+                )
+    for model, owner in owners.items():
+        if normalise_organisation(owner) not in meant:
+            near = get_close_matches(
+                owner, [*names, *(one for other in names.values() for one in other)], n=1
+            )
+            hint = f"The nearest is {near[0]!r}; correct the name" if near else "Correct the name"
+            raise EntryPlace(path, "model", model).error(
+                "organisation",
+                f"{owner!r} is not among the organisations ({', '.join(names)})",
+                f"{hint}, or add it to the section `organisations`",
+            )
+    return Organisations(names, True, meant)
+
+
+def _read_aliases(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    check_names(place, entry, ("aliases",))
+    value = entry.get("aliases", [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise place.error("aliases", "expected a list of names", 'Write them as ["Name", "Other name"]')
+    return tuple(value)
+
+
+def _collect_owners(path: Path, owners: Mapping[str, str]) -> Organisations:
+    meant: dict[str, str] = {}
+    for model, owner in owners.items():
+        form = normalise_organisation(owner)
+        if not form:
+            raise EntryPlace(path, "model", model).error(
+                "organisation", f"{owner!r} holds no letter and no digit", "Give the owner's name"
+            )
+        meant.setdefault(form, owner)
+    return Organisations(dict.fromkeys(meant.values(), ()), False, meant)
+
+
+BATCH_FIELDS = ("window", "price_share", "most_requests", "most_mb", "least_requests")
+DEFAULT_WINDOW = "24h"
+DEFAULT_PRICE_SHARE = 0.5
+# Providers take more (OpenAI: 50,000 requests, 200 MB); what is lost with one batch is to stay small.
+DEFAULT_MOST_REQUESTS = 10_000
+DEFAULT_MOST_MB = 50.0
+DEFAULT_LEAST_REQUESTS = 10
+
+
+@dataclass(frozen=True)
+class BatchTerms:
+    """How a model takes batches.
+
+    Attributes:
+        window: the time within which the provider answers, as its API words it (`completion_window`).
+        price_share: share of the prices of a single call that a call in a batch costs.
+        most_requests: the most requests of one batch.
+        most_mb: the most megabytes of one batch's file.
+        least_requests: fewer requests than so many are not worth the wait, and are sent singly.
+    """
+
+    window: str = DEFAULT_WINDOW
+    price_share: float = DEFAULT_PRICE_SHARE
+    most_requests: int = DEFAULT_MOST_REQUESTS
+    most_mb: float = DEFAULT_MOST_MB
+    least_requests: int = DEFAULT_LEAST_REQUESTS
+
+
+def parse_batch_terms(place: EntryPlace, entry: Mapping[str, Any]) -> BatchTerms | None:
+    """The field `batch` of a model.
+
+    It is None where the field is left out, that is, where the model takes no batches.
+    """
+    value = entry.get("batch")
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise place.error("batch", "expected fields", "Write `batch: {}` for the usual terms")
+    check_names(place, value, BATCH_FIELDS)
+    share = read_number(place, value, "price_share")
+    if share is not None and share > 1:
+        raise place.error("batch.price_share", f"{share:g} is above 1", "Write 0.5 for half the price")
+    return BatchTerms(
+        window=read_text(place, value, "window") or DEFAULT_WINDOW,
+        price_share=DEFAULT_PRICE_SHARE if share is None else share,
+        most_requests=_whole(place, value, "most_requests", DEFAULT_MOST_REQUESTS),
+        most_mb=read_number(place, value, "most_mb", least=0.001) or DEFAULT_MOST_MB,
+        least_requests=_whole(place, value, "least_requests", DEFAULT_LEAST_REQUESTS),
+    )
+
+
+def _whole(place: EntryPlace, value: Mapping[str, Any], name: str, default: int) -> int:
+    number = read_number(place, value, name, least=1)
+    if number is None:
+        return default
+    if number != int(number):
+        raise place.error(f"batch.{name}", f"{number!r} is not a whole number", "Correct it")
+    return int(number)

@@ -16,10 +16,13 @@ from schemas.asked_secrets import ask_secret
 from schemas.errors import ProctorError, RegistryError, suggest
 from schemas.teams import TEAM_NAMES, is_team_name
 from tasks.models.providers import PROVIDERS
-from tasks.models.registry.batch_terms import BatchTerms, parse_batch_terms
 from tasks.models.registry.file import (
+    BatchTerms,
     EntryPlace,
+    Organisations,
     check_names,
+    parse_batch_terms,
+    parse_organisations,
     read_day,
     read_flag,
     read_number,
@@ -27,7 +30,6 @@ from tasks.models.registry.file import (
     read_text,
     read_yaml,
 )
-from tasks.models.registry.organisations import Organisations, parse_organisations
 
 MODES = ("standard", "thinking", "search")
 ROLES = ("candidate", "judge", "reference", "generator")

@@ -8,7 +8,7 @@ from .advisories import read_advisories as read_advisories
 from .installed import list_packages as list_packages
 
 # The packages as a software bill of materials: CycloneDX 1.6, as JSON.
-from .materials import describe_materials as describe_materials
+from .installed import describe_materials as describe_materials
 
 __all__ = [
     "describe_materials",

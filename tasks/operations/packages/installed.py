@@ -1,12 +1,18 @@
-"""What is installed: Proctor, what it needs, and what that needs, as packages declare it."""
+"""What is installed: Proctor, what it needs, and what that needs, as packages declare it.
+
+The packages as a software bill of materials, in the form of CycloneDX 1.6 (ECMA-424).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+from uuid import uuid4
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -138,3 +144,53 @@ def _find_homepage(one: Distribution) -> str:
         ),
         "",
     )
+
+
+def describe_materials(packages: Sequence[Package]) -> dict[str, Any]:
+    """The bill of the packages, the first of which is what the bill is of.
+
+    It states what is installed: which file of a version that came from, constraints.txt fixes by its SHA-256.
+    """
+    own, *needed = packages
+    refs = {one.name: _name_reference(one) for one in packages}
+    return {
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "serialNumber": f"urn:uuid:{uuid4()}",
+        "version": 1,
+        "metadata": {
+            "timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "component": _describe_component(own, "application"),
+        },
+        "components": [_describe_component(one, "library") for one in needed],
+        "dependencies": [
+            {"ref": refs[one.name], "dependsOn": [refs[name] for name in one.needs if name in refs]}
+            for one in packages
+        ],
+    }
+
+
+def _name_reference(one: Package) -> str:
+    """The package's address in the form of a package URL (purl)."""
+    return f"pkg:pypi/{quote(one.name)}@{quote(one.version, safe='')}"
+
+
+def _describe_component(one: Package, kind: str) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "type": kind,
+        "bom-ref": _name_reference(one),
+        "name": one.name,
+        "version": one.version,
+        "purl": _name_reference(one),
+    }
+    if one.summary:
+        described["description"] = one.summary
+    if one.licence:
+        named = {"expression": one.licence} if one.is_expression else {"license": {"name": one.licence}}
+        described["licenses"] = [named]
+    if one.homepage:
+        described["externalReferences"] = [
+            {"type": "website", "url": quote(one.homepage, safe=":/?#[]@!$&'()*+,;=%~")}
+        ]
+    return described

@@ -1,11 +1,11 @@
 # The tables that are validated; an empty name means all, an empty month all months.
-from .landed import select_tables as select_tables
+from .stores import select_tables as select_tables
 
 # Hold originals, variants and what augmentation refused to all rules and doubts; write the editor's page.
 from .questions import check_questions as check_questions
 
 # Every rule by name, in the order of the file.
-from .rule_notes import read_rule_notes as read_rule_notes
+from .questions import read_rule_notes as read_rule_notes
 
 # Months of which the lake has more sessions, allocations or responses than the ledger has closed, or fewer.
 from .stores import find_month_differences as find_month_differences

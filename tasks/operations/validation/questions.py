@@ -1,4 +1,13 @@
-"""Every original and every variant held to the rules of a question: what failed, and where."""
+"""Every original and every variant held to the rules of a question: what failed, and where.
+
+The editor's page: each broken rule, and where it is broken.
+
+Each rule comes with what it says, what to do and an example.
+
+What each rule says in words, what to do where it is broken, and an example.
+
+The source is `schemas/data/question_rules.yaml`.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +15,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tasks.operations.validation.editor_page import render_editor_page
 from tasks.questions import QuestionContent
 from tasks.questions.rules import find_broken_rules
 from tasks.questions.variants import find_doubts
@@ -124,3 +134,96 @@ def _list_refused(lake: Lake) -> Iterator[tuple[str, BrokenPlace]]:
 
 def _shorten(text: str) -> str:
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
+
+
+# (Chinese, English) for everything that the page says by itself.
+LABELS = {
+    "title": ("题目检查", "Questions to look at"),
+    "originals": ("已检查原题", "Originals checked"),
+    "variants": ("已检查变体", "Variants checked"),
+    "places": ("处", "places"),
+    "nothing": ("所有规则均满足。", "Every rule is kept."),
+    "refuses": ("不入库", "kept out of the bank"),
+    "doubt": ("存疑", "a doubt"),
+    "do": ("处理", "What to do"),
+    "more": ("未列出", "not shown"),
+    "kind": ("类别", "Kind"),
+    "source": ("出处", "Where"),
+    "discipline": ("学科", "Discipline"),
+    "text": ("题干", "Text"),
+}
+KINDS = {
+    "original": ("原题", "original"),
+    "variant": ("变体", "variant"),
+    "refused": ("已隔离", "refused"),
+}
+
+
+def render_editor_page(check: QuestionCheck) -> str:
+    """The page as HTML.
+
+    It is self-contained and without scripts, and everything from a paper or a model is escaped.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("tasks.operations.validation"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    notes = read_rule_notes()
+    rules = [
+        {
+            "name": name,
+            "count": count,
+            "note": notes.get(name),
+            "places": check.places[name],
+            "more": count - len(check.places[name]),
+        }
+        for name, count in sorted(check.counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return environment.get_template("questions.html.j2").render(
+        labels=LABELS, kinds=KINDS, rules=rules, check=check
+    )
+
+
+@dataclass(frozen=True)
+class RuleNote:
+    """One rule in words.
+
+    Attributes:
+        name: as quarantine names it.
+        about: `question` (of any question), or `variant` (between what a model wrote and what it was made from).
+        refuses: whether what breaks it is refused; else it is a doubt for an editor.
+        texts: (Chinese, English) what must hold.
+        advice: (Chinese, English) what to do.
+        example: what breaks it.
+    """
+
+    name: str
+    about: str
+    refuses: bool
+    texts: tuple[str, str]
+    advice: tuple[str, str]
+    example: Mapping[str, Any]
+
+
+@lru_cache(maxsize=1)
+def read_rule_notes() -> Mapping[str, RuleNote]:
+    """Every rule by name, in the order of the file."""
+    import yaml
+
+    text = resources.files("schemas").joinpath("data/question_rules.yaml").read_text(encoding="utf-8")
+    return {
+        entry["rule"]: RuleNote(
+            entry["rule"],
+            entry["about"],
+            entry["refuses"],
+            (entry["zh"], entry["en"]),
+            (entry["zh_do"], entry["do"]),
+            entry["example"],
+        )
+        for entry in yaml.load(text, Loader=yaml.CSafeLoader)
+    }

@@ -1,5 +1,5 @@
 # Bare questions by UUID: type, language, stem, material and the offered options.
-from .bare import strip_questions as strip_questions
+from .record import strip_questions as strip_questions
 
 # The question with words in the place of its pictures.
 from .prompt_styles import describe_pictures as describe_pictures

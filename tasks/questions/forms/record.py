@@ -7,23 +7,25 @@ There is one JSON object per line.
 
 `response` and `judge` are null where there is none. Reference answers are never part of a record. Building, rendering
 and parsing are pure; `export_records` and `import_records` alone touch a file.
+
+The bare content of a question: all that may ever leave the exam.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from schemas.errors import UsageError
+from schemas.errors import ContractError, UsageError
 from schemas.table import UUID_PATTERN
 from tasks.questions.forms.prompt_styles import render_prompt
-from tasks.questions.question import QuestionContent
+from tasks.questions.question import BareQuestion, QuestionContent
 
 KEYS = ("category", "sub_category", "question_uuid", "dialog", "hint", "response", "judge")
 ROLES = ("system", "user", "assistant")
@@ -240,3 +242,25 @@ def _parse_judge(value: object) -> JudgeRecord | None:
     if stars is not None and (isinstance(stars, bool) or not isinstance(stars, int) or not 0 <= stars <= 3):
         raise ValueError("stars are not 0, 1, 2, 3 or null")
     return JudgeRecord(judge=_parse_text(value, "judge"), stars=stars, reason=_parse_text(value, "reason"))
+
+
+_COLUMNS = ("question_uuid", "question_type", "language", "stem", "material", "options", "pictures")
+
+
+def strip_questions(bank: pl.DataFrame, question_uuids: Collection[str]) -> dict[str, BareQuestion]:
+    """Bare questions by UUID: type, language, texts, and the pictures in these.
+
+    A frame without pictures may leave their column out. Built from a closed list of columns, so that a column added to the bank (an answer, an explanation, a difficulty)
+    never leaks by default. Raises ContractError when a question is not in the bank.
+    """
+    wanted = pl.DataFrame({"question_uuid": sorted(set(question_uuids))}, schema={"question_uuid": pl.String})
+    rows = (
+        bank.select(name for name in _COLUMNS if name in bank.columns)
+        .join(wanted, on="question_uuid", how="semi")
+        .unique("question_uuid")
+    )
+    if rows.height != wanted.height:
+        raise ContractError(
+            f"{wanted.height - rows.height} drawn questions are not in the bank frame that was given; pass one whole version."
+        )
+    return {row["question_uuid"]: BareQuestion.from_row(row) for row in rows.iter_rows(named=True)}

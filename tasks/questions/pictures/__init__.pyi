@@ -1,17 +1,17 @@
 # The texts of a question that may hold pictures, by place, each with what stands there.
-from .marks import list_marked as list_marked
+from .store import list_marked as list_marked
 
 # What stands in a text for picture `number` of its question.
-from .marks import PICTURE as PICTURE
+from .store import PICTURE as PICTURE
 
 # The text without its pictures, as a reader without eyes meets it.
-from .marks import leave_out_pictures as leave_out_pictures
+from .store import leave_out_pictures as leave_out_pictures
 
 # The pictures of a row as its texts hold them: those no longer named are left out, each has the place where it is first named.
-from .marks import place_pictures as place_pictures
+from .store import place_pictures as place_pictures
 
 # The text that stands for a picture in the text of its question.
-from .marks import write_mark as write_mark
+from .store import write_mark as write_mark
 
 # The bytes of a picture in an archive; raises StoreError for one that is lost or is not what its hash says.
 from .store import read_picture as read_picture

@@ -2,7 +2,7 @@
 from .doubts import find_doubts as find_doubts
 
 # A row of `review_decisions`, as far as later stages need it.
-from .reviewed import ReviewedQuestion as ReviewedQuestion
+from .variant import ReviewedQuestion as ReviewedQuestion
 
 # A variant of `parent` that asks `content`, with the UUID of that content.
 from .variant import make_variant as make_variant

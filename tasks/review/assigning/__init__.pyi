@@ -35,10 +35,10 @@ from .plan import LeftOut as LeftOut
 from .gold import read_gold_supply as read_gold_supply
 
 # Rows of the table `gold_reviews`, of one batch or of all, open batches included.
-from .gold_results import read_gold_rows as read_gold_rows
+from .gold import read_gold_rows as read_gold_rows
 
 # Per annotator, by name; those without a planted question have no row.
-from .gold_results import read_gold_scores as read_gold_scores
+from .gold import read_gold_scores as read_gold_scores
 
 # Move what somebody has not decided yet, in every open batch or one, to those with the least work.
 from .reassignment import reassign as reassign

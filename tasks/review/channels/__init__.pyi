@@ -35,7 +35,7 @@ from .workbook.layout import SHEET as SHEET
 from .workbook.mathematics import render_mathematics as render_mathematics
 
 # The sentence in that language; one that the table lacks stays as it is.
-from .workbook.messages import translate as translate
+from .workbook.rows import translate as translate
 
 # Every file as a submission of its good rows, and a refusal that names its bad ones.
 from .workbook.reading import read_workbooks as read_workbooks

@@ -5,10 +5,10 @@ from .decision import Decision as Decision
 from .decision import GivenDecision as GivenDecision
 
 # The corrected fields of a question; null leaves a field as it is.
-from .edit import Edit as Edit
+from .decision import Edit as Edit
 
 # The content of a question without what only its document knows (language, kind of exam).
-from .edit import EDITABLE_FIELDS as EDITABLE_FIELDS
+from .decision import EDITABLE_FIELDS as EDITABLE_FIELDS
 
 # Something wrong with a given decision: the field it lies in, and a sentence without the question's text.
 from .faults import Fault as Fault
@@ -20,10 +20,10 @@ from .faults import find_faults as find_faults
 from .faults import find_shape_faults as find_shape_faults
 
 # Where every item stands, in the order given.
-from .gate import compute_outcomes as compute_outcomes
+from .item import compute_outcomes as compute_outcomes
 
 # Where a question stands, with the content and revision that this makes current.
-from .gate import Outcome as Outcome
+from .item import Outcome as Outcome
 
 # Rows of the ledger table `review_questions`, from rows of `questions` or `variants`.
 from .item import encode_items as encode_items

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from schemas.reviews import DECISIONS, REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.questions import QuestionContent, rules
-from tasks.review.decisions.decision import GivenDecision
-from tasks.review.decisions.edit import EDITABLE_FIELDS, MAY_BE_EMPTIED, Edit
+from tasks.review.decisions.decision import EDITABLE_FIELDS, MAY_BE_EMPTIED, Edit, GivenDecision
 
 # A remark is a sentence or two; a pasted book is a mistake.
 MOST_COMMENT_CHARACTERS = 4_000

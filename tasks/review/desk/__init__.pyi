@@ -47,13 +47,13 @@ from .similar import list_compared_batches as list_compared_batches
 from .similar import read_settled as read_settled
 
 # Everybody with work in the batch and their role, by name.
-from .work import list_people as list_people
+from .queue import list_people as list_people
 
 # What is given to somebody in that role, by question.
-from .work import read_work as read_work
+from .queue import read_work as read_work
 
 # A question given to somebody.
-from .work import WorkItem as WorkItem
+from .queue import WorkItem as WorkItem
 
 # A conversation on a question by its last message.
 from .messages import Conversation as Conversation

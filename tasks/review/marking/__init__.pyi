@@ -10,9 +10,6 @@ from .sheets import compute_key as compute_key
 # The rows of a sheet that are not empty; raises WorkbookError for a foreign file.
 from .sheets import read_sheet as read_sheet
 
-# The error of a row whose key an earlier one has.
-from .sheets import refuse_repeated as refuse_repeated
-
 # Write a page that explains and sheets with their rows, whole or not at all.
 from .sheets import write_sheets as write_sheets
 
@@ -21,6 +18,5 @@ __all__ = [
     "compute_key",
     "open_workbook",
     "read_sheet",
-    "refuse_repeated",
     "write_sheets",
 ]

@@ -42,9 +42,8 @@ class MarkSheet:
 
 
 class SheetRow(NamedTuple):
-    """A row as it was filled in: its number, its place for errors, and a text for every header."""
+    """A row as it was filled in: its place for errors, and a text for every header."""
 
-    number: int
     place: str
     cells: list[str]
 
@@ -82,7 +81,10 @@ def write_sheets(
 
 
 def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[SheetRow]:
-    """The rows of a sheet that are not empty; raises WorkbookError for a foreign file."""
+    """The rows of a sheet that are not empty.
+
+    Raises WorkbookError for a foreign file, and for a key that stands in an earlier row.
+    """
     if sheet.name not in workbook.sheetnames:
         raise WorkbookError(
             f"{file} has no sheet {sheet.name!r}: it is not a workbook of `{sheet.command}`. Export it again."
@@ -93,16 +95,18 @@ def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[Shee
         raise WorkbookError(
             f"{file}, sheet {sheet.name!r}, row 1: the headers are not {', '.join(sheet.headers)}. Put them back."
         )
+    seen: dict[str, int] = {}
     for number, cells in enumerate(lines[1:], start=2):
         texts = ["" if cell is None else str(cell).strip() for cell in cells]
-        if any(texts):
-            padded = texts + [""] * (len(sheet.headers) - len(texts))
-            yield SheetRow(number, f"{file}, sheet {sheet.name!r}, row {number}", padded)
-
-
-def refuse_repeated(place: str) -> WorkbookError:
-    """The error of a row whose key an earlier one has."""
-    return WorkbookError(f"{place}: its key stands in an earlier row already. Remove one of the two rows.")
+        if not any(texts):
+            continue
+        place = f"{file}, sheet {sheet.name!r}, row {number}"
+        if texts[0] in seen:
+            raise WorkbookError(
+                f"{place}, column A: the key stands in row {seen[texts[0]]} already. Remove one of the two rows."
+            )
+        seen[texts[0]] = number
+        yield SheetRow(place, texts + [""] * (len(sheet.headers) - len(texts)))
 
 
 def _fill_sheet(page: Worksheet, sheet: MarkSheet, rows: Sequence[Sequence[str | None]]) -> None:

@@ -1,11 +1,11 @@
 # A batch in detail.
-from .coordination import BatchDetail as BatchDetail
+from .progress import BatchDetail as BatchDetail
 
 # Every batch, the newest first.
-from .coordination import list_batch_summaries as list_batch_summaries
+from .progress import list_batch_summaries as list_batch_summaries
 
 # One batch by discipline and annotator; raises UsageError for an unknown one.
-from .coordination import read_batch_detail as read_batch_detail
+from .progress import read_batch_detail as read_batch_detail
 
 # How far a batch is: questions by state (`accepted rejected waiting disputed`), and who still owes decisions.
 from .progress import BatchProgress as BatchProgress

@@ -13,11 +13,9 @@ from contextlib import asynccontextmanager
 import pytest
 from argon2 import PasswordHasher
 
-from deployments.auth.passwords import PASSWORDS_AT_ONCE
-from deployments.auth.places import MOST_WAITING, PlacesTaken, RankedPlaces
-from deployments.auth.sign_in import Outcome, PasswordDoor
+from deployments.auth.passwords import PASSWORDS_AT_ONCE, Weakness, find_weakness
+from deployments.auth.sign_in import MOST_WAITING, Outcome, PasswordDoor, PlacesTaken, RankedPlaces
 from deployments.auth.throttle import FailureCounter, name_source
-from deployments.auth.weak_passwords import Weakness, find_weakness
 
 PASSWORD = "correct horse battery"
 

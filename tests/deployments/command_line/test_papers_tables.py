@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deployments.command_line.papers_pages import read_papers_tables, render_papers_tables
+from deployments.command_line.generated_docs import read_papers_tables, render_papers_tables
 from deployments.demo import WITHOUT_ROWS, read_row_counts
 from tests.benchmarks.papers_tables import SHARED, list_differences
 from tests.deployments.test_cli import list_commands

@@ -17,7 +17,6 @@ import pytest
 from lxml import etree
 
 from deployments.demo.build_papers import write_paper
-from deployments.demo.pdf_papers import render_pdf
 from deployments.demo.sources import (
     PAPERS_FOLDER,
     Paper,
@@ -25,6 +24,7 @@ from deployments.demo.sources import (
     read_papers,
     read_review_decisions,
 )
+from deployments.demo.word_papers import render_pdf
 from schemas.errors import UsageError
 from schemas.vocabulary import EXAMINED_DISCIPLINES, QUESTION_TYPES
 from tasks.ingest import IngestOptions, parse_document

@@ -12,9 +12,8 @@ import pytest
 
 from deployments.cli import app
 from deployments.guide import month, talking
-from deployments.guide.answers import GivenAnswers
 from deployments.guide.month import _make_home, _write_command
-from deployments.guide.talking import Talk
+from deployments.guide.talking import GivenAnswers, Talk
 from schemas.settings import load_settings
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake

@@ -19,8 +19,8 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from deployments.http import check_free, render_run_metrics, write_run_metrics
-from deployments.http.access_lines import AccessLines
 from deployments.http.metrics import CallMetrics, open_metrics_server
+from deployments.http.server import AccessLines
 from schemas.errors import UsageError
 from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings

@@ -11,9 +11,15 @@ import pytest
 from deployments.model_server.candidates import is_answered, write_answer
 from deployments.model_server.generators import find_task, write_task_reply
 from deployments.model_server.judges import draw_stars
-from deployments.model_server.key import AnswerKey, build_answer_key, parse_answer_key
+from deployments.model_server.key import (
+    AnswerKey,
+    build_answer_key,
+    compute_true_stars,
+    find_quality,
+    is_right,
+    parse_answer_key,
+)
 from deployments.model_server.profile import SimulatedModel
-from deployments.model_server.truth import compute_true_stars, find_quality, is_right
 from tasks.bank.augment.requests import Statement, build_messages
 from tasks.bank.augment.variant_rules import (
     find_broken_paraphrase_rules,

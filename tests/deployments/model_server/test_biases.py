@@ -10,11 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from deployments.model_server.draws import draw_index, draw_uniform
 from deployments.model_server.judges import bend_stars, draw_stars
-from deployments.model_server.profile import SimulatedModel
+from deployments.model_server.profile import SimulatedModel, draw_index, draw_uniform
 from schemas.tables import get_table
-from tasks.judging.calibration.groups import compute_groups
+from tasks.judging.calibration.calibrate import compute_groups
 from tests.warehouse.test_sql_cases import fill_rows
 
 SIGN = "以上。"

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from deployments.model_server.gaming import MANNERS
-from deployments.model_server.key import KnownQuestion
+from deployments.model_server.key import EXPLANATIONS, KnownQuestion, compute_true_stars
 from deployments.model_server.profile import parse_profile, read_profile
-from deployments.model_server.truth import EXPLANATIONS, compute_true_stars
 from schemas.errors import UsageError
 from tasks.judging import find_address
 

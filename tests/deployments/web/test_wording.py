@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from deployments.web.pages import STATIC
-from deployments.web.wording import read_wording
+from deployments.web.show import read_wording
 
 TEMPLATES = STATIC.parent / "templates"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
-from deployments.model_server.memory import build_memory
+from deployments.model_server.candidates import build_memory
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources

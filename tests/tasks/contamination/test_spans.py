@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.contamination.matching import is_recalled
-from tasks.contamination.prompts import extract_passage, render_replay
 from tasks.contamination.replay import read_set
-from tasks.contamination.spans import BLANK, choose_span
+from tasks.contamination.spans import BLANK, choose_span, extract_passage, is_recalled, render_replay
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 

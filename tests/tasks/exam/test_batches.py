@@ -18,7 +18,7 @@ from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.models.batches import BatchClient, collect_batches
 from tasks.models.registry import Registry
-from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.file import BatchTerms
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from schemas.errors import UsageError
 from tasks.exam.closed.landing import iter_landings
 from tasks.models.registry import Registry, list_owners, register_owners
-from tasks.models.registry.organisations import parse_organisations
+from tasks.models.registry.file import parse_organisations
 from tests.tasks.exam.world import answer_run, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import exposures

@@ -6,8 +6,8 @@ It is one place, so that a room can move what is its own.
 from __future__ import annotations
 
 from tasks.judging.controls.trials import list_control_trials
+from tasks.judging.error_labels import parse_label
 from tasks.judging.judge import name_unit
-from tasks.judging.label_prompts import parse_label
 from tasks.judging.landing import judge_landed, land_judgements, read_put_responses
 from tasks.judging.parsing import parse_judgement
 

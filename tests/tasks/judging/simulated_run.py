@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from deployments.model_server import build_answer_key
-from deployments.model_server.key import parse_answer_key
-from deployments.model_server.truth import compute_true_stars
+from deployments.model_server.key import compute_true_stars, parse_answer_key
 from tasks.models import CallReply
 from tasks.questions import BareQuestion
 from tasks.questions.forms import render_question

@@ -13,7 +13,7 @@ import pytest
 from schemas.judgements import ADDRESSES
 from schemas.settings import Settings
 from tasks.judging.addresses import find_address, list_trials, summarise_trials
-from tasks.judging.calibration.selftest import try_judge
+from tasks.judging.calibration.report import try_judge
 from tests.tasks.models.simulation import make_model, make_question, start_server
 from warehouse.ledger.engine.ledger import Ledger
 

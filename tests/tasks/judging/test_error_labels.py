@@ -12,9 +12,8 @@ from schemas.errors import UsageError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.judging.error_labels import draw_failure_sample, label_failures
+from tasks.judging.error_labels import draw_failure_sample, label_failures, parse_label, render_label_prompt
 from tasks.judging.judge import join_questions
-from tasks.judging.label_prompts import parse_label, render_label_prompt
 from tasks.models import ModelClient
 from tasks.questions import BareQuestion, QuestionContent
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
-from tasks.judging import label_prompts, prompts
+from tasks.judging import error_labels, prompts
 from tasks.judging.prompts import JudgedParts, extract_judged, render_judging_prompt, render_reference
 from tasks.questions import QuestionContent
 from tasks.questions.forms import render_question
@@ -104,9 +104,9 @@ def test_changed_wording_needs_a_new_version() -> None:
 
 def test_changed_wording_of_labels_needs_a_new_version() -> None:
     wording = json.dumps(
-        [label_prompts.REQUEST, label_prompts._CLASSES, label_prompts._REPLY],
+        [error_labels.REQUEST, error_labels._CLASSES, error_labels._REPLY],
         ensure_ascii=False,
         sort_keys=True,
     )
-    found = (label_prompts.VERSION, hashlib.sha256(wording.encode()).hexdigest()[:16])
+    found = (error_labels.VERSION, hashlib.sha256(wording.encode()).hexdigest()[:16])
     assert found == ("1", "72a6c876ceefe59f")

@@ -329,8 +329,7 @@ def test_a_domain_that_is_only_data_is_played_in_chinese(make_world: MakeWorld) 
 
 
 def find_topics() -> list[str]:
-    from tasks.league.domain import read_domain
-    from tasks.league.season import list_topics
+    from tasks.league.domain import list_topics, read_domain
 
     return list_topics(read_domain("law"), "2026-Q4", "zh")
 

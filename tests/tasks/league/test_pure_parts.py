@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.league.aggregation import Standing, Tally, compute_borda_points
 from tasks.league.anonymity import draw_labels
-from tasks.league.domain import read_domain
+from tasks.league.domain import list_topics, name_season, pick_topic, read_domain
 from tasks.league.originality import Collection, compute_grams, read_benchmark
-from tasks.league.season import list_topics, name_season, pick_topic
+from tasks.league.rows import Standing, Tally, compute_borda_points
 
 NAMES = [f"model-{number}" for number in range(7)]
 

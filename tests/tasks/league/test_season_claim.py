@@ -12,7 +12,7 @@ import pytest
 
 from schemas.settings import Settings, load_settings
 from tasks.league.claim import find_league
-from tasks.league.season import name_season
+from tasks.league.domain import name_season
 from tasks.models.registry import read_registry
 from tests.fresh import open_new_lake
 from tests.tasks.league.world import ABILITIES, write_registry

@@ -24,7 +24,7 @@ from tasks.models.batches.collection import Collected, collect_batches
 from tasks.models.budget.reservations import open_budget
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.providers.openai_batches import OpenAIBatches
-from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.file import BatchTerms
 from tasks.models.registry.models import RegisteredModel, Registry
 from tests.tasks.models.simulation import make_model, make_request
 from warehouse.ledger.engine.ledger import Ledger

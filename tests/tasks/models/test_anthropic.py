@@ -18,7 +18,7 @@ from schemas.settings import Settings
 from tasks.models.batches.collection import cancel_open_batch
 from tasks.models.budget.reservations import Budget
 from tasks.models.client import CallFailed, CallReply
-from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.file import BatchTerms
 from tasks.models.registry.models import RegisteredModel, Registry
 from tests.tasks.models.anthropic_server import (
     KEY,

@@ -19,7 +19,7 @@ from deployments.model_server import RunningServer, parse_profile, start_model_s
 from schemas.errors import BudgetError
 from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.client import CallFailed, CallPending, CallReply
-from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.file import BatchTerms
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched, make_requests, work
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model
 from tests.warehouse.test_lake_postgres import server as postgres

@@ -16,10 +16,10 @@ from schemas.settings import Settings
 from tasks.models.batches.batching import BatchClient
 from tasks.models.check import check_models
 from tasks.models.client import CallReply
-from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.file import BatchTerms
 from tasks.models.registry.models import read_registry
 from tasks.models.replies import Failure, ParsedReply
-from tasks.models.sending.replicas import ReplicatedEndpoint
+from tasks.models.sending.endpoints import ReplicatedEndpoint
 from tests.tasks.models.simulation import call_all, make_model, make_request, start_server
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -18,8 +18,8 @@ import pytest
 from schemas.settings import LONGEST_REPLY
 from tasks.models.providers import BatchResults, ProviderBatch, failures
 from tasks.models.providers.failures import read_retry_after
+from tasks.models.providers.openai_batches import parse_completion
 from tasks.models.providers.openai_calls import OpenAIEndpoint
-from tasks.models.providers.openai_replies import parse_completion
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
 
 if TYPE_CHECKING:

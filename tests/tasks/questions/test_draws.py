@@ -5,7 +5,7 @@ import hashlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deployments.model_server.draws import draw_index, draw_uniform
+from deployments.model_server.profile import draw_index, draw_uniform
 from tasks.questions.draws import compute_rank, compute_short_rank, draw_order, draw_share
 from tests.tasks.review.kit import draw_annotators
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schemas.errors import ContractError
 from schemas.questions import CONTENT, IDENTITY
 from schemas.tables import get_table
-from tasks.questions.forms.bare import strip_questions
+from tasks.questions.forms.record import strip_questions
 from tasks.questions.question import (
     ORIGINAL,
     BareQuestion,
@@ -22,8 +22,7 @@ from tasks.questions.question import (
     read_options,
     write_options,
 )
-from tasks.questions.variants.reviewed import ReviewedQuestion
-from tasks.questions.variants.variant import TEMPLATE, Variant, VariantOrigin, make_variant
+from tasks.questions.variants.variant import TEMPLATE, ReviewedQuestion, Variant, VariantOrigin, make_variant
 from tests.tasks.bank.augment.conftest import make_accepted, make_frame
 
 MADE = datetime(2026, 11, 30, tzinfo=UTC)

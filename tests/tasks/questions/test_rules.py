@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tasks.operations.validation import read_rule_notes
-from tasks.operations.validation.rule_notes import RuleNote
+from tasks.operations.validation.questions import RuleNote
 from tasks.questions.question import QuestionContent
 from tasks.questions.rules import ANSWERABLE, RULES, find_broken_rules, find_unanswerable, is_sound_choice
 from tasks.questions.variants.doubts import DOUBTS, find_doubts

@@ -16,8 +16,7 @@ from tasks.questions import BareQuestion
 from tasks.questions.identity import compute_question_uuid
 from tasks.review.assigning.annotators import Annotator
 from tasks.review.assigning.assignment import assign_batch
-from tasks.review.decisions.decision import GivenDecision
-from tasks.review.decisions.edit import Edit
+from tasks.review.decisions.decision import Edit, GivenDecision
 from tasks.review.recording.desk import Submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

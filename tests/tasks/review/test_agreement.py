@@ -11,10 +11,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from schemas.settings import Settings
-from tasks.review.agreement import Agreement, Vote, compute_review_agreement
+from tasks.review.agreement import Agreement, Vote, compute_review_agreement, read_votes
 from tasks.review.batch import read_assignments
 from tasks.review.recording.desk import record
-from tasks.review.votes import read_votes
 from tests.tasks.review.conftest import LATER, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tasks.questions import Option, QuestionContent
-from tasks.review.decisions.edit import Edit
+from tasks.review.decisions.decision import Edit
 from tests.tasks.review.conftest import make_question
 
 CONTENT = QuestionContent.from_row(make_question(1))

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.review.decisions.decision import Decision, GivenDecision
-from tasks.review.decisions.edit import Edit
-from tasks.review.decisions.gate import Outcome, compute_outcomes
-from tasks.review.decisions.item import Item
+from tasks.review.decisions.decision import Decision, Edit, GivenDecision
+from tasks.review.decisions.item import Item, Outcome, compute_outcomes
 from tests.tasks.review.conftest import NOW, make_question
 
 ITEM = Item.from_question(make_question(1))

@@ -10,22 +10,27 @@ from openpyxl import load_workbook
 
 from schemas.settings import Settings
 from tasks.questions import QuestionContent
+from tasks.review.agreement import read_votes
 from tasks.review.assigning.annotators import Annotator
 from tasks.review.assigning.assignment import AssignmentSummary, AssignmentTerms, assign_batch
-from tasks.review.assigning.gold import GoldSupply, judge_gold, make_gold, read_gold_supply
-from tasks.review.assigning.gold_results import read_gold_rows, read_gold_scores
+from tasks.review.assigning.gold import (
+    GoldSupply,
+    judge_gold,
+    make_gold,
+    read_gold_rows,
+    read_gold_scores,
+    read_gold_supply,
+)
 from tasks.review.batch import read_decisions
 from tasks.review.channels.label_studio.writing import export_label_studio
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.writing import export_batch
 from tasks.review.closing import close_batch
-from tasks.review.decisions.decision import GivenDecision
-from tasks.review.decisions.edit import Edit
-from tasks.review.desk.work import read_work
+from tasks.review.decisions.decision import Edit, GivenDecision
+from tasks.review.desk.queue import read_work
 from tasks.review.landing import land_closed_batches
 from tasks.review.overview.progress import is_complete, read_progress
 from tasks.review.recording.desk import record
-from tasks.review.votes import read_votes
 from tests.tasks.review.conftest import (
     AFTER_ALL,
     LATER,

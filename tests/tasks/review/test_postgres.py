@@ -21,7 +21,7 @@ from tasks.review.desk.queue import (
     open_question,
     save_draft,
 )
-from tasks.review.overview.coordination import read_batch_detail
+from tasks.review.overview.progress import read_batch_detail
 from tasks.review.recording.desk import record
 from tests.tasks.review.conftest import (
     LATER,

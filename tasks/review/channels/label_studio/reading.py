@@ -15,10 +15,9 @@ from pathlib import Path
 from schemas.errors import ProctorError, WorkbookError
 from tasks.review.assigning import find_annotators
 from tasks.review.channels.label_studio.exported import Annotation, ExportedTask, read_export
-from tasks.review.channels.label_studio.identity import TaskIdentity
+from tasks.review.channels.label_studio.layout import TaskIdentity
 from tasks.review.channels.workbook.identity import compute_digest, compute_given_digest, compute_shown_digest
-from tasks.review.channels.workbook.messages import translate
-from tasks.review.channels.workbook.rows import parse_texts
+from tasks.review.channels.workbook.rows import parse_texts, translate
 from tasks.review.decisions import GivenDecision
 from tasks.review.desk import WorkItem, read_work
 from tasks.review.recording import RefusedSubmission, Submission

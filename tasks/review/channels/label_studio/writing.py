@@ -12,8 +12,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 from tasks.review.batch import list_open_batches
-from tasks.review.channels.label_studio.identity import TaskIdentity
-from tasks.review.channels.label_studio.layout import CARD, CHOICES, PICTURES, render_config
+from tasks.review.channels.label_studio.layout import CARD, CHOICES, PICTURES, TaskIdentity, render_config
 from tasks.review.channels.pictures import render_pictures
 from tasks.review.channels.workbook.card import render_card
 from tasks.review.channels.workbook.cells import render_input_cells

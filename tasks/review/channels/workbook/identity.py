@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from schemas.errors import WorkbookError
-from tasks.review.channels.workbook import earlier, layout
+from tasks.review.channels.workbook import layout
 from tasks.review.decisions import GivenDecision, Item
 from tasks.review.words import LANGUAGES, Language
 
@@ -26,9 +26,9 @@ class WorkbookQuestion:
     Attributes:
         question_uuid: the question.
         revision: its revision.
-        digest: a hash of what was handed out: its content and source; in layout 1 what its row shows.
-        shown: a hash of its card as written; empty in layout 1.
-        given: a hash of the decision that the row held when it was written; empty in layout 1.
+        digest: a hash of what was handed out: its content and source.
+        shown: a hash of its card as written.
+        given: a hash of the decision that the row held when it was written; empty without one.
     """
 
     question_uuid: str
@@ -50,28 +50,29 @@ class Identity:
     annotator: str
     role: str
     questions: Sequence[WorkbookQuestion] = field(repr=False)
-    version: int = layout.FORMAT_VERSION
     language: Language = "en"
     guideline_version: int | None = None
 
     def compute_checksum(self) -> str:
         """A hash over the whole identity: an altered hidden sheet does not match its own."""
-        if self.version == layout.EARLIER_VERSION:
-            listed: list[object] = [(one.question_uuid, one.revision, one.digest) for one in self.questions]
-            head = [self.version, self.batch_id, self.annotator, self.role]
-        else:
-            listed = [
-                (one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions
-            ]
-            head = [self.version, self.batch_id, self.annotator, self.role, self.language]
-            head += [] if self.guideline_version is None else [self.guideline_version]
+        listed = [
+            (one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions
+        ]
+        head: list[object] = [
+            layout.FORMAT_VERSION,
+            self.batch_id,
+            self.annotator,
+            self.role,
+            self.language,
+        ]
+        head += [] if self.guideline_version is None else [self.guideline_version]
         return hashlib.sha256(json.dumps([*head, listed], ensure_ascii=False).encode()).hexdigest()
 
     def list_rows(self) -> list[tuple[str | int, ...]]:
         """The hidden sheet, row by row."""
         head = (
             layout.FORMAT_NAME,
-            str(self.version),
+            str(layout.FORMAT_VERSION),
             self.batch_id,
             self.annotator,
             self.role,
@@ -135,40 +136,31 @@ def read_identity(book: Workbook, file_name: str) -> Identity:
     head = [sheet.cell(row, 1).value for row in range(1, 8)]
     if head[0] != layout.FORMAT_NAME or not all(isinstance(part, str) for part in head[:6]):
         raise damaged
-    versions = {str(version): version for version in (layout.EARLIER_VERSION, layout.FORMAT_VERSION)}
-    version = versions.get(str(head[1]))
-    if version is None:
+    if head[1] != str(layout.FORMAT_VERSION):
         raise WorkbookError(
             f"{file_name}: it was written by another version of Proctor (format {head[1]!s:.10}, this one reads "
-            f"{' and '.join(versions)}). Export it again."
+            f"{layout.FORMAT_VERSION}). Export it again."
         )
     batch_id, annotator, role, checksum = (str(part) for part in head[2:6])
-    if version == layout.EARLIER_VERSION:
-        identity = Identity(batch_id, annotator, role, _read_questions(sheet, 7, 3, damaged), version)
-    else:
-        if head[6] not in LANGUAGES:
-            raise damaged
-        questions = _read_questions(sheet, 8, 5, damaged)
-        shown = sheet.cell(7, 2).value
-        identity = Identity(
-            batch_id,
-            annotator,
-            role,
-            questions,
-            version,
-            cast("Language", head[6]),
-            int(shown) if isinstance(shown, int | float) else None,
-        )
+    if head[6] not in LANGUAGES:
+        raise damaged
+    shown = sheet.cell(7, 2).value
+    identity = Identity(
+        batch_id,
+        annotator,
+        role,
+        _read_questions(sheet, damaged),
+        cast("Language", head[6]),
+        int(shown) if isinstance(shown, int | float) else None,
+    )
     if checksum != identity.compute_checksum():
         raise damaged
     return identity
 
 
-def _read_questions(
-    sheet: Worksheet, first_row: int, width: int, damaged: WorkbookError
-) -> list[WorkbookQuestion]:
+def _read_questions(sheet: Worksheet, damaged: WorkbookError) -> list[WorkbookQuestion]:
     questions: list[WorkbookQuestion] = []
-    for uuid, revision, *digests in sheet.iter_rows(min_row=first_row, max_col=width, values_only=True):
+    for uuid, revision, *digests in sheet.iter_rows(min_row=8, max_col=5, values_only=True):
         if uuid is None and revision is None:
             continue
         texts = ["" if digest is None else digest for digest in digests]
@@ -193,13 +185,12 @@ def check_origin(identity: Identity, items: Mapping[str, Item], file_name: str) 
             f"{file_name}: it belongs to review batch {identity.batch_id!r} of {identity.annotator} ({identity.role}), "
             "and this ledger has no such work. Import it where it was exported."
         )
-    compute = earlier.compute_digest if identity.version == layout.EARLIER_VERSION else compute_digest
     foreign = [
         one.question_uuid
         for one in identity.questions
         if (item := items.get(one.question_uuid)) is None
         or item.revision != one.revision
-        or compute(identity.batch_id, item) != one.digest
+        or compute_digest(identity.batch_id, item) != one.digest
     ]
     if foreign:
         raise WorkbookError(

@@ -18,7 +18,6 @@ HIDDEN_SHEET = "_proctor"
 LISTS_SHEET = "_lists"
 FORMAT_NAME = "proctor-review-workbook"
 FORMAT_VERSION = 2
-EARLIER_VERSION = 1
 
 FIRST_ROW = 2
 # What empties a field; the first is what an export writes.

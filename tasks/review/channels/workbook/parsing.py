@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tasks.review.channels.workbook import earlier, layout
+from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.identity import (
     Identity,
     WorkbookQuestion,
@@ -17,8 +17,7 @@ from tasks.review.channels.workbook.identity import (
     compute_shown_digest,
     squeeze,
 )
-from tasks.review.channels.workbook.messages import translate
-from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row
+from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row, translate
 from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import WorkItem
 from tasks.review.recording import RowFault
@@ -69,13 +68,6 @@ class _SheetRow:
     part: int
 
 
-def list_columns_of(identity: Identity) -> tuple[layout.SheetColumn, ...]:
-    """The columns of a workbook by its layout."""
-    if identity.version == layout.EARLIER_VERSION:
-        return earlier.list_columns(identity.role)
-    return layout.list_columns(identity.language)
-
-
 def parse_sheet(book: Workbook, identity: Identity, work: Mapping[str, WorkItem]) -> SheetReading:
     """The decisions of the sheet's good rows, and every fault found, each with its place."""
     return _SheetParser(book[layout.SHEET], identity, work).parse()
@@ -87,7 +79,7 @@ class _SheetParser:
         self.identity = identity
         self.work = work
         self.language: Language = identity.language
-        self.columns = {column.name: column for column in list_columns_of(identity)}
+        self.columns = {column.name: column for column in layout.list_columns(identity.language)}
         self.listed = {one.question_uuid: one for one in identity.questions}
         self.reading = SheetReading()
         self.positions: dict[str, int] = {}
@@ -150,13 +142,6 @@ class _SheetParser:
         self, listed: WorkbookQuestion, item: Item, first: _SheetRow, parts: Mapping[int, _SheetRow]
     ) -> list[Fault]:
         """Nobody changed the question itself: a correction there would be lost."""
-        if self.identity.version == layout.EARLIER_VERSION:
-            return [
-                Fault(name, _CHANGED)
-                for name, text in earlier.render_shown_cells(0, item).items()
-                if name not in ("row_number", "question_uuid")
-                and squeeze(first.values[name].value) != squeeze(text)
-            ]
         texts = [str(row.values["card"].value or "") for _, row in sorted(parts.items())]
         shown = compute_shown_digest(texts)
         if shown != listed.shown:
@@ -176,7 +161,7 @@ class _SheetParser:
             if all(cell.value is None for cell in row):
                 continue
             values = {name: row[place] for name, place in self.positions.items()}
-            part = values["part"].value if "part" in values else 1
+            part = values["part"].value
             yield _SheetRow(
                 number,
                 values,
@@ -190,8 +175,6 @@ class _SheetParser:
         A moved column is found; a missing, doubled or added column is a fault.
         """
         by_header = {column.header: column.name for column in self.columns.values()}
-        # A copy of the earlier layout that came back to be corrected has this column behind its own.
-        by_header.setdefault(layout.list_columns("en")[5].header, "faults")
         is_good = True
         for place, cell in enumerate(next(self.sheet.iter_rows(min_row=1, max_row=1), ())):
             if cell.value is None:

@@ -1,18 +1,27 @@
 """The decision of one row of a review workbook, or what is wrong with its cells.
 
 Each fault names its column.
+
+What is wrong with a row, said in the language of its workbook.
+
+The sentences of the desk and of the cells are English; this table (messages.yaml) has the Chinese for each, by pattern.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
 from typing import TYPE_CHECKING
+
+import yaml
 
 from schemas.reviews import REJECT_REASONS
 from tasks.questions import QuestionContent
 from tasks.review.channels.workbook import cells, layout
 from tasks.review.decisions import Edit, Fault, GivenDecision, Item, find_faults, find_shape_faults
-from tasks.review.words import parse_word
+from tasks.review.words import Language, list_words, parse_word
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
@@ -115,4 +124,42 @@ def read_text(cell: Cell | MergedCell) -> str:
         return value.replace("_x000D_", "").replace("\r\n", "\n").strip()
     raise ValueError(
         "the spreadsheet made a date or time of this; format the cell as text and write it again"
+    )
+
+
+def translate(message: str, language: Language) -> str:
+    """The sentence in that language; one that the table lacks stays as it is."""
+    if language == "en":
+        return message
+    for pattern, chinese in _read_patterns():
+        found = pattern.fullmatch(message)
+        if found is not None:
+            parts = {name: _translate_part(text) for name, text in found.groupdict().items()}
+            return chinese.format(**parts)
+    return message
+
+
+def _translate_part(text: str) -> str:
+    """A fault within a fault, or the codes in it as an annotator knows them."""
+    inner = translate(text, "zh")
+    if inner != text:
+        return inner
+    topics = [list_words(topic, "zh") for topic in ("decisions", "reasons", "question_types", "disciplines")]
+    words = {code: word for topic in topics for code, word in topic.items()}
+    return "、".join(words.get(part, part) for part in text.split(", "))
+
+
+@lru_cache(maxsize=1)
+def _read_patterns() -> Sequence[tuple[re.Pattern[str], str]]:
+    text = resources.files("tasks.review.channels.workbook").joinpath("messages.yaml").read_text("utf-8")
+    return [(_compile(en), zh) for en, zh in yaml.safe_load(text).items()]
+
+
+def _compile(sentence: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", sentence)
+    return re.compile(
+        "".join(
+            re.escape(part) if place % 2 == 0 else f"(?P<{part}>.+?)" for place, part in enumerate(parts)
+        ),
+        re.DOTALL,
     )

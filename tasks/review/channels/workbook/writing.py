@@ -183,7 +183,6 @@ def _write_workbook(
         annotator,
         role,
         _list_questions(batch_id, rows),
-        layout.FORMAT_VERSION,
         language,
         versions[-1].version if versions else None,
     )

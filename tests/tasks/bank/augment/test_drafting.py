@@ -25,9 +25,8 @@ from deployments.model_server import RunningServer
 from schemas.errors import BudgetError
 from schemas.settings import Settings
 from tasks.bank.augment.drafting import draft_variants, name_variant_batch
-from tasks.bank.augment.landing import land_variants
+from tasks.bank.augment.landing import SettledSummary, count_failed, land_variants, settle_variant_batches
 from tasks.bank.augment.model_variants import VariantsIncomplete
-from tasks.bank.augment.settling import SettledSummary, count_failed, settle_variant_batches
 from tasks.models.registry import RegisteredModel
 from tests.tasks.bank.augment.conftest import make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server

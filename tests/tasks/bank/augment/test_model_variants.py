@@ -31,7 +31,7 @@ from tasks.bank.augment.variant_rules import (
 from tasks.models import ModelClient
 from tasks.models.reading import parse_json_object
 from tasks.operations.validation import read_rule_notes
-from tasks.operations.validation.rule_notes import RuleNote
+from tasks.operations.validation.questions import RuleNote
 from tests.tasks.bank.augment.conftest import NOW, make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tasks.bank.augment.option_references import refers_to_other_options
 from tasks.bank.augment.true_false import augment_questions
+from tasks.bank.augment.wording import refers_to_other_options
 from tasks.questions import QuestionContent
 from tasks.questions.rules import find_broken_rules
 from tests.tasks.bank.augment.conftest import NOW, make_accepted, make_frame

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.tables import get_table
-from tasks.bank.augment.option_references import refers_to_other_options
 from tasks.bank.augment.permutation import make_permuted_variant
 from tasks.bank.augment.true_false import augment_questions
-from tasks.bank.augment.wording import PROMPT_VERSION
+from tasks.bank.augment.wording import PROMPT_VERSION, refers_to_other_options
 from tasks.questions import BareQuestion, Question
 from tasks.questions.identity import compute_question_uuid
 from tasks.questions.variants import Variant

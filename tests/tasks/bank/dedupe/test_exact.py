@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.bank.dedupe.exact import normalise_contents
-from tasks.bank.dedupe.simplified import fold_traditional, fold_traditional_codes
+from tasks.bank.dedupe.exact import fold_traditional, fold_traditional_codes, normalise_contents
 from tasks.questions.identity import normalise_column, normalise_for_key
 from tests.tasks.bank.augment.conftest import make_accepted, make_options
 from tests.tasks.bank.dedupe.forms import frame_contents

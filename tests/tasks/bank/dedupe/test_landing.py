@@ -18,12 +18,11 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank import retirement
-from tasks.bank.card import read_card
 from tasks.bank.dedupe import landing
 from tasks.bank.dedupe.landing import land_bank
 from tasks.bank.dedupe.publish import BankBuild, build_bank
 from tasks.bank.dedupe.semantic import land_semantic_pairs
-from tasks.bank.retirement import restore_question, retire_question
+from tasks.bank.retirement import read_card, restore_question, retire_question
 from tasks.questions.pictures import name_picture
 from tasks.running.approvals import ApprovalNeeded, approve
 from tests.fresh import open_new_lake

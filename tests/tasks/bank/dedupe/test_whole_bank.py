@@ -13,8 +13,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tasks.bank.dedupe.exact import fold_traditional
 from tasks.bank.dedupe.near import compute_grams, compute_jaccard
-from tasks.bank.dedupe.simplified import fold_traditional
 from tests.deployments.test_cli import invoke
 from tests.tasks.questions.normal_form_yardstick import normalise_plainly
 

@@ -20,8 +20,13 @@ from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank.exchange.formats import FORMATS, write_slice
-from tasks.bank.exchange.records import export_run_records
-from tasks.bank.exchange.slices import BARE_COLUMNS, Slice, check_may_see_answers, read_slice
+from tasks.bank.exchange.slices import (
+    BARE_COLUMNS,
+    Slice,
+    check_may_see_answers,
+    export_run_records,
+    read_slice,
+)
 from tasks.exam.month import read_current_bank
 from tasks.exchange.imports import import_question_records
 from tasks.questions import BareQuestion

@@ -18,8 +18,7 @@ import yaml
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exchange.editions.access import note_export
-from tasks.exchange.editions.published import render_citation, render_leaderboard
+from tasks.exchange.editions.published import note_export, render_citation, render_leaderboard
 from tasks.exchange.editions.sittings import Sample, Sitting, iter_sittings, read_edition
 from tasks.exchange.editions.writing import iter_harness, render_inspect, write_harness, write_inspect
 from tasks.exchange.imports import import_harness, import_inspect

@@ -16,9 +16,15 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.exchange.imports.archives import ZSTANDARD
-from tasks.exchange.imports.landing import import_external, import_harness, import_inspect, import_table
-from tasks.exchange.imports.withdrawal import list_namesakes, withdraw_import
+from tasks.exchange.imports.landing import (
+    import_external,
+    import_harness,
+    import_inspect,
+    import_table,
+    list_namesakes,
+    withdraw_import,
+)
+from tasks.exchange.imports.logs import ZSTANDARD
 from tests.fresh import open_new_lake
 from warehouse.lake import Lake
 

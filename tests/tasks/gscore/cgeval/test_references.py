@@ -7,7 +7,7 @@ import pytest
 
 from schemas.errors import UsageError
 from tasks.gscore.cgeval.files import QUESTION_HEADERS
-from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.cgeval.question_set import read_references
 from tests.tasks.gscore.world import write_question_file
 
 

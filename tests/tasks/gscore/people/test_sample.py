@@ -18,8 +18,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.gscore.cgeval import read_references
 from tasks.gscore.people.agreement import compute_sample_agreement
-from tasks.gscore.people.landing import land_ratings
-from tasks.gscore.people.rating_workbook import export_rating_workbook
+from tasks.gscore.people.rating_workbook import export_rating_workbook, land_ratings
 from tasks.gscore.people.sample import draw_sample, read_sample, write_sample
 from tasks.review.marking import compute_key
 from tests.fresh import open_new_lake

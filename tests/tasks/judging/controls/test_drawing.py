@@ -10,17 +10,19 @@ import pytest
 
 from schemas.judgements import CONTROL_KINDS
 from tasks.exam import extract_answer
-from tasks.judging.controls.answers import (
+from tasks.judging.controls.drawing import (
+    CONTROL_SHARES,
     ControlQuestion,
+    count_asked,
+    count_kinds,
+    draw_controls,
     write_echo,
     write_nonsense,
     write_other,
     write_reference,
     write_wrong_option,
 )
-from tasks.judging.controls.built_in import list_built_in
-from tasks.judging.controls.drawing import CONTROL_SHARES, count_asked, count_kinds, draw_controls
-from tasks.judging.controls.trials import TRIAL_CONTROLS, list_control_trials
+from tasks.judging.controls.trials import TRIAL_CONTROLS, list_built_in, list_control_trials
 from tasks.judging.keys import check_key
 from tasks.questions import QuestionContent
 

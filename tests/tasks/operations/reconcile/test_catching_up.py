@@ -14,7 +14,7 @@ import pytest
 from schemas.settings import Settings
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
-from tasks.operations.reconcile.catching_up import reconcile
+from tasks.operations.reconcile.task import reconcile
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
 from tasks.review.decisions import GivenDecision

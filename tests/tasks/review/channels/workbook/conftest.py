@@ -14,11 +14,10 @@ from openpyxl.worksheet.worksheet import Worksheet
 from schemas.errors import WorkbookError
 from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch
-from tasks.review.channels.workbook import earlier, layout
+from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
 from tasks.review.recording import RefusedSubmission, SubmissionReceipt
-from tests.tasks.review.channels.workbook.earlier_writing import export_earlier_batch
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
 from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
@@ -40,14 +39,10 @@ QUESTIONS = [
 
 
 @pytest.fixture
-def folder(request: pytest.FixtureRequest, ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
-    """The workbooks of a batch of three questions for chen and dai.
-
-    They are in today's layout or the earlier one.
-    """
+def folder(ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
+    """The workbooks of a batch of three questions for chen and dai."""
     assign_batch(ledger, "b1", make_frame(QUESTIONS), TWO, settings, NOW)
-    export = export_earlier_batch if getattr(request, "param", "") == "earlier" else export_batch
-    export(ledger, "b1", tmp_path / "out")
+    export_batch(ledger, "b1", tmp_path / "out")
     return tmp_path / "out"
 
 
@@ -56,12 +51,8 @@ def path(folder: Path) -> Path:
     return folder / name_workbook("b1", "chen")
 
 
-# Both layouts: what came back must be read the same.
-both_layouts = pytest.mark.parametrize("folder", ["present", "earlier"], indirect=True)
-
-
 def find_column(sheet: Worksheet, name: str) -> int:
-    columns = (*earlier.list_columns("adjudicator"), *layout.list_columns("en"), *layout.list_columns("zh"))
+    columns = (*layout.list_columns("en"), *layout.list_columns("zh"))
     headers = {column.header for column in columns if column.name == name}
     return next(cell.column for cell in sheet[1] if cell.value in headers)
 

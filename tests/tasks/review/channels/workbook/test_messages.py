@@ -9,7 +9,7 @@ import pytest
 
 import tasks.review.decisions.faults
 from tasks.review.channels.workbook import cells, parsing, rows
-from tasks.review.channels.workbook.messages import translate
+from tasks.review.channels.workbook.rows import translate
 
 
 def list_sentences(module: object) -> list[str]:

@@ -17,7 +17,6 @@ from tasks.review.recording import RefusedSubmission, SubmissionReceipt
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
-    both_layouts,
     change,
     count_decisions,
     expect,
@@ -31,7 +30,6 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 
 
-@both_layouts
 def test_decisions_come_back_and_the_same_file_again_changes_nothing(ledger: Ledger, path: Path) -> None:
     fill(
         path,
@@ -49,7 +47,6 @@ def test_decisions_come_back_and_the_same_file_again_changes_nothing(ledger: Led
         assert assigning.read_decisions(connection, "b1") == before
 
 
-@both_layouts
 def test_rows_left_empty_say_nothing_and_keep_what_was_decided(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "accept", 3: "accept"})
     import_workbook(ledger, path, LATER)
@@ -59,7 +56,6 @@ def test_rows_left_empty_say_nothing_and_keep_what_was_decided(ledger: Ledger, p
     assert count_decisions(ledger) == 2
 
 
-@both_layouts
 def test_an_edit_arrives_with_the_types_of_the_contract(ledger: Ledger, path: Path) -> None:
     fill(
         path,
@@ -94,7 +90,6 @@ def test_a_number_typed_as_an_answer_is_taken_as_text(
         assert assigning.read_decisions(connection, "b1")[0]["edited_fields"] == {"answer": ["2"]}
 
 
-@both_layouts
 def test_all_faults_are_reported_at_once_with_sheet_row_and_column(ledger: Ledger, path: Path) -> None:
     fill(
         path,
@@ -145,7 +140,6 @@ def test_a_faulty_row_is_refused_with_its_place(
     assert expect(path, message) in refuse(ledger, path)
 
 
-@both_layouts
 def test_a_date_made_of_an_answer_by_the_spreadsheet_is_refused(ledger: Ledger, path: Path) -> None:
     from datetime import datetime
 
@@ -166,11 +160,6 @@ def test_a_question_without_an_answer_cannot_be_accepted_as_it_stands(
     )
     fill(path, decision={2: "edit"}, new_answer={2: "A"})
     assert import_workbook(ledger, path, LATER).new_count == 1
-
-
-def is_earlier(path: Path) -> bool:
-    """Whether the workbook is of layout 1."""
-    return bool(load_workbook(path)[layout.HIDDEN_SHEET]["A2"].value == "1")
 
 
 def swap_uuid(book: Workbook) -> None:
@@ -202,8 +191,7 @@ def merge_cells(book: Workbook) -> None:
 
 def change_stem(book: Workbook) -> None:
     sheet = book[layout.SHEET]
-    name = "card" if any(cell.value == "QUESTION" for cell in sheet[1]) else "stem"
-    sheet.cell(2, find_column(sheet, name)).value = "Corrected here."
+    sheet.cell(2, find_column(sheet, "card")).value = "Corrected here."
 
 
 def delete_hidden_sheet(book: Workbook) -> None:
@@ -218,7 +206,6 @@ def rename_batch(book: Workbook) -> None:
     book[layout.HIDDEN_SHEET]["A3"] = "b2"
 
 
-@both_layouts
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -228,7 +215,7 @@ def rename_batch(book: Workbook) -> None:
         (delete_column, "row 1: the column 'DECISION"),
         (add_column, "row 1, column AN: this column is not one of the workbook's"),
         (merge_cells, ": they are merged"),
-        (change_stem, "row 2, {SHOWN}: this cell was changed"),
+        (change_stem, "row 2, {card}: this cell was changed"),
         (delete_hidden_sheet, "this is not a review workbook of Proctor"),
         (rename_annotator, "sheet '_proctor' was altered"),
         (rename_batch, "sheet '_proctor' was altered"),
@@ -239,7 +226,7 @@ def test_a_damaged_workbook_is_refused_whole(
     ledger: Ledger, path: Path, damage: Callable[[Workbook], None], message: str
 ) -> None:
     fill(path, decision={2: "accept", 3: "accept", 4: "accept"})
-    expected = expect(path, message.replace("{SHOWN}", "{stem}" if is_earlier(path) else "{card}"))
+    expected = expect(path, message)
     change(path, damage)
     assert expected in refuse(ledger, path)
     # Nothing of it is taken row by row either, but for a question whose row or card is damaged alone.
@@ -247,14 +234,12 @@ def test_a_damaged_workbook_is_refused_whole(
         assert [type(one) for one in read_workbooks(ledger, [path])] == [RefusedSubmission]
 
 
-@both_layouts
 def test_a_foreign_workbook_is_refused(ledger: Ledger, path: Path) -> None:
     book = Workbook()
     book.save(path)
     assert "this is not a review workbook of Proctor (its sheets are 'Sheet')" in refuse(ledger, path)
 
 
-@both_layouts
 def test_a_workbook_of_another_ledger_is_refused(
     ledger: Ledger, settings: Settings, path: Path, tmp_path: Path
 ) -> None:
@@ -270,7 +255,6 @@ def test_a_workbook_of_another_ledger_is_refused(
             import_workbook(other, path, LATER)
 
 
-@both_layouts
 def test_a_workbook_of_a_closed_batch_is_refused(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "accept"})
     close_batch(ledger, "b1", "2027-02-01T00:00:00.000000+00:00")
@@ -278,7 +262,6 @@ def test_a_workbook_of_a_closed_batch_is_refused(ledger: Ledger, path: Path) -> 
         import_workbook(ledger, path, LATER)
 
 
-@both_layouts
 def test_a_moved_column_and_sorted_rows_are_still_read(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "accept", 3: "reject", 4: "accept"}, reject_reason={3: "unclear"})
     book = load_workbook(path)
@@ -294,7 +277,6 @@ def test_a_moved_column_and_sorted_rows_are_still_read(ledger: Ledger, path: Pat
     assert import_workbook(ledger, path, LATER).new_count == 3
 
 
-@both_layouts
 def test_messages_hold_no_text_of_the_questions(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "edit", 3: "accept"}, new_options={2: "A. secret one\nA. secret two"})
     change(path, change_stem)

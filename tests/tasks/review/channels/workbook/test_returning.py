@@ -23,7 +23,6 @@ from tests.fresh import open_new_lake
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
-    both_layouts,
     change,
     count_decisions,
     fill,
@@ -44,7 +43,6 @@ def read_decided(ledger: Ledger) -> dict[str, str]:
         return {row["question_uuid"]: row["decision"] for row in assigning.read_decisions(connection, "b1")}
 
 
-@both_layouts
 def test_good_rows_are_taken_and_the_bad_ones_come_back_marked_and_are_taken_once_corrected(
     ledger: Ledger, path: Path
 ) -> None:
@@ -99,7 +97,6 @@ def test_a_copy_that_somebody_works_on_is_never_overwritten(ledger: Ledger, path
     assert copy.read_bytes() == worked_on
 
 
-@both_layouts
 def test_all_or_nothing_refuses_the_file_whole_and_writes_no_copy(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "ok", 3: "prhaps"})
     (refusal,) = read_workbooks(ledger, [path], all_or_nothing=True)

@@ -1,0 +1,195 @@
+"""Stars that people give to responses of a calibration round.
+
+Classes that people give to failed responses.
+
+Verdicts that people give in a league.
+
+They are on its questions, and on answers that judges took for memorised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from schemas.errors import UsageError
+from tasks.judging.calibration.ratings import (
+    FORM,
+    Round,
+    land_ratings,
+    list_own_places,
+    name_key,
+    read_responses,
+    read_round,
+)
+from tasks.judging.error_samples import FORM as LABEL_FORM
+from tasks.judging.error_samples import land_labels, read_failures, read_sample
+from tasks.judging.judge import PutResponse
+from tasks.judging.marking.work import MarkItem, Work, WorkSummary, order_items
+from tasks.league.people import PersonVerdict, land_verdicts, read_waiting
+from tasks.review.marking import compute_key
+from warehouse.lake import Lake
+
+
+def find_rating_work(lake: Lake, person: str) -> list[WorkSummary]:
+    """The rounds in which somebody has responses to rate or disputes to settle.
+
+    The latest comes first.
+    """
+    drawn = lake.read("calibration_drawn", {})
+    rounds = list(dict.fromkeys(drawn.select("occasion", "round").iter_rows()))
+    found = []
+    for occasion, number in reversed(rounds):
+        one = read_round(lake, occasion, number)
+        own = list_own_places(one, person)
+        if own:
+            landed = len(own & set(_read_given(one, person)))
+            found.append(WorkSummary("rating", f"{occasion}/{number}", len(own), landed))
+    return found
+
+
+def open_rating_work(lake: Lake, name: str, person: str) -> Work:
+    """What somebody has to rate in a round; raises UsageError for a round that is none."""
+    found = _read_named_round(lake, name)
+    given = _read_given(found, person)
+    items = [
+        MarkItem(
+            name_key(found, place),
+            tuple(FORM.marks),
+            put.question,
+            (("response", put.response),),
+            landed=given.get(place, ""),
+        )
+        for place, put in (
+            ((row["session_id"], row["seq"]), PutResponse.from_row(row))
+            for row in read_responses(lake, found.samples, sorted(list_own_places(found, person))).iter_rows(
+                named=True
+            )
+        )
+    ]
+    return Work("rating", name, person, order_items(items))
+
+
+def land_rating_marks(lake: Lake, name: str, person: str, marks: Mapping[str, str]) -> None:
+    """Land stars by key, as the import of a workbook does.
+
+    A dispute that somebody else has settled in the meantime is left out.
+    """
+    found = _read_named_round(lake, name)
+    places = {name_key(found, place): place for place in list_own_places(found, person)}
+    land_ratings(
+        lake, found, person, {places[key]: float(mark) for key, mark in marks.items() if key in places}
+    )
+
+
+def _read_named_round(lake: Lake, name: str) -> Round:
+    occasion, _, number = name.rpartition("/")
+    if not number.isdigit():
+        raise UsageError(f"{name!r} is no round of a calibration.")
+    return read_round(lake, occasion, int(number))
+
+
+def _read_given(found: Round, person: str) -> dict[tuple[str, int], str]:
+    return {
+        (row["session_id"], row["seq"]): f"{row['value']:g}"
+        for row in found.ratings.iter_rows(named=True)
+        if row["rater"] == person and row["round"] == found.number
+    }
+
+
+def find_label_work(lake: Lake, person: str) -> list[WorkSummary]:
+    """The sample of failures that was drawn last: everybody who may label sees it."""
+    try:
+        sample = read_sample(lake)
+    except UsageError:
+        return []
+    name = str(sample["sample_id"][0])
+    landed = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("labeller") == person).height
+    return [WorkSummary("label", name, sample.height, landed)]
+
+
+def open_label_work(lake: Lake, name: str, person: str) -> Work:
+    """The failed responses of a sample, with what a model thought.
+
+    Raises UsageError where there is no such sample.
+    """
+    sample = read_sample(lake, name)
+    own: dict[tuple[str, int], str] = {}
+    thought: dict[tuple[str, int], str] = {}
+    for row in lake.read("error_labels_of", {"sample_id": name}).iter_rows(named=True):
+        place = (row["session_id"], row["seq"])
+        if row["is_human"]:
+            own |= {place: row["error_class"]} if row["labeller"] == person else {}
+        elif row["error_class"]:
+            thought[place] = row["error_class"]
+    items = [
+        MarkItem(
+            compute_key(name, put.session_id, put.seq),
+            tuple(LABEL_FORM.marks),
+            put.question,
+            (("response", put.response),),
+            landed=own.get((put.session_id, put.seq), ""),
+            hint=thought.get((put.session_id, put.seq), ""),
+        )
+        for put in map(PutResponse.from_row, read_failures(lake, sample).iter_rows(named=True))
+    ]
+    return Work("label", name, person, order_items(items))
+
+
+def land_label_marks(lake: Lake, name: str, person: str, marks: Mapping[str, str]) -> None:
+    """Land classes by key, as the import of a workbook does."""
+    land_labels(lake, read_sample(lake, name), person, marks)
+
+
+YES, NO = "yes", "no"
+
+
+def find_league_work(lake: Lake, person: str) -> list[WorkSummary]:
+    """The leagues in which a question or a flagged answer waits for this person."""
+    found = []
+    for name in lake.read("leagues_known", {})["league_id"]:
+        questions, flags = read_waiting(lake, name, person)
+        if questions or flags:
+            found.append(WorkSummary("league", name, len(questions) + len(flags), 0))
+    return found
+
+
+def open_league_work(lake: Lake, name: str, person: str) -> Work:
+    """What waits for somebody in a league; nothing for a league that is none."""
+    questions, flags = read_waiting(lake, name, person)
+    items = [
+        MarkItem(key, (YES, NO), texts=_describe_question(row), needs_note=(NO,))
+        for key, row in questions.items()
+    ]
+    items += [MarkItem(key, (YES, NO), texts=_describe_flag(row)) for key, row in flags.items()]
+    return Work("league", name, person, order_items(items))
+
+
+def land_league_marks(
+    lake: Lake, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
+) -> None:
+    """Land verdicts by key, as the import of a workbook does; what waits no longer is left."""
+    given = [PersonVerdict(key, mark == YES, notes.get(key, "")) for key, mark in marks.items()]
+    land_verdicts(lake, name, person, given)
+
+
+def _describe_question(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (
+        ("league_asks_valid", ""),
+        ("domain", str(row["domain"])),
+        ("stem", row["stem"]),
+        ("reference", row["reference_answer"] or ""),
+        ("standard", row["scoring_standard"] or row["principle"] or ""),
+    )
+
+
+def _describe_flag(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (
+        ("league_asks_memorised", ""),
+        ("stem", row["stem"]),
+        ("reference", row["reference_answer"] or ""),
+        ("response", row["response"] or ""),
+        ("template", "\n".join(row["templates"] or ())),
+    )
