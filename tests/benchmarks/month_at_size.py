@@ -29,7 +29,6 @@ from deployments.home import create_home
 from schemas.settings import Settings, load_settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.editions.roots import publish_and_keep_root
 from tasks.exam.closed import close_run, land_access_log, land_closed_sessions
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import RunWishes
@@ -39,6 +38,7 @@ from tests.benchmarks.history_cost import read_peak_mb
 from tests.benchmarks.history_rows import land_controls, land_month
 from tests.benchmarks.year_by_commands import BANK_SIZE, Year, describe_candidates
 from tests.benchmarks.year_texts import describe_bank
+from tests.tasks.editions.kit import publish_and_keep_root
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import closed, sittings

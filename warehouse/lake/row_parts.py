@@ -1,4 +1,7 @@
-"""Rows of one unit that memory need not hold at once: written in parts as they are made, hashed and landed from there."""
+"""Rows of one unit that memory need not hold at once.
+
+They are written in parts as they are made, and hashed and landed from there.
+"""
 
 from __future__ import annotations
 
