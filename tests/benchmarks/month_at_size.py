@@ -112,7 +112,7 @@ def plan(ledger: Ledger, lake: Lake, settings: Settings) -> int:
 
 
 def sit(ledger: Ledger, _: Lake, settings: Settings) -> int:
-    """Every session from its opening to its last answer; returns the answers that were acknowledged."""
+    """Every session, to its last answer; returns the answers that were acknowledged."""
     protocol, keys = make_protocol(ledger, settings, is_in_house=True), open_keys(settings)
     with ledger.read() as connection:
         waiting = sittings.list_sessions(connection, run_id=_run_id(ledger))

@@ -203,7 +203,7 @@ def tell_parts_together(parts: Sequence[Differences]) -> list[Together]:
 
 
 def _step_down(p_value: Floats, se: Floats, degrees: Floats) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Of parts × pairs: which are counted, their corrected p-values, and how far their intervals reach."""
+    """Which parts × pairs are counted, their corrected p-values, and their intervals' reach."""
     known = ~np.isnan(p_value)
     count = known.sum(axis=0)
     order = np.argsort(np.where(known, p_value, 2.0), axis=0, kind="stable")
