@@ -74,7 +74,7 @@ def make_pairs(count: int) -> pl.DataFrame:
     columns = [
         pl.col(name) if name in rows.columns else pl.lit(None).alias(name) for name in table.frame([]).columns
     ]
-    return rows.select(columns).cast(dict(table.frame([]).schema))
+    return rows.select(columns).cast(table.frame([]).schema)
 
 
 def fill_parts(rows: pl.DataFrame, home: Path, monkeypatch: pytest.MonkeyPatch) -> RowParts:
