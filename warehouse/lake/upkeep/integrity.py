@@ -139,14 +139,14 @@ def _hash_part(
     if count > _ROWS_OF_UNIT:
         large = f"SELECT {LANDING_UNIT.name} {source} GROUP BY 1 HAVING count(*) > {_ROWS_OF_UNIT}"
         for (unit,) in lake.query(large, params).iter_rows():
-            of_unit = f"{source} AND {LANDING_UNIT.name} {{}} {quote_text(unit)}"
+            whose = f"{source} AND {LANDING_UNIT.name}"
             rows = RowParts(table.name, lake.settings.home)
             columns = ", ".join(quote_name(column.name) for column in table.own_columns)
-            lake.stream(f"SELECT {columns} {of_unit.format('=')}", params, rows.add)
+            lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
             step(rows.height)
             if unit in wanted:
                 found[unit] = rows.hash()
-            count, source = count - rows.height, of_unit.format("<>")
+            count, source = count - rows.height, f"{whose} <> {quote_text(unit)}"
     for frame in _iter_rows(lake, table, source, params, count):
         step(frame.height)
         own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
