@@ -59,7 +59,7 @@ def test_many_rows_are_hashed_in_parts_as_if_all_at_once(
 
 
 def make_pairs(count: int) -> pl.DataFrame:
-    """Rows of `edition_pairs` of which many agree in their first columns, as in a discipline of few questions."""
+    """Rows of `edition_pairs`, many alike in their first columns as where questions are few."""
     random = np.random.default_rng(4)
     table = get_table("edition_pairs")
     names = [f"c{number:04d}" for number in range(count)]
