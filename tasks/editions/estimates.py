@@ -207,8 +207,10 @@ def estimate_scores(
     )
 
 
-def estimate_pairs(answers: StyleAnswers, pairs: Pairs) -> pl.DataFrame:
-    """Rows of `edition_pairs` of a style without the edition, overall and by discipline.
+def estimate_pairs(answers: StyleAnswers, pairs: Pairs) -> Iterator[pl.DataFrame]:
+    """Rows of `edition_pairs` of a style without the edition, a frame for each discipline.
+
+    That over all disciplines is among them, in the order of their names.
 
     All pairs are told together over all disciplines; by discipline a pair's disciplines are.
     """
@@ -219,16 +221,16 @@ def estimate_pairs(answers: StyleAnswers, pairs: Pairs) -> pl.DataFrame:
         candidate_count=len(answers.models),
         discipline_count=len(answers.disciplines),
     )
-    parts = [_list_pairs(answers, answers.frame, pairs, ALL_DISCIPLINES)]
-    parts += [
-        _list_pairs(answers, answers.frame.filter(pl.col("discipline") == name), found, name).filter(
-            pl.col("difference").is_not_nan()
+    found = {ALL_DISCIPLINES: pairs, **dict(zip(answers.disciplines, by_discipline, strict=True))}
+    del by_discipline
+    for name in sorted(found):
+        is_whole = name == ALL_DISCIPLINES
+        rows = answers.frame if is_whole else answers.frame.filter(pl.col("discipline") == name)
+        # Of many candidates what is told of a discipline is large: it goes when it is written down.
+        listed = _list_pairs(answers, rows, found.pop(name), name)
+        yield listed.filter(pl.lit(is_whole) | pl.col("difference").is_not_nan()).with_columns(
+            pl.selectors.float().fill_nan(None), prompt_style=pl.lit(answers.style)
         )
-        for name, found in zip(answers.disciplines, by_discipline, strict=True)
-    ]
-    return pl.concat(parts).with_columns(
-        pl.selectors.float().fill_nan(None), prompt_style=pl.lit(answers.style)
-    )
 
 
 def compare_candidates(answers: StyleAnswers) -> Pairs:

@@ -35,9 +35,11 @@ from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
 from tasks.running.claiming import hold_work
 from tasks.statistics import on_one_thread
-from warehouse.lake import hash_rows, read_code_version, unsign_zeros
+from warehouse.lake import RowParts, hash_rows, read_code_version, unsign_zeros
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from warehouse.lake import Batch, Lake
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 INTERVAL_METHOD = "score, max-t"
 # Tables that editions of an earlier version had not: without rows they are no part of a root.
 _LATER = ("edition_series",)
+_PAIRS = "edition_pairs"
 
 Step = Callable[[str], None]
 Confirm = Callable[[Request], None]
@@ -79,6 +82,7 @@ class Edition:
         candidate_count: candidates with a score.
         overridden: gates that were shut and overridden.
         frames: table → its rows; empty for one that stands in the lake.
+        pairs: rows of `edition_pairs` that come before those of its frame, in files; null for one that stands.
         hashes: table → the hash of its rows, the edition's own row left out; empty for one that stands.
         basis: what it was computed from; null for one that stands or was landed.
     """
@@ -93,6 +97,7 @@ class Edition:
     frames: Mapping[str, pl.DataFrame] = field(default_factory=dict, repr=False)
     hashes: Mapping[str, str] = field(default_factory=dict, repr=False)
     basis: Basis | None = field(default=None, repr=False)
+    pairs: RowParts | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -164,8 +169,15 @@ def publish_run(
 def _list_batches(edition: Edition) -> list[Batch]:
     from warehouse.lake import Batch
 
+    filed = {} if edition.pairs is None else {_PAIRS: edition.pairs.files}
     return [
-        Batch(table, edition.edition_id, frame, rows_hash=edition.hashes.get(table))
+        Batch(
+            table,
+            edition.edition_id,
+            frame,
+            rows_hash=edition.hashes.get(table),
+            files=filed.get(table, ()),
+        )
         for table, frame in edition.frames.items()
     ]
 
@@ -217,6 +229,7 @@ def _prepare(
         now=datetime.now(UTC),
         step=hooks.step,
         is_recalibrated=asked.is_recalibrated,
+        home=settings.home,
     )
 
 
@@ -229,27 +242,41 @@ def freeze_edition(
     now: datetime,
     step: Step = lambda _: None,
     is_recalibrated: bool = False,
+    home: Path | None = None,
 ) -> Edition:
-    """Every row of an edition, from its basis and from the editions before it; writes nothing."""
+    """Every row of an edition, from its basis and from the editions before it.
+
+    Nothing is written but pairs that memory need not hold, for as long as the edition lives, where `home` spills.
+    """
     imprint = imprint or Imprint()
     edition_id = f"{basis.run['run_id']}/{imprint.revision}"
     month = str(basis.run["month"])
     counted = choose_counted(basis)
     sessions = summarise_sessions(counted)
-    frames, persons = _estimate(read, counted, edition_id, sessions, step, is_recalibrated=is_recalibrated)
-    frames["edition_sessions"] = sessions
-    frames["edition_series"] = estimate_series(basis, sessions)
     shared = {
         "edition_id": edition_id,
         "run_id": basis.run["run_id"],
         "month": month,
         "is_simulated": bool(basis.run["is_simulated"]),
     }
+    pairs = RowParts(_PAIRS, home)
+    frames, persons = _estimate(
+        read,
+        counted,
+        edition_id,
+        sessions,
+        step,
+        keep_pairs=lambda frame: pairs.add(_conform(_PAIRS, frame, shared)),
+        is_recalibrated=is_recalibrated,
+    )
+    frames["edition_sessions"] = sessions
+    frames["edition_series"] = estimate_series(basis, sessions)
     # Each frame goes as its rows come: both at once would be the most that publishing holds.
     rows = {table: _conform(table, frames.pop(table), shared) for table in list(frames)}
     standings = list_standings(read, counted, edition_id, rows["edition_scores"], persons)
     rows["edition_standings"] = _conform("edition_standings", standings, shared)
-    hashes = hash_tables(rows)
+    hashes = hash_tables(rows) | {_PAIRS: pairs.hash()}
+    rows[_PAIRS] = pairs.frame
     head = _describe_edition(basis, rows, hashes, imprint, edition_id=edition_id, published_at=now)
     rows["editions"] = head
     return Edition(
@@ -263,6 +290,7 @@ def freeze_edition(
         frames=rows,
         hashes=hashes,
         basis=basis,
+        pairs=pairs,
     )
 
 
@@ -273,6 +301,7 @@ def _estimate(
     sessions: pl.DataFrame,
     step: Step,
     *,
+    keep_pairs: Callable[[pl.DataFrame], None],
     is_recalibrated: bool,
 ) -> tuple[dict[str, pl.DataFrame | None], pl.DataFrame]:
     """Table → its rows without the edition, and everybody on the scale as in `Equating.persons`."""
@@ -284,7 +313,7 @@ def _estimate(
         "earlier_scores",
         {"models": models, "month": str(basis.run["month"]), "is_simulated": bool(basis.run["is_simulated"])},
     )
-    parts: dict[str, list[pl.DataFrame]] = {"edition_stars": [], "edition_scores": [], "edition_pairs": []}
+    parts: dict[str, list[pl.DataFrame]] = {"edition_stars": [], "edition_scores": []}
     for answers in arrange_styles(basis):
         pairs = compare_candidates(answers)
         scores = estimate_scores(answers, pairs, sessions, str(basis.run["reference_model"]))
@@ -292,7 +321,8 @@ def _estimate(
         if not changes.is_empty():
             scores = scores.join(changes, on=["model", "discipline"], how="left")
         parts["edition_scores"].append(add_chance(read, basis, answers, scores))
-        parts["edition_pairs"].append(estimate_pairs(answers, pairs))
+        for frame in estimate_pairs(answers, pairs):
+            keep_pairs(frame)
         parts["edition_stars"].append(count_stars(answers))
     frames = {
         table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()

@@ -55,7 +55,7 @@ def publish_month(
 
     Without them it takes seconds less. Its judges have shown that they can judge.
     """
-    _land_controls(lake, run_id)
+    land_controls(lake, run_id)
     asked = Revision(overridden=overridden, reason="it is built" if overridden else None)
     if is_equated:
         return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES, asked)
@@ -63,7 +63,7 @@ def publish_month(
         return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES, asked)
 
 
-def _land_controls(lake: Lake, run_id: str) -> None:
+def land_controls(lake: Lake, run_id: str) -> None:
     """What each judge of the run gave its control answers: what they are worth."""
     run = lake.read("edition_run", {"run_id": run_id}).row(0, named=True)
     month, is_simulated = str(run["month"]), bool(run["is_simulated"])

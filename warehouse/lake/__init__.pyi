@@ -31,6 +31,9 @@ from .frames import hash_rows_of as hash_rows_of
 # The frame without a zero below zero, which files do not keep.
 from .frames import unsign_zeros as unsign_zeros
 
+# Rows of a unit that memory need not hold at once: hashed and landed from parts on the disk.
+from .row_parts import RowParts as RowParts
+
 # Seconds that a writer waits for the lake's lock.
 from .locks import LOCK_TIMEOUT_S as LOCK_TIMEOUT_S
 
@@ -67,6 +70,7 @@ __all__ = [
     "Batch",
     "Lake",
     "Landing",
+    "RowParts",
     "ask_catalog",
     "give_catalog_id",
     "hash_rows",

@@ -141,10 +141,15 @@ def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
     found: dict[int, str] = {}
     for key, places in alike.items():
         names = list(key[: key.index("")])
-        start = hashlib.sha256(json.dumps(names).encode())
+        start = start_hash(names)
         hashes = _hash_lines([frames[place] for place in places], names, start)
         found |= dict(zip(places, hashes, strict=True))
     return [found[place] for place in range(len(frames))]
+
+
+def start_hash(names: Sequence[str]) -> hashlib._Hash:
+    """What the lines of rows follow: the names of their columns, in order."""
+    return hashlib.sha256(json.dumps(names).encode())
 
 
 def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: hashlib._Hash) -> list[str]:
@@ -158,9 +163,9 @@ def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: has
         digests = [start.copy() for _ in some]
         if names and len(some) == 1:
             for part in _iter_in_order(some[0].select(names)):
-                _add_lines(digests[0], sorted(_write_lines(part)))
+                _add_lines(digests[0], sorted(write_lines(part)))
         elif names:
-            lines = _write_lines(pl.concat([frame.select(names) for frame in some]))
+            lines = write_lines(pl.concat([frame.select(names) for frame in some]))
             ends = [0, *accumulate(frame.height for frame in some)]
             for digest, (first, last) in zip(digests, pairwise(ends), strict=True):
                 _add_lines(digest, sorted(lines[first:last]))
@@ -198,7 +203,7 @@ def _iter_in_order(frame: pl.DataFrame, depth: int = 0) -> Iterator[pl.DataFrame
     values = frame.lazy().group_by(name).agg(rows=pl.len()).collect()
     # What follows a value is a part of the order: 1 and 10 are told apart by it.
     ending = b"}" if depth + 1 == frame.width else b","
-    texts = [line[:-1] + ending for line in _write_lines(values.select(name))]
+    texts = [line[:-1] + ending for line in write_lines(values.select(name))]
     order = sorted(range(len(texts)), key=texts.__getitem__)
     sizes = values["rows"].to_list()
     part_of, whole, filled = [0] * len(order), 0, 0
@@ -220,7 +225,8 @@ def _iter_in_order(frame: pl.DataFrame, depth: int = 0) -> Iterator[pl.DataFrame
         yield from _iter_in_order(part, depth + 1) if part.height > _LINES_AT_ONCE else (part,)
 
 
-def _write_lines(frame: pl.DataFrame) -> list[bytes]:
+def write_lines(frame: pl.DataFrame) -> list[bytes]:
+    """Each row as a line of JSON, in the order of the rows."""
     lines: list[bytes] = []
     for part in frame.iter_slices(_LINES_AT_ONCE):
         buffer = io.BytesIO()

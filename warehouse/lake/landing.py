@@ -45,7 +45,8 @@ class Batch:
     """Rows of one unit of a table: the frame has the table's own columns.
 
     `refused` holds rows of `quarantine` that the stage's own rules refused before the landing; they go with the unit.
-    `rows_hash` is the `hash_rows` of a frame that is in the types of its table, where the stage has it already.
+    `rows_hash` is the `hash_rows` of a frame that is in the types of its table, where the stage has it already. Rows of a frozen table
+    may come before the frame as `files` of `RowParts`; their hash is then of all.
     """
 
     table: str
@@ -53,6 +54,7 @@ class Batch:
     frame: pl.DataFrame
     refused: pl.DataFrame | None = None
     rows_hash: str | None = None
+    files: Sequence[Path] = ()
 
     @property
     def landing_unit(self) -> str:
@@ -89,12 +91,18 @@ class CheckedBatch:
     accepted: pl.DataFrame
     quarantined: pl.DataFrame
     rejected_count: int
+    filed_count: int = 0
+
+    @property
+    def row_count(self) -> int:
+        """Accepted rows, those of the batch's files included."""
+        return self.filed_count + self.accepted.height
 
     @property
     def landing(self) -> Landing:
         """What it comes to once it is written."""
         return Landing(
-            self.batch.table, self.batch.unit, self.accepted.height, self.rejected_count, is_unchanged=False
+            self.batch.table, self.batch.unit, self.row_count, self.rejected_count, is_unchanged=False
         )
 
 
@@ -198,8 +206,25 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
                     ]
                 ),
                 len(broken) + _count_refused(one.batch),
+                _check_files(table, one.batch),
             )
     return [checked[one.batch.landing_unit] for one in changed]
+
+
+def _check_files(table: Table, batch: Batch) -> int:
+    """How many rows the files of a batch have.
+
+    Raises ContractError for one that breaks a rule: of what is published in parts none is refused alone.
+    """
+    count = 0
+    for path in batch.files:
+        rows = _with_unit(replace(batch, frame=conform_frame(table, pl.read_parquet(path))))
+        if refusals := find_refusals(table, rows):
+            raise ContractError(
+                f"A row of {batch.landing_unit} breaks the rule {refusals[0].rule}: nothing was landed."
+            )
+        count += rows.height
+    return count
 
 
 def _hash_accepted(found: Sequence[tuple[HashedBatch, dict[int, list[str]], pl.DataFrame]]) -> list[str]:
@@ -252,8 +277,12 @@ def replace_units(
     What they held is deleted, what they hold now is inserted, and `landings` says so.
     """
     _delete_units(connection, checked)
+    for one in checked:
+        if one.batch.files:
+            own = f"*, {quote_text(one.batch.unit)} AS {LANDING_UNIT.name}"
+            _insert(connection, one.batch.table, one.batch.files, own)
     for name, path in paths.items():
-        _insert(connection, name, path)
+        _insert(connection, name, [path])
 
 
 def _find_broken_rules(table: Table, frame: pl.DataFrame) -> dict[int, list[str]]:
@@ -345,7 +374,7 @@ def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> di
             {
                 "table_name": one.batch.table,
                 "unit": one.batch.unit,
-                "row_count": one.accepted.height,
+                "row_count": one.row_count,
                 "rejected_count": one.rejected_count,
                 "content_hash": one.content_hash,
                 "rows_hash": one.rows_hash,
@@ -386,9 +415,11 @@ def _delete(connection: duckdb.DuckDBPyConnection, table: str, units: list[str])
     connection.execute(f"DELETE FROM {quote_name(table)} WHERE {LANDING_UNIT.name} IN {quote_list(units)}")
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, path: Path) -> None:
+def _insert(
+    connection: duckdb.DuckDBPyConnection, table: str, paths: Sequence[Path], columns: str = "*"
+) -> None:
     # A folder of the path may look like a partition, or hold a character that would be a wildcard.
-    file = quote_text(glob.escape(str(path.resolve())))
+    files = ", ".join(quote_text(glob.escape(str(path.resolve()))) for path in paths)
     connection.execute(
-        f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM read_parquet({file}, hive_partitioning => false)"
+        f"INSERT INTO {quote_name(table)} BY NAME SELECT {columns} FROM read_parquet([{files}], hive_partitioning => false)"
     )

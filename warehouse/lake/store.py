@@ -154,6 +154,22 @@ class Lake:
         """
         return self._execute(sql, params, lambda result: result.pl())
 
+    def stream(self, sql: str, params: Mapping[str, object], take: Callable[[pl.DataFrame], None]) -> None:
+        """Give `take` the rows of one statement, some at a time; what was taken is not kept.
+
+        Raises StoreError where the lake is away: what was taken would be taken twice.
+        """
+        import duckdb
+
+        def give(result: duckdb.DuckDBPyConnection) -> None:
+            try:
+                for batch in result.to_arrow_reader(50_000):
+                    take(pl.DataFrame(pl.from_arrow(batch)))
+            except duckdb.Error as error:
+                raise _explain_once(error, sql) from None
+
+        self._execute(sql, params, give)
+
     def read_rows(self, name: str, params: Mapping[str, object] | None = None) -> list[tuple[object, ...]]:
         """The rows of a query under `warehouse/sql/reads` as plain values.
 
@@ -182,9 +198,7 @@ class Lake:
                 try:
                     rows = result.fetchmany(at_once)
                 except duckdb.Error as error:
-                    # Not begun again, as a statement is that failed at once: what was taken would be taken twice.
-                    failure = explain_error(error, query.body)
-                    raise StoreError(str(failure)) if isinstance(failure, StoreAway) else failure from None
+                    raise _explain_once(error, query.body) from None
             return count
 
         return self._execute(query.body, bind_parameters(query, {}), give)
@@ -444,6 +458,15 @@ class Lake:
                 "and that the catalog answers"
             )
         return "Check free disk space and that the catalog answers"
+
+
+def _explain_once(error: duckdb.Error, sql: str) -> Exception:
+    """The failure of a result that was taken in part.
+
+    Not begun again, as a statement is that failed at once: what was taken would be taken twice.
+    """
+    failure = explain_error(error, sql)
+    return StoreError(str(failure)) if isinstance(failure, StoreAway) else failure
 
 
 _One = TypeVar("_One", HashedBatch, CheckedBatch)

@@ -230,10 +230,10 @@ def test_units_landed_together_are_all_there_or_none(lake: Lake, monkeypatch: py
     ]
     insert = landing._insert
 
-    def fail_at_landings(connection: duckdb.DuckDBPyConnection, table: str, path: Path) -> None:
+    def fail_at_landings(connection: duckdb.DuckDBPyConnection, table: str, paths: list[Path]) -> None:
         if table == "landings":
             raise duckdb.IOException(f"disk full while writing {SECRET_STEM}")
-        insert(connection, table, path)
+        insert(connection, table, paths)
 
     with monkeypatch.context() as patch:
         patch.setattr(landing, "_insert", fail_at_landings)

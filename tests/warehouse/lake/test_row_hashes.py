@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import json
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from schemas.errors import ContractError
 from schemas.tables import get_table
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import Lake, frames, hash_rows
+from warehouse.lake import Batch, Lake, RowParts, frames, hash_rows, row_parts
+from warehouse.lake.upkeep import integrity
 from warehouse.lake.upkeep.integrity import check_landings
 
 # What sorts otherwise as text than as a value, or as JSON than as text.
@@ -52,6 +56,76 @@ def test_many_rows_are_hashed_in_parts_as_if_all_at_once(
         pl.selectors.string().cast(pl.Categorical), pl.selectors.integer().cast(pl.Int32)
     )
     assert [hash_rows(rows), hash_rows(shuffled), hash_rows(coded)] == [hash_lines(rows)] * 3
+
+
+def make_pairs(count: int) -> pl.DataFrame:
+    """Rows of `edition_pairs`, many alike in their first columns as where questions are few."""
+    random = np.random.default_rng(4)
+    table = get_table("edition_pairs")
+    names = [f"c{number:04d}" for number in range(count)]
+    rows = pl.DataFrame({"model_a": names, "model_b": [name + "x" for name in names]}).with_columns(
+        edition_id=pl.lit("r/1"), month=pl.lit("2026-01"), prompt_style=pl.lit("zero_shot"), discipline=pl.lit("all"),
+        is_simulated=pl.lit(False), is_paired=pl.lit(True), is_distinguishable=pl.Series(random.random(count) < 0.5),
+        difference=pl.Series(random.integers(-3, 4, count) / 7.0), difference_se=pl.Series(random.random(count)),
+        p_value=pl.when(pl.int_range(count) % 5 > 0).then(pl.Series(random.random(count))),
+        stars_a=pl.lit(1.0), stars_b=pl.lit(2.0),
+        **{f"{name}_count": pl.lit(1) for name in ("pair", "win_a", "win_b", "tie")},
+    )  # fmt: skip
+    columns = [
+        pl.col(name) if name in rows.columns else pl.lit(None).alias(name) for name in table.frame([]).columns
+    ]
+    return rows.select(columns).cast(table.frame([]).schema)
+
+
+def fill_parts(rows: pl.DataFrame, home: Path, monkeypatch: pytest.MonkeyPatch) -> RowParts:
+    monkeypatch.setattr(row_parts, "_ROWS_HELD", 700)
+    monkeypatch.setattr(row_parts, "_LINES_SORTED", 90)
+    monkeypatch.setattr(row_parts, "_BYTES_READ", 4_000)
+    parts = RowParts("edition_pairs", home)
+    for start in range(0, rows.height, 300):
+        parts.add(rows[start : start + 300])
+    return parts
+
+
+def test_rows_in_parts_hash_as_all_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = make_pairs(2_000)
+    parts = fill_parts(rows, tmp_path, monkeypatch)
+    assert (len(parts.files), parts.frame.height, parts.height) == (2, 200, 2_000)
+    assert parts.hash() == hash_rows(rows)
+    assert pl.concat([*map(pl.read_parquet, parts.files), parts.frame]).equals(rows)
+    few = fill_parts(rows.head(500), tmp_path, monkeypatch)
+    assert (few.files, few.hash()) == ([], hash_rows(rows.head(500)))
+
+
+def test_rows_in_parts_land_as_one_unit_and_are_looked_at_in_parts(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = make_pairs(2_000)
+    parts = fill_parts(rows, lake.settings.home, monkeypatch)
+    batch = Batch("edition_pairs", "r/1", parts.frame, rows_hash=parts.hash(), files=parts.files)
+    (landing,) = lake.land_together([batch])
+    assert (landing.row_count, lake.land_together([batch])[0].is_unchanged) == (2_000, True)
+    found = lake.query("SELECT * EXCLUDE (landing_unit) FROM edition_pairs WHERE landing_unit = 'r/1'")
+    assert found.sort("model_a").equals(rows)
+    monkeypatch.setattr(integrity, "_ROWS_OF_UNIT", 1_000)
+    seen = check_landings(lake)
+    assert (seen.changed, seen.frozen) == ([], {"edition_pairs/r/1": hash_rows(rows)})
+    del parts
+    gc.collect()
+    assert not list((lake.settings.home / "duckdb").glob("spill-*"))
+
+
+def test_a_part_with_a_row_that_breaks_a_rule_is_not_landed(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = fill_parts(
+        make_pairs(2_000).with_columns(difference=pl.lit(101.0)), lake.settings.home, monkeypatch
+    )
+    with pytest.raises(ContractError, match=r"breaks the rule .* nothing was landed"):
+        lake.land_together(
+            [Batch("edition_pairs", "r/1", parts.frame.clear(), rows_hash=parts.hash(), files=parts.files)]
+        )
+    assert lake.units("edition_pairs") == set()
 
 
 def test_one_row_more_or_another_is_another_hash() -> None:

@@ -13,8 +13,9 @@ from schemas.errors import StoreError
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
 from warehouse.lake.frames import hash_rows_of
-from warehouse.lake.quoting import quote_name
+from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.parts import TablePart
+from warehouse.lake.row_parts import RowParts
 from warehouse.lake.upkeep.looked import Looked
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _OWN_TABLES = ("landings", "quarantine")
 _ROWS_AT_ONCE = 20_000
 # More rows would take hundreds of megabytes; their files are read again for the rest.
 _ROWS_READ = 120_000
+# A unit of more rows, as the pairs of many candidates, is never in memory whole.
+_ROWS_OF_UNIT = 400_000
 
 
 @dataclass
@@ -129,7 +132,22 @@ def _hash_part(
 ) -> dict[str, str]:
     """Unit → the hash of its rows in a part, of units that `landings` keeps a hash of."""
     found: dict[str, str] = {}
-    for frame in _iter_part(lake, table, part):
+    source, params = f"FROM {quote_name(table.name)} WHERE true", {}
+    if table.partition_by is not None and part.value:
+        source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
+    count = int(lake.query(f"SELECT count(*) {source}", params).item())
+    if count > _ROWS_OF_UNIT:
+        large = f"SELECT {LANDING_UNIT.name} {source} GROUP BY 1 HAVING count(*) > {_ROWS_OF_UNIT}"
+        for (unit,) in lake.query(large, params).iter_rows():
+            whose = f"{source} AND {LANDING_UNIT.name}"
+            rows = RowParts(table.name, lake.settings.home)
+            columns = ", ".join(quote_name(column.name) for column in table.own_columns)
+            lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
+            step(rows.height)
+            if unit in wanted:
+                found[unit] = rows.hash()
+            count, source = count - rows.height, f"{whose} <> {quote_text(unit)}"
+    for frame in _iter_rows(lake, table, source, params, count):
         step(frame.height)
         own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
         for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
@@ -164,13 +182,11 @@ def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -
     return lake.query(f"SELECT {columns} FROM {quote_name(table.name)} WHERE {where}", params)
 
 
-def _iter_part(lake: Lake, table: Table, part: TablePart) -> Iterator[pl.DataFrame]:
-    """The rows of a part in the contract's columns, whole units at a time."""
+def _iter_rows(
+    lake: Lake, table: Table, source: str, params: dict[str, str], count: int
+) -> Iterator[pl.DataFrame]:
+    """So many rows in the contract's columns, whole units at a time."""
     columns = ", ".join(quote_name(name) for name in table.column_names)
-    source, params = f"FROM {quote_name(table.name)} WHERE true", {}
-    if table.partition_by is not None and part.value:
-        source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
-    count = int(lake.query(f"SELECT count(*) {source}", params).item())
     pieces = max(1, -(-count // _ROWS_READ))
     for piece in range(pieces):
         own = "" if pieces == 1 else f" AND hash({LANDING_UNIT.name}) % {pieces} = {piece}"
