@@ -14,9 +14,10 @@ import gc
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -41,6 +42,7 @@ from tasks.models.sending import (
     describe_done,
     estimate_worst_cost,
     get_limiter,
+    reserve_in_all,
 )
 from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.ledger import Ledger
@@ -50,6 +52,7 @@ from warehouse.ledger.money.calls import (
     FoundCall,
     NewCall,
     add_extra_usd,
+    begin_call,
     find_call,
     finish_call,
     start_call,
@@ -258,7 +261,8 @@ class ModelClient:
         has_waited = False
         while True:
             async with limiter.slots:
-                found = await self._start(call, model, body)
+                flight = self._make_flight(key, model)
+                found = await self._start(call, model, body, flight)
                 if found is not None and found.status == "done":
                     self.counts["replayed"] += 1
                     return _replay(key, found)
@@ -271,16 +275,54 @@ class ModelClient:
                     # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
                     is_exam = request.purpose == EXAM_PURPOSE
                     longest = self._settings.longest_response if is_exam else self._settings.longest_reply
-                    return await self._send(key, endpoint, pace, model, body, longest)
+                    return await self._send(key, endpoint, pace, model, body, longest, flight)
             self.counts["awaited"] += not has_waited
             has_waited = True
             await asyncio.sleep(WAIT_S)
 
-    async def _start(self, call: NewCall, model: RegisteredModel, body: dict[str, Any]) -> FoundCall | None:
+    def _make_flight(self, key: str, model: RegisteredModel) -> Flight:
+        def book(usd: float) -> None:
+            self._ledger.writer.submit(
+                lambda connection: add_extra_usd(connection, key, usd), name_call_row(key)
+            )
+
+        return Flight(book=book, provider_budget=self._of_providers.get(model.provider))
+
+    async def _begin(
+        self, call: NewCall, model: RegisteredModel, body: dict[str, Any], flight: Flight
+    ) -> bool:
+        """Begin a call that nobody knows, and set aside what it may cost, in one commit; false where it is known."""
+        run, row = self._ledger.writer.run_async, name_call_row(call.call_key)
+        beginning = asyncio.ensure_future(run(lambda connection: begin_call(connection, call), row))
+        budgets = self._sender.list_budgets(flight)
+        worst = estimate_worst_cost(model, body) if budgets else 0.0
+        if not worst:
+            return await beginning
+        reserving = asyncio.ensure_future(reserve_in_all(budgets, worst))
+        try:
+            if await beginning:
+                await reserving
+                flight.is_reserved = True
+                return True
+            return False
+        except BudgetError:
+            refused = FinishedCall(call.call_key, "failed", error="budget", holder=call.holder)
+            await run(*_finish(refused))
+            raise
+        finally:
+            if not flight.is_reserved:
+                reserving.cancel()
+                reserving.add_done_callback(partial(_give_back, budgets, worst))
+
+    async def _start(
+        self, call: NewCall, model: RegisteredModel, body: dict[str, Any], flight: Flight
+    ) -> FoundCall | None:
         """Begin the call, unless it is done or another living process makes it.
 
         In the latter case `held_by` says which process.
         """
+        if await self._begin(call, model, body, flight):
+            return None
         run = self._ledger.writer.run_async
         row = name_call_row(call.call_key)
 
@@ -306,14 +348,8 @@ class ModelClient:
         model: RegisteredModel,
         body: dict[str, Any],
         longest: int,
+        flight: Flight,
     ) -> CallReply:
-
-        def book(usd: float) -> None:
-            self._ledger.writer.submit(
-                lambda connection: add_extra_usd(connection, key, usd), name_call_row(key)
-            )
-
-        flight = Flight(book=book, provider_budget=self._of_providers.get(model.provider))
         holder = self._presence.holder
         try:
             sent = await self._sender.send(endpoint, pace, model, body, flight, longest)
@@ -421,6 +457,13 @@ def _compute_seed(request: CallRequest) -> int:
 def _finish(call: FinishedCall) -> tuple[Operation[bool], LockedRow]:
     """The operation that writes what came of a call, and the row that it locks."""
     return lambda connection: finish_call(connection, call), name_call_row(call.call_key)
+
+
+def _give_back(budgets: Sequence[Budget], amount_usd: float, reserving: asyncio.Future[None]) -> None:
+    """Give back what was set aside for a call that is not sent."""
+    if not reserving.cancelled() and reserving.exception() is None:
+        for budget in budgets:
+            budget.settle(amount_usd, 0.0)
 
 
 def _replay(key: str, found: FoundCall) -> CallReply:
