@@ -293,21 +293,28 @@ class ModelClient:
     ) -> bool:
         """Begin a call that nobody knows, and set aside what it may cost, in one commit; false where it is known."""
         run, row = self._ledger.writer.run_async, name_call_row(call.call_key)
-        beginning = asyncio.ensure_future(run(lambda connection: begin_call(connection, call), row))
+        beginning: asyncio.Future[bool] = asyncio.ensure_future(
+            run(lambda connection: begin_call(connection, call), row)
+        )
         budgets = self._sender.list_budgets(flight)
         worst = estimate_worst_cost(model, body) if budgets else 0.0
         if not worst:
             return await beginning
         reserving = asyncio.ensure_future(reserve_in_all(budgets, worst))
+        is_new = False
         try:
-            if await beginning:
+            is_new = await beginning
+            if is_new:
                 await reserving
                 flight.is_reserved = True
-                return True
-            return False
+            return is_new
         except BudgetError:
-            refused = FinishedCall(call.call_key, "failed", error="budget", holder=call.holder)
-            await run(*_finish(refused))
+            await run(*_finish(FinishedCall(call.call_key, "failed", error="budget", holder=call.holder)))
+            raise
+        except asyncio.CancelledError:
+            if is_new:
+                stopped = FinishedCall(call.call_key, "failed", error="cancelled", holder=call.holder)
+                self._ledger.writer.submit(*_finish(stopped))
             raise
         finally:
             if not flight.is_reserved:

@@ -82,8 +82,11 @@ class SlowLink:
             with contextlib.suppress(OSError):
                 await delivery
 
-        with contextlib.suppress(asyncio.CancelledError):
+        try:
             await asyncio.gather(carry("client", reader, back), carry("server", there, writer))
+        finally:
+            for one in (back, writer):
+                one.transport.abort()
 
 
 @contextlib.contextmanager

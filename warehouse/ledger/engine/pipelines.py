@@ -88,7 +88,7 @@ class PipelineCursor(psycopg.Cursor[Any]):
 
     def send(self, sql: str, values: Any) -> None:
         """Send a statement; its result is there after `settle`."""
-        super().execute(sql, values)  # type: ignore[arg-type]
+        super().execute(sql, values)
         pipeline = _OPEN.get(self.connection)
         if pipeline is not None and pipeline.is_patient:
             pipeline.wait()
