@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from schemas.errors import BudgetError, MislabelledError, ProctorError
 from schemas.settings import Settings
@@ -46,6 +46,7 @@ from tasks.models.sending import (
 )
 from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
 from warehouse.ledger.money.calls import (
     FinishedCall,
@@ -57,6 +58,9 @@ from warehouse.ledger.money.calls import (
     finish_call,
     start_call,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 # How often a call that another process has under way is looked at.
 WAIT_S = 0.5
@@ -293,9 +297,11 @@ class ModelClient:
     ) -> bool:
         """Begin a call that nobody knows, and set aside what it may cost, in one commit; false where it is known."""
         run, row = self._ledger.writer.run_async, name_call_row(call.call_key)
-        beginning: asyncio.Future[bool] = asyncio.ensure_future(
-            run(lambda connection: begin_call(connection, call), row)
-        )
+
+        def begin(connection: Connection) -> bool | Later[bool]:
+            return begin_call(connection, call)
+
+        beginning = asyncio.ensure_future(run(begin, row))
         budgets = self._sender.list_budgets(flight)
         worst = estimate_worst_cost(model, body) if budgets else 0.0
         if not worst:

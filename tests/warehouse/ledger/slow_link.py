@@ -47,10 +47,12 @@ class SlowLink:
         self._ready.set()
         await self._ended.wait()
         server.close()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        # Twice: who is cancelled may only then let go of what it waited for.
+        for _ in range(2):
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_unix_connection(self._server / _SOCKET)
@@ -83,7 +85,8 @@ class SlowLink:
                 await delivery
 
         try:
-            await asyncio.gather(carry("client", reader, back), carry("server", there, writer))
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(carry("client", reader, back), carry("server", there, writer))
         finally:
             for one in (back, writer):
                 one.transport.abort()

@@ -97,6 +97,7 @@ _FIND = HotStatement(select(*(_CALLS[name] for name in _FOUND)).where(_BY_KEY))
 _NEW: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in _LAST}
 _FINISH = HotStatement(update(llm_calls).values(_NEW).where(_BY_KEY, _CALLS.status != bindparam("done")))
 _BOOK = HotStatement(update(llm_calls).where(_BY_KEY).values(extra_usd=_CALLS.extra_usd + bindparam("extra")))
+_HOLD = HotStatement(select(_CALLS.call_key).where(_BY_KEY).with_for_update())
 _BOOK_SECOND = HotStatement(
     update(llm_calls)
     .where(_BY_KEY, _CALLS.status == bindparam("done"))
@@ -205,7 +206,9 @@ def finish_call(connection: Connection, call: FinishedCall) -> Later[bool]:
         failed = _FAIL.run(connection, values)
         return Later(lambda: failed.rowcount == 1)
     if call.cost_usd:
-        # First: a call that is done by the next statement is no second reply.
+        # Before the reply is written: a call that is done by that is no second one. Two replies may come at once.
+        if connection.dialect.name == "postgresql":
+            _HOLD.run(connection, {"key": call.call_key})
         second = {"key": call.call_key, "done": "done", "extra": call.cost_usd}
         _BOOK_SECOND.run(connection, second)
     finished = _FINISH.run(connection, values | {"done": "done"})
