@@ -295,7 +295,7 @@ class ModelClient:
     async def _begin(
         self, call: NewCall, model: RegisteredModel, body: dict[str, Any], flight: Flight
     ) -> bool:
-        """Begin a call that nobody knows, and set aside what it may cost, in one commit; false where it is known."""
+        """Begin a call that nobody knows, and set aside what it may cost; false where it is known."""
         run, row = self._ledger.writer.run_async, name_call_row(call.call_key)
 
         def begin(connection: Connection) -> bool | Later[bool]:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from tasks.models import ModelClient
 from tasks.models.budget import open_budget
-from tasks.models.replies import ParsedReply
+from tasks.models.providers import ParsedReply
 from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import start_postgresql
@@ -76,7 +76,7 @@ def sit(
 
 
 def measure_answers(session_count: int, question_counts: tuple[int, int], delay_s: float = 0.001) -> Waits:
-    """What each further answer takes: the difference of two sittings over a link, one longer than the other."""
+    """What each further answer takes: the difference of a short and a longer sitting."""
     found = []
     with start_postgresql(is_durable=True) as server, open_slow_link(server.folder, delay_s) as link:
         for question_count in question_counts:

@@ -28,7 +28,7 @@ _SHORTEST_LEASE_SECRET: Final = 32
 
 
 def read_own_seat(connection: Connection, claims: Claims, session_id: str, position: int = 0) -> seats.Seat:
-    """The session, for the candidate that the token and the ledger agree on, with one of its positions.
+    """The session, with one position, for the candidate that token and ledger agree on.
 
     What does not exist and what belongs to others is refused with the same words.
     """

@@ -1,4 +1,4 @@
-"""A link to a PostgreSQL server that takes its time, and counts how often somebody waits for the server."""
+"""A link to a PostgreSQL server that takes its time, and counts waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SOCKET = ".s.PGSQL.5432"
 
 
 class SlowLink:
-    """A socket before a server's own, over which every piece takes `delay_s` in each direction.
+    """A socket before a server's own, over which every piece takes a while.
 
     Attributes:
         folder: where its socket lies: the `host` of an address.
@@ -64,7 +64,7 @@ class SlowLink:
             last = side
 
         async def carry(side: str, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-            """Pieces keep their order and their distance: a later one does not wait for those before it."""
+            """Pieces keep their order; a later one does not wait for those before it."""
             under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 
             async def deliver() -> None:
@@ -94,7 +94,7 @@ class SlowLink:
 
 @contextlib.contextmanager
 def open_slow_link(server: Path, delay_s: float = 0.001) -> Iterator[SlowLink]:
-    """A link to the server whose socket lies in a folder: 2 ms from a question to its answer, or twice `delay_s`."""
+    """A link to the server whose socket lies in a folder; `delay_s` in each direction."""
     with tempfile.TemporaryDirectory(prefix="link-") as folder:
         link = SlowLink(server, Path(folder), delay_s)
         link.start()

@@ -1,4 +1,4 @@
-"""The writer on PostgreSQL: statements go together, and every rule of the embedded one holds."""
+"""The writer on PostgreSQL: statements go together, and the embedded one's rules hold."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_the_server_chains_is_the_chain_that_everybody_computes(ledger: Led
 
 
 def test_an_operation_may_live_with_a_refusal_of_the_server(ledger: Ledger) -> None:
-    """It is carried out once more with a wait after each statement, and no other notices."""
+    """It is carried out once more with a wait after each statement."""
 
     def try_twice(connection: Connection) -> str:
         rules.add("twice")(connection)
@@ -101,5 +101,5 @@ def test_an_operation_may_live_with_a_refusal_of_the_server(ledger: Ledger) -> N
 
 
 def test_an_answer_waits_at_most_four_times_for_the_database() -> None:
-    """With its call, its budget and its entries of the log; not counted is what a sitting takes once."""
+    """With its call, budget and entries of the log, without what a sitting takes once."""
     assert measure_answers(session_count=3, question_counts=(8, 24), delay_s=0.0).waits <= 4.0

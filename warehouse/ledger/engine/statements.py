@@ -107,7 +107,7 @@ class DriverResult:
 
 
 class Later(Generic[T]):
-    """What an operation returns that is known once its statements are waited for: with its commit, at the latest."""
+    """What an operation returns that is known with its commit, at the latest."""
 
     __slots__ = ("read",)
 
@@ -126,7 +126,7 @@ def is_pipelined(connection: Connection) -> bool:
 
 
 def call_after_wait(connection: Connection, callback: Callable[[], None]) -> None:
-    """Call it when the results of what was sent are there: at once where every statement is waited for."""
+    """Call it when the results of what was sent are there; at once outside a pipeline."""
     pipeline = _find_pipeline(connection)
     if pipeline is None:
         callback()

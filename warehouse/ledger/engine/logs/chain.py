@@ -203,7 +203,10 @@ def _write_entries(connection: Connection, entries: list[Entry]) -> None:
 
 
 def _send_entries(connection: Connection, entries: list[Entry]) -> None:
-    """Let the server chain and write them: nobody waits for its head, which is held for less time."""
+    """Let the server chain and write them.
+
+    Nobody waits for its head, which is held for less time.
+    """
     values = [_read_hashed(entry) for entry in entries]
     given = json.dumps([dict(zip(HASHED, row, strict=True)) for row in values])
     rests = [_encode(row)[1:] for row in values]
