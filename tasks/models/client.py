@@ -14,12 +14,13 @@ import gc
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from schemas.errors import BudgetError, MislabelledError, ProctorError
 from schemas.settings import Settings
@@ -41,19 +42,25 @@ from tasks.models.sending import (
     describe_done,
     estimate_worst_cost,
     get_limiter,
+    reserve_in_all,
 )
 from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
 from warehouse.ledger.money.calls import (
     FinishedCall,
     FoundCall,
     NewCall,
     add_extra_usd,
+    begin_call,
     find_call,
     finish_call,
     start_call,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 # How often a call that another process has under way is looked at.
 WAIT_S = 0.5
@@ -258,7 +265,8 @@ class ModelClient:
         has_waited = False
         while True:
             async with limiter.slots:
-                found = await self._start(call, model, body)
+                flight = self._make_flight(key, model)
+                found = await self._start(call, model, body, flight)
                 if found is not None and found.status == "done":
                     self.counts["replayed"] += 1
                     return _replay(key, found)
@@ -271,16 +279,63 @@ class ModelClient:
                     # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
                     is_exam = request.purpose == EXAM_PURPOSE
                     longest = self._settings.longest_response if is_exam else self._settings.longest_reply
-                    return await self._send(key, endpoint, pace, model, body, longest)
+                    return await self._send(key, endpoint, pace, model, body, longest, flight)
             self.counts["awaited"] += not has_waited
             has_waited = True
             await asyncio.sleep(WAIT_S)
 
-    async def _start(self, call: NewCall, model: RegisteredModel, body: dict[str, Any]) -> FoundCall | None:
+    def _make_flight(self, key: str, model: RegisteredModel) -> Flight:
+        def book(usd: float) -> None:
+            self._ledger.writer.submit(
+                lambda connection: add_extra_usd(connection, key, usd), name_call_row(key)
+            )
+
+        return Flight(book=book, provider_budget=self._of_providers.get(model.provider))
+
+    async def _begin(
+        self, call: NewCall, model: RegisteredModel, body: dict[str, Any], flight: Flight
+    ) -> bool:
+        """Begin a call that nobody knows, and set aside what it may cost; false where it is known."""
+        run, row = self._ledger.writer.run_async, name_call_row(call.call_key)
+
+        def begin(connection: Connection) -> bool | Later[bool]:
+            return begin_call(connection, call)
+
+        beginning = asyncio.ensure_future(run(begin, row))
+        budgets = self._sender.list_budgets(flight)
+        worst = estimate_worst_cost(model, body) if budgets else 0.0
+        if not worst:
+            return await beginning
+        reserving = asyncio.ensure_future(reserve_in_all(budgets, worst))
+        is_new = False
+        try:
+            is_new = await beginning
+            if is_new:
+                await reserving
+                flight.is_reserved = True
+            return is_new
+        except BudgetError:
+            await run(*_finish(FinishedCall(call.call_key, "failed", error="budget", holder=call.holder)))
+            raise
+        except asyncio.CancelledError:
+            if is_new:
+                stopped = FinishedCall(call.call_key, "failed", error="cancelled", holder=call.holder)
+                self._ledger.writer.submit(*_finish(stopped))
+            raise
+        finally:
+            if not flight.is_reserved:
+                reserving.cancel()
+                reserving.add_done_callback(partial(_give_back, budgets, worst))
+
+    async def _start(
+        self, call: NewCall, model: RegisteredModel, body: dict[str, Any], flight: Flight
+    ) -> FoundCall | None:
         """Begin the call, unless it is done or another living process makes it.
 
         In the latter case `held_by` says which process.
         """
+        if await self._begin(call, model, body, flight):
+            return None
         run = self._ledger.writer.run_async
         row = name_call_row(call.call_key)
 
@@ -306,14 +361,8 @@ class ModelClient:
         model: RegisteredModel,
         body: dict[str, Any],
         longest: int,
+        flight: Flight,
     ) -> CallReply:
-
-        def book(usd: float) -> None:
-            self._ledger.writer.submit(
-                lambda connection: add_extra_usd(connection, key, usd), name_call_row(key)
-            )
-
-        flight = Flight(book=book, provider_budget=self._of_providers.get(model.provider))
         holder = self._presence.holder
         try:
             sent = await self._sender.send(endpoint, pace, model, body, flight, longest)
@@ -421,6 +470,13 @@ def _compute_seed(request: CallRequest) -> int:
 def _finish(call: FinishedCall) -> tuple[Operation[bool], LockedRow]:
     """The operation that writes what came of a call, and the row that it locks."""
     return lambda connection: finish_call(connection, call), name_call_row(call.call_key)
+
+
+def _give_back(budgets: Sequence[Budget], amount_usd: float, reserving: asyncio.Future[None]) -> None:
+    """Give back what was set aside for a call that is not sent."""
+    if not reserving.cancelled() and reserving.exception() is None:
+        for budget in budgets:
+            budget.settle(amount_usd, 0.0)
 
 
 def _replay(key: str, found: FoundCall) -> CallReply:

@@ -17,6 +17,7 @@ ALL = (
     "call_speed",
     "exam_speed",
     "exam_load",
+    "ledger_waits",
     "ingest_accuracy",
     "ingest_mutations",
     "ingest_confidence",

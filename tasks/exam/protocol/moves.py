@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from schemas.errors import ConflictError, ExamError
 from schemas.settings import LONGEST_RESPONSE
@@ -30,6 +30,7 @@ from tasks.questions import BareQuestion
 from warehouse.ledger.engine.logs.chain import Entry
 from warehouse.ledger.engine.logs.digests import digest_response, digest_text
 from warehouse.ledger.engine.moments import now_text, write_moment
+from warehouse.ledger.engine.statements import parse_json
 from warehouse.ledger.exam import deadlines as ledger_deadlines
 from warehouse.ledger.exam import seats
 from warehouse.ledger.trust.seals import seal_closing
@@ -242,12 +243,12 @@ class Moves:
     ) -> Accepted:
         now = self._clock()
         claims = self._tokens.read(token, connection)
-        seat = read_held_seat(connection, claims, lease, self._clock)
+        seat = read_held_seat(connection, claims, lease, self._clock, seq)
         if not 1 <= seq <= seat.question_count:
             raise ExamError(
                 409, "not_delivered", "There is no question at this position that could be answered."
             )
-        _check_place(connection, seat, seq, self._clock)
+        _check_place(seat, seq, self._clock)
         row = answer.checked(self._longest_response)
         answer_hash = digest_text(row["response"])
         _check_signature(seat, seq, answer_hash, answer.signature)
@@ -324,9 +325,8 @@ class Moves:
         check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
         check_quota(connection, "organisation", seat.organisation_limit, organisation=seat.organisation)
         delivered_at = write_moment(now)
-        put = self._put(connection, seat, seq, delivered_at, is_repeat=False)
         seats.write_delivery(connection, seat.session_id, seq, delivered_at)
-        return put
+        return self._put(seat, seq, parse_json(seat.next_content), delivered_at, is_repeat=False)
 
     def _put_again(self, connection: Connection, seat: seats.Seat, seq: int) -> Put:
         """Put a question that is pending again.
@@ -336,12 +336,18 @@ class Moves:
         delivered_at = None
         if seat.question_s is not None:
             delivered_at = seats.read_place(connection, seat.session_id, seq).delivered_at
-        return self._put(connection, seat, seq, delivered_at, is_repeat=True)
+        content = seats.read_content(connection, seat.session_id, seat.set_id, seq)
+        return self._put(seat, seq, content, delivered_at, is_repeat=True)
 
     def _put(
-        self, connection: Connection, seat: seats.Seat, seq: int, delivered_at: str | None, *, is_repeat: bool
+        self,
+        seat: seats.Seat,
+        seq: int,
+        content: dict[str, Any],
+        delivered_at: str | None,
+        *,
+        is_repeat: bool,
     ) -> Put:
-        content = seats.read_content(connection, seat.session_id, seat.set_id, seq)
         return Put(
             seq,
             seat.question_count,
@@ -355,11 +361,15 @@ class Moves:
         return int(seat.pending_window) if self._is_in_house else 1
 
 
-def _check_place(connection: Connection, seat: seats.Seat, seq: int, clock: Clock) -> None:
-    """Pass for a question that may be answered now; raises ExamError 403 or 409."""
+def _check_place(seat: seats.Seat, seq: int, clock: Clock) -> None:
+    """Pass for a question that may be answered now: the one that the seat was read with.
+
+    Raises ExamError 403 or 409.
+    """
+    place = seat.place
+    if place.answer_status in GIVEN_STATUSES:
+        raise _already_answered()
     if seat.status == "closed":
-        if seats.read_place(connection, seat.session_id, seq).answer_status in GIVEN_STATUSES:
-            raise _already_answered()
         raise ExamError(
             403,
             "session_closed",
@@ -372,9 +382,6 @@ def _check_place(connection: Connection, seat: seats.Seat, seq: int, clock: Cloc
         )
     if seat.question_s is None:
         return
-    place = seats.read_place(connection, seat.session_id, seq)
-    if place.answer_status in GIVEN_STATUSES:
-        raise _already_answered()
     if place.answer_status is not None or _is_late(seat, place, clock):
         raise ExamError(
             409,

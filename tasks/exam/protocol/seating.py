@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _SHORTEST_LEASE_SECRET: Final = 32
 
 
-def read_own_seat(connection: Connection, claims: Claims, session_id: str) -> seats.Seat:
-    """The session, for the candidate that the token and the ledger agree on.
+def read_own_seat(connection: Connection, claims: Claims, session_id: str, position: int = 0) -> seats.Seat:
+    """The session, with one position, for the candidate that token and ledger agree on.
 
     What does not exist and what belongs to others is refused with the same words.
     """
-    seat = seats.read_seat(connection, session_id, claims.user_id)
+    seat = seats.read_seat(connection, session_id, claims.user_id, position)
     if seat is None:
         check_role(users.read_user(connection, claims.user_id), claims, "sit")
         raise _not_yours()
@@ -42,9 +42,11 @@ def read_own_seat(connection: Connection, claims: Claims, session_id: str) -> se
     return seat
 
 
-def read_held_seat(connection: Connection, claims: Claims, lease: Lease, clock: Clock) -> seats.Seat:
+def read_held_seat(
+    connection: Connection, claims: Claims, lease: Lease, clock: Clock, position: int = 0
+) -> seats.Seat:
     """The session, for the holder of its lease; a closed one is still shown to who held it last."""
-    seat = read_own_seat(connection, claims, lease.session_id)
+    seat = read_own_seat(connection, claims, lease.session_id, position)
     if (
         seat.lease_hash is None
         or seat.lease_generation != lease.generation

@@ -11,6 +11,7 @@ What runs may spend: looked at, and raised with a reason after a run was planned
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import threading
@@ -24,6 +25,7 @@ from tasks.models.picture_parts import MOST_PICTURE_TOKENS, part_pictures
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.running.claiming import is_dead, name_host
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.engine.writer import name_budget_row
 from warehouse.ledger.money.budgets import (
     LEASE_S,
@@ -45,6 +47,7 @@ from warehouse.ledger.money.budgets import (
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
 
 _ROUNDING_USD = 1e-9
 # How often a call that waits for others in flight asks again.
@@ -155,17 +158,19 @@ class SharedBudget(Budget):
 
     async def _ask(self, amount_usd: float) -> tuple[SpendingAnswer, float]:
         """Ask the account for an amount; who is cancelled meanwhile gives back what it got."""
-        holder, answers = self._holder, [SpendingAnswer.REFUSED]
+        holder = self._holder
+        answer: Later[tuple[SpendingAnswer, float]] | None = None
 
-        def reserve(connection: Connection) -> tuple[SpendingAnswer, float]:
+        def reserve(connection: Connection) -> Later[tuple[SpendingAnswer, float]]:
+            nonlocal answer
             found = reserve_usd(
                 connection, self._run_id, holder, amount_usd, limit_usd=self.limit_usd, lease_s=LEASE_S
             )
-            answers[0] = found[0]
-            return found
+            answer = known = Later(functools.cache(found.read))
+            return known
 
         def give_back(connection: Connection) -> None:
-            if answers[0] is SpendingAnswer.RESERVED:
+            if answer is not None and answer.read()[0] is SpendingAnswer.RESERVED:
                 settle_usd(
                     connection, self._run_id, holder, reserved_usd=amount_usd, cost_usd=0.0, lease_s=LEASE_S
                 )
@@ -192,6 +197,7 @@ class SharedBudget(Budget):
                 lease_s=LEASE_S,
             ),
             name_budget_row(self._run_id),
+            is_awaited=False,
         )
 
     @property

@@ -13,6 +13,9 @@ from .attempts import Flight as Flight
 # How often one call is attempted.
 from .attempts import MOST_ATTEMPTS as MOST_ATTEMPTS
 
+# Sets an amount aside in each of several budgets, or in none.
+from .attempts import reserve_in_all as reserve_in_all
+
 # Sends calls, each as often as it takes; `counts` is told what was `sent` and what was `retried`.
 from .attempts import Sender as Sender
 
@@ -47,4 +50,5 @@ __all__ = [
     "describe_done",
     "estimate_worst_cost",
     "get_limiter",
+    "reserve_in_all",
 ]

@@ -46,9 +46,11 @@ class Flight:
     """Whether a request is on its way at this moment.
 
     `book` is given the most that each attempt without a bill may have cost. `provider_budget` bears it beside the budget of the work.
+    `is_reserved`: what the first attempt may cost is set aside already.
     """
 
     is_sent: bool = False
+    is_reserved: bool = False
     provider_budget: Budget | None = None
     book: Callable[[float], None] = field(default=_book_nothing)
 
@@ -87,14 +89,15 @@ class Sender:
 
         Raises BudgetError before an attempt that the budget may not bear.
         """
-        budgets = [one for one in (self._budget, flight.provider_budget) if one is not None]
+        budgets = self.list_budgets(flight)
         worst = compute_worst_cost(model, body["messages"], body) if budgets else 0.0
         self._counts["sent"] += 1
         attempt = 0
         while True:
             attempt += 1
             expected = pace.expect_tokens(body)
-            await _reserve(budgets, worst)
+            if not (attempt == 1 and flight.is_reserved):
+                await reserve_in_all(budgets, worst)
             spent = 0.0
             outcome: ParsedReply | Failure | None = None
             try:
@@ -123,6 +126,10 @@ class Sender:
             self._counts["retried"] += 1
             await asyncio.sleep(delay)
 
+    def list_budgets(self, flight: Flight) -> list[Budget]:
+        """The budgets that bear a call."""
+        return [one for one in (self._budget, flight.provider_budget) if one is not None]
+
     async def _send_once(
         self, endpoint: Endpoint, body: dict[str, Any], longest_reply: int
     ) -> ParsedReply | Failure:
@@ -146,7 +153,7 @@ class Sender:
         return max(backoff, wished * random.uniform(1.0, 1.1))
 
 
-async def _reserve(budgets: Sequence[Budget], amount_usd: float) -> None:
+async def reserve_in_all(budgets: Sequence[Budget], amount_usd: float) -> None:
     """Set the amount aside in each budget, or in none.
 
     Raises BudgetError where one of them has no room.

@@ -125,7 +125,9 @@ class Pace:
         seconds = (input_tokens + output_tokens - expected) * self._token_s
         # Not waited for: who sends next finds it done, or a moment later.
         self._ledger.writer.submit(
-            lambda connection: shift_moments(connection, self._tokens, seconds), name_pace_row(self._tokens)
+            lambda connection: shift_moments(connection, self._tokens, seconds),
+            name_pace_row(self._tokens),
+            is_awaited=False,
         )
 
     async def pause(self, seconds: float) -> None:

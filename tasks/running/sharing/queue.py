@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from schemas.ledger.engine import Job
@@ -172,7 +172,7 @@ class JobQueue:
         lane: str,
         names: Collection[str] | None,
         most_tries: int | None,
-    ) -> Operation[list[Job]]:
+    ) -> Callable[[Connection], Sequence[Job]]:
         which = Choice(self._kind, most, self._run_id, lane, names, most_tries)
 
         def take(connection: Connection) -> list[Job]:

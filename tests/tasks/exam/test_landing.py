@@ -57,7 +57,7 @@ class RecordingClient(AnsweringClient):
         call = calls.NewCall(reply.call_key, request.purpose, request.run_id, request.unit, "own", model.name)
         done = calls.FinishedCall(reply.call_key, "done", 1, {"text": reply.text}, 10, 5, 0.001, 1.5)
         await self._ledger.writer.run_async(lambda c: calls.start_call(c, call))
-        await self._ledger.writer.run_async(lambda c: calls.finish_call(c, done))
+        await self._ledger.writer.run_async(lambda c: calls.finish_call(c, done).read())
         return reply
 
 

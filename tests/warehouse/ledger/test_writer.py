@@ -133,9 +133,14 @@ for number in range(100_000):
 """
 
 
+@pytest.fixture
+def ledger_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+
+
 @pytest.mark.slow
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+def test_what_was_acknowledged_survives_a_kill(ledger_url: str) -> None:
+    url = ledger_url
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER, url], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )

@@ -17,6 +17,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Engine, event
 
 from schemas.errors import StoreAway, StoreError
+from warehouse.ledger.engine.statements import send_statement
 from warehouse.stores.away import LEDGER, is_postgresql_away, until_there
 from warehouse.stores.files import FileWatch
 
@@ -121,7 +122,7 @@ def mark_transaction(connection: Connection) -> None:
         name = str(uuid4())
         connection.exec_driver_sql(_FORGET)
     info[_COUNT] = (name, count + 1)
-    connection.exec_driver_sql(_COUNT_ON_SERVER, (name, count + 1))
+    send_statement(connection, _COUNT_ON_SERVER, (name, count + 1))
 
 
 def is_away(error: BaseException) -> bool:

@@ -46,12 +46,15 @@ def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: floa
         logging.getLogger("sqlalchemy.pool.impl.QueuePool").addFilter(_is_fault)
         return engine
     if address.get_backend_name() == "postgresql":
+        from warehouse.ledger.engine.pipelines import PipelineCursor
+
         address = address.set(drivername="postgresql+psycopg")
         engine = create_engine(
             address,
             hide_parameters=True,
             isolation_level="AUTOCOMMIT",
-            connect_args={} if "connect_timeout" in address.query else {"connect_timeout": CONNECT_TIMEOUT_S},
+            connect_args={"cursor_factory": PipelineCursor}
+            | ({} if "connect_timeout" in address.query else {"connect_timeout": CONNECT_TIMEOUT_S}),
             pool_pre_ping=True,
             pool_timeout=busy_s or 30,
         )

@@ -9,11 +9,15 @@ errors (`sqlalchemy.exc`) without it. Values pass the driver as they are: no typ
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from sqlalchemy import ClauseElement, Connection
 from sqlalchemy.exc import DBAPIError
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.pipelines import Pipeline
 
 T = TypeVar("T")
 
@@ -37,7 +41,7 @@ class HotStatement:
             sql, names = self._compiled[connection.dialect.name]
         except KeyError:
             sql, names = self._compile(connection)
-        return DriverResult(_execute(connection, sql, _order(values, names)))
+        return _execute(connection, sql, _order(values, names))
 
     def run_all(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         """Execute it once for each row, as one call of the driver."""
@@ -56,8 +60,7 @@ class HotStatement:
             sql, names = self._compiled[connection.dialect.name]
         except KeyError:
             sql, names = self._compile(connection)
-        first: tuple[Any, ...] | None = _execute(connection, sql, _order(values, names)).fetchone()
-        return first
+        return _execute(connection, sql, _order(values, names)).first()
 
     def _compile(self, connection: Connection) -> tuple[str, tuple[str, ...] | None]:
         compiled = self._statement.compile(dialect=connection.dialect)
@@ -70,32 +73,73 @@ class HotStatement:
 class DriverResult:
     """What the driver gave, with the part of SQLAlchemy's results that hot statements use.
 
-    Rows are plain tuples.
+    Rows are plain tuples. In a pipeline (`pipelines.py`) who reads it waits for it.
     """
 
-    __slots__ = ("_cursor", "rowcount")
+    __slots__ = ("_connection", "_cursor", "_sql")
 
-    def __init__(self, cursor: Any) -> None:
+    def __init__(self, connection: Connection, sql: str, cursor: Any) -> None:
+        self._connection = connection
+        self._sql = sql
         self._cursor = cursor
-        self.rowcount: int = cursor.rowcount
+
+    @property
+    def rowcount(self) -> int:
+        """Rows that the statement changed."""
+        self._settle()
+        return int(self._cursor.rowcount)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        self._settle()
         return iter(self._cursor)
 
     def first(self) -> tuple[Any, ...] | None:
         """The first row; null when there is none."""
+        self._settle()
         row: tuple[Any, ...] | None = self._cursor.fetchone()
         self._cursor.close()
         return row
 
-    def close(self) -> None:
-        """Let go of what was not read."""
-        self._cursor.close()
+    def _settle(self) -> None:
+        if not isinstance(self._cursor, sqlite3.Cursor) and self._cursor.pgresult is None:
+            with _Translating(self._connection, self._sql):
+                self._cursor.settle()
 
 
-def send_statement(connection: Connection, sql: str) -> None:
-    """Execute a statement without values and rows, such as a savepoint, past SQLAlchemy."""
-    _execute(connection, sql, None)
+class Later(Generic[T]):
+    """What an operation returns that is known with its commit, at the latest."""
+
+    __slots__ = ("read",)
+
+    def __init__(self, read: Callable[[], T]) -> None:
+        self.read = read
+
+
+def send_statement(connection: Connection, sql: str, values: Sequence[Any] | None = None) -> DriverResult:
+    """Execute a statement of one engine, such as a savepoint, past SQLAlchemy."""
+    return _execute(connection, sql, values)
+
+
+def is_pipelined(connection: Connection) -> bool:
+    """Whether statements on this connection are sent, and waited for later."""
+    return _find_pipeline(connection) is not None
+
+
+def call_after_wait(connection: Connection, callback: Callable[[], None]) -> None:
+    """Call it when the results of what was sent are there; at once outside a pipeline."""
+    pipeline = _find_pipeline(connection)
+    if pipeline is None:
+        callback()
+    else:
+        pipeline.call_after(callback)
+
+
+def _find_pipeline(connection: Connection) -> Pipeline | None:
+    if connection.dialect.name == "sqlite":
+        return None
+    from warehouse.ledger.engine.pipelines import find_pipeline
+
+    return find_pipeline(connection.connection.dbapi_connection)
 
 
 def _order(values: Mapping[str, Any], names: tuple[str, ...] | None) -> Sequence[Any] | dict[str, Any]:
@@ -106,29 +150,54 @@ def _order(values: Mapping[str, Any], names: tuple[str, ...] | None) -> Sequence
     return dict(values) if names is None else [values[name] for name in names]
 
 
-def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any] | None) -> Any:
-    """The driver's cursor after a statement.
+def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any] | None) -> DriverResult:
+    """The result of a statement; in a pipeline it is only sent.
 
     The driver's errors are raised as SQLAlchemy's, without the values.
-
-    A connection that was lost with its server is given up, as SQLAlchemy does, so that the next transaction has another.
     """
     driver: Any = connection.connection.dbapi_connection
-    errors = connection.dialect.loaded_dbapi.Error
-    try:
-        return driver.execute(sql) if values is None else driver.execute(sql, values)
-    except errors as error:
-        is_lost = connection.dialect.is_disconnect(error, driver, None)
+    with _Translating(connection, sql):
+        if connection.dialect.name == "sqlite":
+            cursor = driver.execute(sql) if values is None else driver.execute(sql, values)
+        else:
+            cursor = driver.cursor()
+            cursor.send(sql, values)
+        return DriverResult(connection, sql, cursor)
+
+
+class _Translating:
+    """A block whose errors of the driver are raised as SQLAlchemy's.
+
+    A connection that was lost with its server is given up, as SQLAlchemy does, so that the next transaction has another.
+    A class, since a generator would cost more than SQLite takes for a row.
+    """
+
+    __slots__ = ("_connection", "_sql")
+
+    def __init__(self, connection: Connection, sql: str) -> None:
+        self._connection = connection
+        self._sql = sql
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
+        dialect = self._connection.dialect
+        errors = dialect.loaded_dbapi.Error
+        if not isinstance(error, errors):
+            return
+        driver: Any = self._connection.connection.dbapi_connection
+        is_lost = dialect.is_disconnect(error, driver, None)
         if is_lost:
-            connection.invalidate(error)
+            self._connection.invalidate(error)
         raise DBAPIError.instance(
-            sql,
+            self._sql,
             None,
             error,
             errors,
             hide_parameters=True,
             connection_invalidated=is_lost,
-            dialect=connection.dialect,
+            dialect=dialect,
         ) from error
 
 

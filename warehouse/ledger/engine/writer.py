@@ -14,9 +14,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -24,16 +25,22 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from schemas.errors import StoreError, is_interruption
 from warehouse.ledger.engine.commits import commit, explain_refusal, mark_transaction, raise_if_away
 from warehouse.ledger.engine.logs import gathering, write_gathered
-from warehouse.ledger.engine.statements import send_statement
+from warehouse.ledger.engine.statements import Later, is_pipelined, send_statement
 from warehouse.ledger.engine.wakeups import await_done
 from warehouse.stores.away import LEDGER, until_there
 
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.pipelines import Pipeline
+
 T = TypeVar("T")
-Operation = Callable[[Connection], T]
+# What it returns may be known only with the commit.
+Operation = Callable[[Connection], T | Later[T]]
 
 # An operation takes well under a millisecond; a batch of this size keeps other processes waiting < 0.2 s.
 MOST_PER_COMMIT = 256
 MOST_TRIES = 5
+# How long work that nobody waits for may wait for a commit of others.
+LINGER_S = 0.02
 
 
 @dataclass(frozen=True, order=True)
@@ -81,6 +88,7 @@ class _Work:
     row: LockedRow
     # Of whoever asked for it: who acts is known by it (`chain.CALLER`).
     context: Context
+    is_awaited: bool = True
 
 
 class GroupCommitWriter:
@@ -91,6 +99,7 @@ class GroupCommitWriter:
         self._engine = engine
         self._busy_s = busy_s
         self._connection: Connection | None = None
+        self._pipeline: Pipeline | None = None
         self._is_sqlite = engine.dialect.name == "sqlite"
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._closed = False
@@ -100,15 +109,19 @@ class GroupCommitWriter:
         self._thread = threading.Thread(target=self._serve, name="ledger-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, operation: Operation[T], row: LockedRow = _NO_ROW) -> Future[T]:
+    def submit(
+        self, operation: Operation[T], row: LockedRow = _NO_ROW, *, is_awaited: bool = True
+    ) -> Future[T]:
         """Queue an operation; the future is done after COMMIT, or holds what the operation raised.
+
+        One that is not `is_awaited` waits a moment for another that is, whose commit it shares.
 
         Operations on one row, and those that name none, keep their order. Within a batch, those that name none come first.
         """
         if self._closed:
             raise StoreError("The ledger is closed; open it again before writing.")
         future: Future[T] = Future()
-        self._queue.put(_Work(operation, future, row, copy_context()))
+        self._queue.put(_Work(operation, future, row, copy_context(), is_awaited))
         return future
 
     def run(self, operation: Operation[T]) -> T:
@@ -139,7 +152,11 @@ class GroupCommitWriter:
     def _serve(self) -> None:
         is_open = True
         while is_open:
-            batch = [self._queue.get(), *self._take_queued(MOST_PER_COMMIT - 1)]
+            batch = [self._queue.get()]
+            if batch[0] is not None and not batch[0].is_awaited:
+                with suppress(queue.Empty):
+                    batch.append(self._queue.get(timeout=LINGER_S))
+            batch += self._take_queued(MOST_PER_COMMIT - len(batch))
             work = sorted((item for item in batch if item is not None), key=lambda item: item.row)
             is_open = len(work) == len(batch)
             if work:
@@ -231,9 +248,14 @@ class GroupCommitWriter:
             self._disconnect()
         if self._connection is None:
             self._connection = self._engine.connect()
+            if not self._is_sqlite:
+                self._pipeline = _open_pipeline(self._connection)
         return self._connection
 
     def _disconnect(self) -> None:
+        if self._pipeline is not None:
+            self._pipeline.close()
+            self._pipeline = None
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -248,6 +270,8 @@ class GroupCommitWriter:
             return
         try:
             if not connection.invalidated:
+                if self._pipeline is not None:
+                    self._pipeline.forget()
                 connection.exec_driver_sql("ROLLBACK")
                 return
         except OperationalError:
@@ -259,8 +283,28 @@ class GroupCommitWriter:
         self._disconnect()
 
     def _run_batch(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
+        """What came of each operation, after COMMIT.
+
+        On a server statements are sent and waited for together. Where one of them failed it is not known whose it was: all of it
+        is undone, and carried out with a wait after each.
+        """
+        if self._pipeline is None:
+            return self._run_each(connection, work)
+        try:
+            return self._run_each(connection, work)
+        except _UnknownFault:
+            pass
+        except DBAPIError as error:
+            if isinstance(error, OperationalError) or connection.invalidated:
+                raise
+        self._roll_back()
+        connection = self._connect()
+        with self._pipeline.patient():
+            return self._run_each(connection, work)
+
+    def _run_each(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
         outcomes: list[tuple[bool, Any]] = []
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        send_statement(connection, "BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
         wait_s = None if self._busy_s is None else 0.0
         if self._counts_commits:
             mark_transaction(connection)
@@ -275,6 +319,8 @@ class GroupCommitWriter:
                         isinstance(error, DBAPIError) and explain_refusal(error) is not None
                     ):
                         raise
+                    if is_pipelined(connection) and self._pipeline is not None and self._pipeline.is_broken:
+                        raise _UnknownFault from error
                     send_statement(connection, "ROLLBACK TO SAVEPOINT op")
                     del gathered[count:]
                     outcomes.append((True, error))
@@ -283,7 +329,22 @@ class GroupCommitWriter:
                 send_statement(connection, "RELEASE SAVEPOINT op")
             write_gathered(connection)
         commit(connection, wait_s=wait_s, ended=self._given_up)
-        return outcomes
+        return [(is_error, _read(value)) for is_error, value in outcomes]
+
+
+class _UnknownFault(Exception):
+    """A statement of a batch failed, and it is not known of which operation."""
+
+
+def _open_pipeline(connection: Connection) -> Pipeline:
+    from warehouse.ledger.engine.pipelines import Pipeline
+
+    driver: Any = connection.connection.dbapi_connection
+    return Pipeline(driver)
+
+
+def _read(value: Any) -> Any:
+    return value.read() if isinstance(value, Later) else value
 
 
 def _tell(work: list[_Work], outcomes: list[tuple[bool, Any]]) -> None:

@@ -24,7 +24,8 @@ _RESPONSE_COLUMNS: Final = tuple(column.name for column in responses.c)
 class Seat(NamedTuple):
     """A session as it stands, and the role of the user who asks for it.
 
-    The role is None when the ledger does not know the user.
+    The role is None when the ledger does not know the user. It comes with what a move needs besides, so that one statement reads
+    all of it: the bare content at `next_seq`, and how far the position that was asked for is.
     """
 
     session_id: str
@@ -49,6 +50,14 @@ class Seat(NamedTuple):
     question_s: float | None
     close_reason: str | None
     planned_at: str
+    next_content: Any
+    delivered_at: str | None
+    answer_status: str | None
+
+    @property
+    def place(self) -> SeatPosition:
+        """How far the position is that was asked for."""
+        return SeatPosition(self.delivered_at, self.answer_status)
 
 
 class SeatPosition(NamedTuple):
@@ -61,6 +70,7 @@ class SeatPosition(NamedTuple):
     answer_status: str | None
 
 
+_ASKED: Final = allocations.alias("asked")
 _ELSEWHERE: Final = {
     "candidate_limit": users.c.question_limit,
     "organisation_limit": organisations.c.question_limit,
@@ -68,6 +78,9 @@ _ELSEWHERE: Final = {
     "role": users.c.role,
     "is_active": users.c.is_active,
     "planned_at": runs.c.planned_at,
+    "next_content": sets.c.content,
+    "delivered_at": _ASKED.c.delivered_at,
+    "answer_status": responses.c.answer_status,
 }
 _SEAT = HotStatement(
     select(
@@ -77,6 +90,21 @@ _SEAT = HotStatement(
         sessions.join(runs, runs.c.run_id == sessions.c.run_id)
         .outerjoin(users, users.c.user_id == bindparam("caller"))
         .outerjoin(organisations, organisations.c.organisation == sessions.c.organisation)
+        .outerjoin(
+            allocations,
+            and_(allocations.c.session_id == sessions.c.session_id, allocations.c.seq == sessions.c.next_seq),
+        )
+        .outerjoin(
+            sets, and_(sets.c.set_id == sessions.c.set_id, sets.c.lineage_uuid == allocations.c.lineage_uuid)
+        )
+        .outerjoin(
+            _ASKED,
+            and_(_ASKED.c.session_id == sessions.c.session_id, _ASKED.c.seq == bindparam("position")),
+        )
+        .outerjoin(
+            responses,
+            and_(responses.c.session_id == sessions.c.session_id, responses.c.seq == bindparam("position")),
+        )
     )
     .where(sessions.c.session_id == _SESSION)
 )
@@ -135,14 +163,15 @@ _RESPONSE = HotStatement(
 )
 
 
-def read_seat(connection: Connection, session_id: str, caller: str) -> Seat | None:
+def read_seat(connection: Connection, session_id: str, caller: str, position: int = 0) -> Seat | None:
     """The session as it stands, with the caller's role; None when there is none.
 
     The session is held until the transaction ends.
     """
     if connection.dialect.name == "postgresql":
-        _LOCK.run(connection, {"session": session_id}).close()
-    row = _SEAT.fetch_first(connection, {"session": session_id, "caller": caller})
+        _LOCK.run(connection, {"session": session_id})
+    asked = {"session": session_id, "caller": caller, "position": position}
+    row = _SEAT.fetch_first(connection, asked)
     return None if row is None else Seat._make(row)
 
 

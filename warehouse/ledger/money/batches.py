@@ -130,7 +130,7 @@ def gather_calls(
     for account in sorted(limits_usd):
         answer, _ = reserve_usd(
             connection, account, batch_id, reserved, limit_usd=limits_usd[account], lease_s=_SHARE_LEASE_S
-        )
+        ).read()
         assert answer is SpendingAnswer.RESERVED  # the account's row is locked since the room was read
     connection.execute(
         insert(batch_calls),

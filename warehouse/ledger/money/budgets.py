@@ -9,14 +9,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.digests import digest_limit
 from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.statements import HotStatement, Later
 from warehouse.ledger.engine.tables import budget_limits, budget_shares, run_budgets, runs
 from warehouse.ledger.money.calls import BATCH_PREFIX, read_provider_spent_usd, read_spent_usd
 
@@ -29,6 +41,51 @@ LEASE_S = 1_800.0
 _ROUNDING_USD = 1e-9
 # No run is called so: its name begins with a month, or `sim`.
 _PROVIDER = "provider "
+_SHARES: Final = budget_shares.c
+_ALL: Final = budget_shares.alias("shares").c
+# A statement of the hot path has no values of its own.
+_NOTHING: Final[ColumnElement[float]] = literal_column("0.0")
+_RUN: Final[BindParameter[str]] = bindparam("run")
+_HOLD: Final = HotStatement(
+    select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == _RUN).with_for_update()
+)
+_SPENT: Final = (
+    select(func.coalesce(func.sum(run_budgets.c.spent_usd), _NOTHING))
+    .where(run_budgets.c.run_id == _RUN)
+    .scalar_subquery()
+)
+_HELD: Final = (
+    select(func.coalesce(func.sum(_ALL.reserved_usd), _NOTHING)).where(_ALL.run_id == _RUN).scalar_subquery()
+)
+# Of batches, which may take a day.
+_BATCHED: Final = (
+    select(func.coalesce(func.sum(_ALL.reserved_usd), _NOTHING))
+    .where(_ALL.run_id == _RUN, _ALL.holder.like(bindparam("batches")), _ALL.holder != bindparam("own"))
+    .scalar_subquery()
+)
+_COUNT: Final = HotStatement(select(_SPENT, _HELD, _BATCHED))
+# What is set aside for batches is part of what is held: where all of it leaves room, so does a part.
+_RESERVE: Final = HotStatement(
+    update(budget_shares)
+    .where(_SHARES.run_id == _RUN, _SHARES.holder == bindparam("own"), bindparam("room") >= _SPENT + _HELD)
+    .values(reserved_usd=_SHARES.reserved_usd + bindparam("amount"), expires_at=bindparam("expires"))
+)
+_SPEND: Final = HotStatement(
+    update(run_budgets)
+    .where(run_budgets.c.run_id == _RUN)
+    .values(spent_usd=run_budgets.c.spent_usd + bindparam("amount"))
+)
+_SETTLE: Final = HotStatement(
+    update(budget_shares)
+    .where(_SHARES.run_id == _RUN, _SHARES.holder == bindparam("own"))
+    .values(
+        reserved_usd=case(
+            (_SHARES.reserved_usd > bindparam("amount"), _SHARES.reserved_usd - bindparam("amount")),
+            else_=_NOTHING,
+        ),
+        expires_at=bindparam("expires"),
+    )
+)
 
 
 class SpendingAnswer(Enum):
@@ -179,7 +236,7 @@ def open_share(
 
 def reserve_usd(
     connection: Connection, run_id: str, holder: str, amount_usd: float, *, limit_usd: float, lease_s: float
-) -> tuple[SpendingAnswer, float]:
+) -> Later[tuple[SpendingAnswer, float]]:
     """Set an amount aside where the run's budget has room for it.
 
     It must fit beside what is spent and what all processes have set aside.
@@ -187,25 +244,27 @@ def reserve_usd(
     Returns the answer and what is spent, or set aside for batches under way. WAIT means that it may fit when calls in flight turn out cheaper,
     CLOSED that the share was taken for a dead process's.
     """
-    spent = _lock(connection, run_id) or 0.0
-    # Nobody waits the hours that a batch may take.
-    taken = spent + _read_batched(connection, run_id, without=holder)
-    if taken + amount_usd > limit_usd + _ROUNDING_USD:
-        return SpendingAnswer.REFUSED, taken
-    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
-        budget_shares.c.run_id == run_id
+    expires_at = write_moment(read_lease_time(connection) + lease_s)
+    whose = {"run": run_id, "own": holder}
+    _HOLD.run(connection, {"run": run_id})
+    counted = _COUNT.run(connection, whose | {"batches": f"{BATCH_PREFIX}%"})
+    reserved = _RESERVE.run(
+        connection,
+        whose | {"amount": amount_usd, "room": limit_usd + _ROUNDING_USD - amount_usd, "expires": expires_at},
     )
-    if spent + float(connection.execute(held).scalar_one()) + amount_usd > limit_usd + _ROUNDING_USD:
-        return SpendingAnswer.WAIT, spent
-    renewed = connection.execute(
-        update(budget_shares)
-        .where(budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
-        .values(
-            reserved_usd=budget_shares.c.reserved_usd + amount_usd,
-            expires_at=write_moment(read_lease_time(connection) + lease_s),
-        )
-    )
-    return (SpendingAnswer.RESERVED if renewed.rowcount == 1 else SpendingAnswer.CLOSED), spent
+
+    def read() -> tuple[SpendingAnswer, float]:
+        row = counted.first()
+        spent, held, batched = (0.0, 0.0, 0.0) if row is None else (float(value or 0.0) for value in row)
+        if reserved.rowcount == 1:
+            return SpendingAnswer.RESERVED, spent
+        # Nobody waits the hours that a batch may take.
+        if spent + batched > limit_usd + _ROUNDING_USD - amount_usd:
+            return SpendingAnswer.REFUSED, spent + batched
+        is_full = spent + held > limit_usd + _ROUNDING_USD - amount_usd
+        return (SpendingAnswer.WAIT if is_full else SpendingAnswer.CLOSED), spent
+
+    return Later(read)
 
 
 def read_room(connection: Connection, run_id: str, limit_usd: float) -> float:
@@ -224,19 +283,9 @@ def settle_usd(
     connection: Connection, run_id: str, holder: str, *, reserved_usd: float, cost_usd: float, lease_s: float
 ) -> None:
     """Put what was spent in the place of what was set aside for it."""
-    spent = _lock(connection, run_id) or 0.0
-    _write_spent(connection, run_id, spent + cost_usd)
-    mine = (budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
-    before = connection.execute(select(budget_shares.c.reserved_usd).where(*mine)).scalar_one_or_none()
-    if before is not None:
-        connection.execute(
-            update(budget_shares)
-            .where(*mine)
-            .values(
-                reserved_usd=max(0.0, before - reserved_usd),
-                expires_at=write_moment(read_lease_time(connection) + lease_s),
-            )
-        )
+    expires_at = write_moment(read_lease_time(connection) + lease_s)
+    _SPEND.run(connection, {"run": run_id, "amount": cost_usd})
+    _SETTLE.run(connection, {"run": run_id, "own": holder, "amount": reserved_usd, "expires": expires_at})
 
 
 def list_shares(connection: Connection, run_id: str) -> list[Share]:
@@ -270,16 +319,6 @@ def close_share(connection: Connection, run_id: str, holder: str) -> None:
     if held is not None:
         _write_spent(connection, run_id, spent + held)
         connection.execute(delete(budget_shares).where(*mine))
-
-
-def _read_batched(connection: Connection, run_id: str, *, without: str) -> float:
-    """What is set aside for batches, which may take a day."""
-    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
-        budget_shares.c.run_id == run_id,
-        budget_shares.c.holder.startswith(BATCH_PREFIX),
-        budget_shares.c.holder != without,
-    )
-    return float(connection.execute(held).scalar_one())
 
 
 def _lock(connection: Connection, run_id: str) -> float | None:

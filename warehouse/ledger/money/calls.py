@@ -21,7 +21,7 @@ from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, func, s
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.leases.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.statements import HotStatement, iter_chunks
+from warehouse.ledger.engine.statements import HotStatement, Later, iter_chunks
 from warehouse.ledger.engine.tables import NOT_EXAM, call_batches, llm_calls, runs
 
 # A call in a batch is held by the batch, under this name of it; these are the states in which the batch may still answer.
@@ -96,6 +96,13 @@ _LAST = (
 _FIND = HotStatement(select(*(_CALLS[name] for name in _FOUND)).where(_BY_KEY))
 _NEW: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in _LAST}
 _FINISH = HotStatement(update(llm_calls).values(_NEW).where(_BY_KEY, _CALLS.status != bindparam("done")))
+_BOOK = HotStatement(update(llm_calls).where(_BY_KEY).values(extra_usd=_CALLS.extra_usd + bindparam("extra")))
+_HOLD = HotStatement(select(_CALLS.call_key).where(_BY_KEY).with_for_update())
+_BOOK_SECOND = HotStatement(
+    update(llm_calls)
+    .where(_BY_KEY, _CALLS.status == bindparam("done"))
+    .values(extra_usd=_CALLS.extra_usd + bindparam("extra"))
+)
 _FAIL = HotStatement(
     update(llm_calls)
     .values(_NEW)
@@ -111,6 +118,16 @@ _FAIL = HotStatement(
 def _write_start(dialect: str) -> HotStatement:
     first: dict[str, BindParameter[Any]] = {name: bindparam(name) for name in _FIRST}
     return HotStatement(insert_into(dialect, llm_calls).values(first).on_conflict_do_nothing())
+
+
+def begin_call(connection: Connection, call: NewCall) -> Later[bool]:
+    """Write the `started` row of a call that nobody knows yet; whether it was so.
+
+    Where it is not, nothing is written, and `start_call` says what is known.
+    """
+    values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
+    written = _write_start(connection.dialect.name).run(connection, values)
+    return Later(lambda: written.rowcount == 1)
 
 
 def start_call(
@@ -129,8 +146,7 @@ def start_call(
     while True:
         found = find_call(connection, call.call_key)
         if found is None:
-            values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
-            if _write_start(connection.dialect.name).run(connection, values).rowcount == 1:
+            if begin_call(connection, call).read():
                 return None
             # Another process wrote the row since, and the insert waited for its commit.
             continue
@@ -174,8 +190,8 @@ def find_call(connection: Connection, call_key: str) -> FoundCall | None:
     return replace(found, reply=json.loads(found.reply)) if isinstance(found.reply, str) else found
 
 
-def finish_call(connection: Connection, call: FinishedCall) -> bool:
-    """Write what came of a call; returns whether that is what the ledger now says.
+def finish_call(connection: Connection, call: FinishedCall) -> Later[bool]:
+    """Write what came of a call; whether that is what the ledger now says.
 
     A call that is already done is left as it is, since its reply is the one in use: what the later one cost is booked beside it.
     A failure is written by whoever has the call under way, nobody else.
@@ -187,11 +203,16 @@ def finish_call(connection: Connection, call: FinishedCall) -> bool:
     values |= {"new_finished_at": now_text(), "key": call.call_key}
     if call.status != "done":
         values |= {"started": "started", "holder": call.holder}
-        return _FAIL.run(connection, values).rowcount == 1
-    if _FINISH.run(connection, values | {"done": "done"}).rowcount == 1:
-        return True
-    add_extra_usd(connection, call.call_key, call.cost_usd or 0.0)
-    return False
+        failed = _FAIL.run(connection, values)
+        return Later(lambda: failed.rowcount == 1)
+    if call.cost_usd:
+        # Before the reply is written: a call that is done by that is no second one. Two replies may come at once.
+        if connection.dialect.name == "postgresql":
+            _HOLD.run(connection, {"key": call.call_key})
+        second = {"key": call.call_key, "done": "done", "extra": call.cost_usd}
+        _BOOK_SECOND.run(connection, second)
+    finished = _FINISH.run(connection, values | {"done": "done"})
+    return Later(lambda: finished.rowcount == 1)
 
 
 def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> None:
@@ -199,9 +220,7 @@ def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> No
 
     That is attempts whose bill is unknown, at the most that they could cost, and a reply that came second.
     """
-    connection.execute(
-        update(llm_calls).where(_CALLS.call_key == call_key).values(extra_usd=_CALLS.extra_usd + extra_usd)
-    )
+    _BOOK.run(connection, {"key": call_key, "extra": extra_usd})
 
 
 def read_calls(

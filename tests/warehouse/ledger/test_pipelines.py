@@ -1,0 +1,105 @@
+"""The writer on PostgreSQL: statements go together, and the embedded one's rules hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from tests.benchmarks.ledger_waits import measure_answers
+from tests.warehouse.ledger import test_writer as rules
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.slow_link import open_slow_link
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import HASHED, Entry, add_entry, compute_entry_hash
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.statements import send_statement
+from warehouse.ledger.trust.access import read_entries, read_last_id
+
+pytestmark = pytest.mark.service
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresqlServer]:
+    with start_postgresql() as started:
+        yield started
+
+
+@pytest.fixture
+def ledger_url(server: PostgresqlServer) -> str:
+    return server.new_ledger_url()
+
+
+@pytest.fixture
+def ledger(ledger_url: str) -> Iterator[Ledger]:
+    with open_ledger(ledger_url) as opened:
+        yield opened
+
+
+for _name in (
+    "test_an_operation_that_fails_takes_no_other_with_it",
+    "test_half_of_an_operation_is_never_kept",
+    "test_what_was_acknowledged_survives_a_kill",
+    "test_an_operation_whose_caller_was_cancelled_is_kept_and_the_writer_continues",
+):
+    globals()[_name] = getattr(rules, _name)
+
+
+def test_a_batch_of_writes_is_waited_for_once(server: PostgresqlServer) -> None:
+    with open_slow_link(server.folder, 0.0) as link:
+        url = server.new_ledger_url().replace(str(server.folder), str(link.folder))
+        with open_ledger(url) as ledger:
+            ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "first")))
+            before = link.wait_count
+            for _ in range(10):
+                ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "u")))
+            assert link.wait_count - before == 10
+
+
+def test_what_the_server_chains_is_the_chain_that_everybody_computes(ledger: Ledger) -> None:
+    """Also of text that JSON escapes, and after an operation that was undone."""
+    odd = 'a "quote", a \\ and \u9898\u76ee \U0001f600'
+
+    def fail(connection: Connection) -> None:
+        add_entry(connection, Entry("list", "undone"))
+        raise RuntimeError
+
+    ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "first")))
+    told = ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "u", target=odd, seq=3)))
+    with pytest.raises(RuntimeError):
+        ledger.writer.run(fail)
+    last = ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "u", http_status=403)))
+    assert (told.number + 1, len(told.entry_hash)) == (last.number, 64)
+    with ledger.read() as connection:
+        rows = list(read_entries(connection, 1, read_last_id(ledger)))
+    assert [row["user_id"] for row in rows][-3:] == ["first", "u", "u"]
+    assert (rows[-2]["target"], rows[-2]["entry_hash"]) == (odd, told.entry_hash)
+    for row in rows:
+        values = [row[name] for name in HASHED]
+        assert row["entry_hash"] == compute_entry_hash(row["previous_hash"], row["number"], values)
+    assert [row["previous_hash"] for row in rows[1:]] == [row["entry_hash"] for row in rows[:-1]]
+
+
+def test_an_operation_may_live_with_a_refusal_of_the_server(ledger: Ledger) -> None:
+    """It is carried out once more with a wait after each statement."""
+
+    def try_twice(connection: Connection) -> str:
+        rules.add("twice")(connection)
+        send_statement(connection, "SAVEPOINT own")
+        try:
+            rules.add("twice")(connection)
+        except IntegrityError:
+            send_statement(connection, "ROLLBACK TO SAVEPOINT own")
+            return "refused"
+        return "taken"
+
+    futures = [ledger.writer.submit(one) for one in (rules.add("before"), try_twice, rules.add("after"))]
+    assert [future.result(30) for future in futures] == ["before", "refused", "after"]
+    assert rules.names(ledger) == {"before", "twice", "after"}
+
+
+def test_an_answer_waits_at_most_four_times_for_the_database() -> None:
+    """With its call, budget and entries of the log, without what a sitting takes once."""
+    assert measure_answers(session_count=3, question_counts=(8, 24), delay_s=0.0).waits <= 4.0

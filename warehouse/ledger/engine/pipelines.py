@@ -1,0 +1,105 @@
+"""Statements that are sent to a server together, and waited for together.
+
+The writer's connection to PostgreSQL is a pipeline: a statement whose result nobody asks for yet is only sent. Whoever reads a
+result waits, once, for all that was sent before it. What went wrong is heard of at the next wait and not where it was done; so a
+batch with a fault is undone and carried out once more, `patient`, with a wait after each statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import psycopg
+
+_OPEN: WeakKeyDictionary[psycopg.Connection[Any], Pipeline] = WeakKeyDictionary()
+
+
+class Pipeline:
+    """What a connection has sent and not waited for.
+
+    Attributes:
+        is_patient: whether each statement is waited for.
+        is_broken: whether a statement has failed since the last `forget`.
+    """
+
+    def __init__(self, driver: psycopg.Connection[Any]) -> None:
+        self.is_patient = self.is_broken = False
+        self._driver = driver
+        self._mode = driver.pipeline()
+        self._sent = self._mode.__enter__()
+        self._callbacks: list[Callable[[], None]] = []
+        _OPEN[driver] = self
+
+    def wait(self) -> None:
+        """Wait for everything that was sent; raises the first error of the driver among it."""
+        try:
+            self._sent.sync()
+        except BaseException:
+            self.is_broken = True
+            raise
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+    def call_after(self, callback: Callable[[], None]) -> None:
+        """Call it after the next wait, unless that fails."""
+        self._callbacks.append(callback)
+
+    def forget(self) -> None:
+        """Let go of what was sent, and of its errors: the transaction is to be undone."""
+        with suppress(psycopg.Error):
+            self._sent.sync()
+        self._callbacks, self.is_broken = [], False
+
+    @contextmanager
+    def patient(self) -> Iterator[None]:
+        """Wait for each statement meanwhile."""
+        self.is_patient = True
+        try:
+            yield
+        finally:
+            self.is_patient = False
+
+    def close(self) -> None:
+        """Let the connection be as others are."""
+        self.forget()
+        with suppress(psycopg.Error):
+            self._mode.__exit__(None, None, None)
+        _OPEN.pop(self._driver, None)
+
+
+class PipelineCursor(psycopg.Cursor[Any]):
+    """A cursor that waits for its result, as SQLAlchemy expects it, unless it only sends."""
+
+    def execute(self, *words: Any, **options: Any) -> PipelineCursor:
+        """Execute a statement, and wait for it."""
+        super().execute(*words, **options)
+        self.settle()
+        return self
+
+    def executemany(self, *words: Any, **options: Any) -> None:
+        """Execute a statement for each row, and wait for all."""
+        super().executemany(*words, **options)
+        if (pipeline := _OPEN.get(self.connection)) is not None:
+            pipeline.wait()
+
+    def send(self, sql: str, values: Any) -> None:
+        """Send a statement; its result is there after `settle`."""
+        super().execute(sql, values)
+        pipeline = _OPEN.get(self.connection)
+        if pipeline is not None and pipeline.is_patient:
+            pipeline.wait()
+
+    def settle(self) -> None:
+        """Wait until the result is there."""
+        if self.pgresult is None and (pipeline := _OPEN.get(self.connection)) is not None:
+            pipeline.wait()
+
+
+def find_pipeline(driver: Any) -> Pipeline | None:
+    """The pipeline of a connection that does not wait for each statement; null for any other."""
+    pipeline = _OPEN.get(driver)
+    return None if pipeline is None or pipeline.is_patient else pipeline
