@@ -21,8 +21,7 @@ from schemas.vocabulary import QUESTION_TYPES
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.contracts import Checked
 from tasks.ingest.documents import ParsedDocument
-from tasks.ingest.located_questions import Located, locate_questions, make_rows
-from tasks.ingest.stretches import find_stretches, merge_rows
+from tasks.ingest.located_questions import Located, find_stretches, locate_questions, make_rows, merge_rows
 from warehouse.ledger.engine.moments import now_text
 
 if TYPE_CHECKING:

@@ -23,10 +23,9 @@ from schemas.vocabulary import SOURCE_KINDS
 from tasks.ingest.answer_files import find_answered, find_companions
 from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
-from tasks.ingest.intake import show_name, take_in
+from tasks.ingest.intake import name_source, show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.ingest.pictures import take_data
-from tasks.ingest.sources import name_source
 from tasks.questions.identity import compute_document_id
 from tasks.running.cluster import find_cluster
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.ingest.content.key_marks import KeyPart, split_inline
-from tasks.ingest.layout.headings import STRONG_STYLES, is_chapter, read_heading
+from tasks.ingest.layout.headings import STRONG_STYLES, has_options_ahead, is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.layout.signs import has_options_ahead
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
 

@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.free_answers import BLANK_NUMBER, take_below
+from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
-from tasks.ingest.content.programs import CODE
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS

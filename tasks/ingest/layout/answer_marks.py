@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import answer_mark, answer_name, may_open_answer, truth_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 

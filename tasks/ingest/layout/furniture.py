@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.headings import FORM, has_options_ahead
+from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
 )

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, TRUTH_KEY
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.lexicon import match_exactly

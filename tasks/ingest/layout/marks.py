@@ -15,10 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
-from tasks.ingest.layout.bullets import write_unlettered
 from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import read_heading
-from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_upright,
@@ -27,8 +25,8 @@ from tasks.ingest.layout.mending import (
     part_lines,
     write_bare_letters,
 )
-from tasks.ingest.layout.option_marks import write_digits, write_letters
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.option_marks import write_digits, write_letters, write_unlettered
+from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.grammar import (
     is_status_line,
     may_open_number_word,

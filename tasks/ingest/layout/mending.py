@@ -9,8 +9,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.grammar import is_status_line, may_open_status
 from tasks.ingest.words.labels import parse_label
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from tasks.ingest.layout.announcements import read_sum
 from tasks.ingest.layout.heading_search import find_headings
-from tasks.ingest.layout.headings import MARKS_EACH, MARKS_GROUP, Heading, is_chapter
+from tasks.ingest.layout.headings import MARKS_EACH, MARKS_GROUP, Heading, is_chapter, is_instruction
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.signs import is_instruction
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
     FineType,

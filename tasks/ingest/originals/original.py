@@ -5,6 +5,7 @@ With it come its text and the question's place.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,3 +97,17 @@ def find_archived(archive: Path, sha256: str) -> Path | None:
         if path.name not in beside and not path.name.startswith(".")
     )
     return found[0] if found else None
+
+
+def keep_file(source: Path, target: Path) -> None:
+    """Move a finished file of the same file system to its place."""
+    source.chmod(0o600)
+    source.replace(target)
+
+
+def keep_bytes(data: bytes, target: Path) -> None:
+    """Write a file to its place at once."""
+    # The name of a draft, so that a backup leaves out what a kill left of it.
+    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+    draft.write_bytes(data)
+    keep_file(draft, target)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from tasks.ingest.readers.pdf_columns import find_column_border
+from tasks.ingest.readers.pdf_lines import find_column_border
 from tasks.ingest.readers.pdf_pages import Row
 
 # Shares of a page's width and height: drawn lines that hang together and are smaller are letters and rules.

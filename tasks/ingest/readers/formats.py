@@ -5,14 +5,17 @@ It is chosen by the file's content, else another package's by its suffix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from importlib import import_module
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers import READERS, Reader
 from tasks.ingest.readers.extraction import PICTURE_MARK, Extraction, Line
-from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
 
 Options = Mapping[str, Any]
@@ -117,11 +120,13 @@ def _take_time(scans: int, options: Options) -> float:
     return float(options["time_limit_s"]) * 0.8 + extra
 
 
-def _read_workbook(kind: str) -> Callable[[bytes, Options], Extraction]:
-    def read(data: bytes, options: Options) -> Extraction:
-        from tasks.ingest.readers.workbook import read_workbook
+def _read_by(name: str, *more: str) -> Callable[[bytes, Options], Extraction]:
+    """The reader `module:function` of this room, imported when it is called; it takes the bytes and `more`."""
 
-        return read_workbook(data, kind)
+    def read(data: bytes, options: Options) -> Extraction:
+        module, _, function = name.partition(":")
+        found: Extraction = getattr(import_module(f"{__package__}.{module}"), function)(data, *more)
+        return found
 
     return read
 
@@ -157,34 +162,10 @@ def _read_word_binary(data: bytes, failure: DocumentError) -> Extraction:
         raise error if error.code == "encrypted" else failure from error
 
 
-def _read_moodle_xml(data: bytes, options: Options) -> Extraction:
-    from tasks.ingest.readers.moodle_xml import read_moodle_xml
-
-    return read_moodle_xml(data)
-
-
-def _read_json(data: bytes, options: Options) -> Extraction:
-    from tasks.ingest.readers.json_records import read_json
-
-    return read_json(data)
-
-
-def _read_csv(data: bytes, options: Options) -> Extraction:
-    from tasks.ingest.readers.plain_text import read_csv
-
-    return read_csv(data)
-
-
 def _read_html(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.web_pages import read_html
 
     return read_html(data, options.get("folder"))
-
-
-def _read_text(data: bytes, options: Options) -> Extraction:
-    from tasks.ingest.readers.plain_text import read_text
-
-    return read_text(data)
 
 
 def _read_pdf(data: bytes, options: Options) -> Extraction:
@@ -196,7 +177,6 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
     has_text = sum(len(line.text) for line in extraction.lines) > 20
     if options["use_ocr"]:
         from tasks.ingest.readers.ocr import is_ocr_installed, read_pages
-        from tasks.ingest.readers.second_reading import compare_readings
 
         if is_ocr_installed():
             limit = _take_time(len(unreadable), options)
@@ -239,10 +219,10 @@ def _read_image(data: bytes, options: Options) -> Extraction:
 
 
 DOCX = Format(MEDIA_TYPES["docx"], _read_docx)
-XLSX = Format(MEDIA_TYPES["xlsx"], _read_workbook("xlsx"))
-XLSB = Format(MEDIA_TYPES["xlsb"], _read_workbook("xlsb"))
-XLS = Format(MEDIA_TYPES["xls"], _read_workbook("xls"))
-ODS = Format(MEDIA_TYPES["ods"], _read_workbook("ods"))
+XLSX = Format(MEDIA_TYPES["xlsx"], _read_by("workbook:read_workbook", "xlsx"))
+XLSB = Format(MEDIA_TYPES["xlsb"], _read_by("workbook:read_workbook", "xlsb"))
+XLS = Format(MEDIA_TYPES["xls"], _read_by("workbook:read_workbook", "xls"))
+ODS = Format(MEDIA_TYPES["ods"], _read_by("workbook:read_workbook", "ods"))
 DOC = Format(MEDIA_TYPES["doc"], _read_through_office("doc"))
 RTF = Format(MEDIA_TYPES["rtf"], _read_through_office("rtf"))
 ODT = Format(MEDIA_TYPES["odt"], _read_through_office("odt"))
@@ -251,8 +231,109 @@ EXCEL_XML = Format(MEDIA_TYPES["excel-xml"], _read_through_office("excel-xml"))
 PDF = Format(MEDIA_TYPES["pdf"], _read_pdf)
 PICTURE = Format(MEDIA_TYPES["image"], _read_image)
 HTML = Format(MEDIA_TYPES["html"], _read_html)
-CSV = Format(MEDIA_TYPES["csv"], _read_csv)
-MOODLE_XML = Format(MEDIA_TYPES["moodle-xml"], _read_moodle_xml)
-JSON = Format(MEDIA_TYPES["json"], _read_json)
-JSONL = Format(MEDIA_TYPES["jsonl"], _read_json)
-TEXT = Format(MEDIA_TYPES["text"], _read_text)
+CSV = Format(MEDIA_TYPES["csv"], _read_by("plain_text:read_csv"))
+MOODLE_XML = Format(MEDIA_TYPES["moodle-xml"], _read_by("gift:read_moodle_xml"))
+JSON = Format(MEDIA_TYPES["json"], _read_by("json_records:read_json"))
+JSONL = Format(MEDIA_TYPES["jsonl"], _read_by("json_records:read_json"))
+TEXT = Format(MEDIA_TYPES["text"], _read_by("plain_text:read_text"))
+
+
+# Wider than any gap or rule of a printed page.
+LONGEST_RUN = 120
+# Blanks of any kind, or one sign that is no letter, digit or bar of a table.
+_RUN = re.compile(rf"(?<!\s)\s{{{LONGEST_RUN + 1},}}+|([^\w\s|]|_)(?<!\1\1)\1{{{LONGEST_RUN},}}+")
+
+
+def limit_runs(extraction: Extraction) -> Extraction:
+    """The extraction with every run at most LONGEST_RUN long.
+
+    There is a warning where a run was longer.
+    """
+    count = 0
+
+    def limit(text: str) -> str:
+        nonlocal count
+        if len(text) <= LONGEST_RUN:
+            return text
+        text, found = _RUN.subn(_shorten, text)
+        count += found
+        return text
+
+    extraction.lines = [_limit_line(line, limit(line.text), limit) for line in extraction.lines]
+    for sheet in extraction.sheets:
+        sheet.rows[:] = [[limit(cell) for cell in row] for row in sheet.rows]
+    if extraction.records is not None:
+        extraction.records = [_limit_value(record, limit) for record in extraction.records]
+    if count:
+        extraction.warnings.append(
+            f"{count} runs of more than {LONGEST_RUN} equal signs or blanks were read as {LONGEST_RUN} of them."
+        )
+    return extraction
+
+
+def _shorten(run: re.Match[str]) -> str:
+    return run[0][:LONGEST_RUN]
+
+
+def _limit_line(line: Line, text: str, limit: Any) -> Line:
+    if text == line.text:
+        return line
+    # What stood out keeps its place: each place moves by what was dropped before it.
+    dropped = [(run.start() + LONGEST_RUN, run.end()) for run in _RUN.finditer(line.text)]
+
+    def move(place: int) -> int:
+        return place - sum(min(place, last) - first for first, last in dropped if place > first)
+
+    return replace(
+        line,
+        text=text,
+        label_length=move(line.label_length),
+        cells=tuple(limit(cell) for cell in line.cells),
+        emphasis=tuple((move(first), move(last), kind) for first, last, kind in line.emphasis),
+    )
+
+
+def _limit_value(value: Any, limit: Any) -> Any:
+    if isinstance(value, str):
+        return limit(value)
+    if isinstance(value, dict):
+        return {name: _limit_value(part, limit) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_limit_value(part, limit) for part in value]
+    return value
+
+
+def compare_readings(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
+    """The lines that OCR read with how far those of a text layer agree; the rest as they are.
+
+    Lines of the two are matched by their height on the page, since each program parts a row in its own way.
+    """
+    by_page: dict[int, list[Line]] = defaultdict(list)
+    for line in others:
+        if line.box and line.kind != "furniture":
+            by_page[line.page].append(line)
+    return [
+        replace(line, agreed=_compare(line, by_page[line.page]))
+        if line.sure is not None and line.box and by_page.get(line.page)
+        else line
+        for line in lines
+    ]
+
+
+def _compare(line: Line, others: Sequence[Line]) -> float:
+    left, top, right, foot = line.box
+    beside = [
+        other
+        for other in others
+        if top <= (other.box[1] + other.box[3]) / 2 <= foot and other.box[0] < right and other.box[2] > left
+    ]
+    said = _fold("".join(other.text for other in sorted(beside, key=lambda other: other.box[0])))
+    own = _fold(line.text)
+    if not own:
+        return 1.0
+    matcher = SequenceMatcher(None, own, said, autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks()) / max(len(own), 1)
+
+
+def _fold(text: str) -> str:
+    return "".join(one for one in text.casefold() if one.isalnum())

@@ -16,11 +16,10 @@ from tasks.ingest.readers.extraction import Extraction, FoundPicture, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
-from tasks.ingest.readers.pdf_columns import repair_order
 from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_within, join_pictures
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import write_linear
-from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
+from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps, repair_order
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (

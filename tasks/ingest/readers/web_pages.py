@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Sheet
+from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.plain_text import decode
-from tasks.ingest.readers.script_records import find_script_records
 
 _TABLE_MARK = "\ue0f1"
 

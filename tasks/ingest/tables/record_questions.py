@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tasks.ingest.content.choices import make_true_false, set_choice_answer
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.passages import split_material
+from tasks.ingest.content.free_answers import split_material
 from tasks.ingest.content.printed_marks import cut_tags
 from tasks.ingest.layout.options import strip_separators
 from tasks.ingest.tables.packed_options import (

@@ -24,8 +24,7 @@ from tasks.ingest.confidence.judging import write_reading
 from tasks.ingest.contracts import Breach, Checked
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
-from tasks.ingest.located_questions import locate_questions
-from tasks.ingest.stretches import find_stretches, merge_rows
+from tasks.ingest.located_questions import find_stretches, locate_questions, merge_rows
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
