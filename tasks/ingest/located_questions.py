@@ -175,12 +175,8 @@ def _match_printed_keys(drafts: Sequence[Draft], text: str, language: str | None
 
 
 Row = dict[str, Any]
-
-
 # Text between two questions belongs to a doubtful one up to this length; longer gaps are key tables and instructions.
 MOST_GAP = 1_500
-
-
 # Of the characters that the doubtful questions held, so many must stand in the model's questions.
 LEAST_COVERAGE = 0.9
 

@@ -187,8 +187,6 @@ def _explain_nothing(raw: str, split: Split, answers: int, answered: str | None)
 
 
 _FINAL = re.compile(r"期末|期中|本科生|课程考试|(?i:final exam|mid-?term|undergraduate)")
-
-
 _ENTRANCE = re.compile(
     r"考研|研究生入学|硕士(?:研究生)?(?:入学|招生)|博士(?:研究生)?入学|(?i:postgraduate entrance|graduate entrance|entrance examination for)"
 )

@@ -124,8 +124,6 @@ def _prefer_correct(text: str, draft: Draft) -> str:
 
 
 _OPTION_A = re.compile(r"^\s*[（(]?A\s*[)）.．、:：]")
-
-
 _PART_STYLES = ("romanp", "romanl", "letterp", "letter", "nump", "paren", "cnp")
 
 

@@ -27,22 +27,14 @@ from tasks.ingest.words.kinds import infer_free_type
 from tasks.questions import count_blanks, has_blank
 
 _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
-
-
 # what only waits for the judgement: an empty bracket, a line to write on, `True / False`, `Explain:`
 # Characters at the end of a stem in which a place for the answer is looked for.
 _LOOKED_AT = 1_000
 _TRUTH_PLACE = re.compile(
     rf"(?:\s*(?:[（(\[]\s*+(?:{_TRUTH}|_*+)\s*+[)）\]]|_{{3,}}+|(?<=[.。!?\n\s])(?:{_TRUTH})|\n(?:Explain|Justify|Justification|Reason|Why)(?: your answer)?\s*[:.]?\s*_*+))+\s*$"
 )
-
-
 _ASKS_TRUTH = re.compile(r"(?i)\s*[(（\[]?(?:true\s*(?:or|/)\s*false|T\s*/\s*F)\b")
-
-
 _PADDED = re.compile(r"[（(]\s+([^（()）\s][^（()）]{0,38}?)\s+[)）]")
-
-
 BLANK_NUMBER = re.compile(r"\s*(?:[（(]\s*\d{1,2}\s*[)）]|[①-⑳])\s*")
 
 
@@ -175,16 +167,10 @@ def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answere
 
 
 _LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")
-
-
 _ASKING = re.compile(r"\s*(?:Questions?|Required|Requirements?|Tasks?|问题?|要求)\s*[:：]")
-
-
 _SUBPART = re.compile(
     r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
 )
-
-
 # a part that asks, `(2) Draw the graph`, `（1）求……`; answers in parts seldom begin with a demand
 _ASKED_PART = re.compile(
     r"^\s*(?:[（(]\s*(?:\d{1,2}|[ivx]{1,4}|[a-h])\s*[)）]|[a-h]\s*[).])\s*(?:(?i:(?:construct|convert|compute|calculate|find|give|draw|write|prove|eliminate|"
@@ -316,13 +302,9 @@ def _paragraphs(body: Sequence[Piece]) -> list[list[Piece]]:
 
 
 WRITES_CODE = re.compile(r"编写|编程|编制|写(?:出|一个)?.{0,12}(?:程序|函数|语句|代码|算法|过程)|实现|设计")
-
-
 CODE = re.compile(
     r"[;{}]\s*$|^\s*[{}#]|^\s*(?:#\s*include|using\b|import\b|from\s+\w+\s+import|public\b|private\b|class\b|def\b|void\b|int\b|char\b|float\b|double\b|main\s*\(|for\s*\(|while\s*\(|if\s*\(|else\b|return\b|print\w*\s*\(|cout\b|cin\b|(?i:select|insert|update|create)\s+\w)|^\s*//|/\*.*\*/"
 )
-
-
 _PROOF = re.compile(r"\s*证明?\s*[:：]\s*")
 
 
@@ -361,18 +343,12 @@ def is_written_code(body: Sequence[Piece]) -> bool:
 _INSTRUCTS = re.compile(
     r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)"
 )
-
-
 _FIRST_PART = re.compile(
     r"^\s*(?:(?:问题?|请问|请回答|试问)\s*[:：]\s*)?(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
 )
-
-
 _ASKING_LEAD = re.compile(
     r"\s*(?:请(?:根据(?:以上|上述)(?:材料|资料|案例))?(?:回答|思考|分析)?(?:以下|下列|上述)?(?:问题)?|(?:思考)?问题?|试问|回答(?:下列|以下)?问题)\s*[:：]?\s*"
 )
-
-
 _REQUEST = re.compile(
     r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
 )

@@ -320,8 +320,6 @@ class _Echoes:
 
 
 _LEAST_ECHOED = 6
-
-
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 

@@ -314,8 +314,6 @@ def _name_answer(text: str) -> str:
 
 
 _KEY_AHEAD = re.compile(r"\s*[（(\[]?\s*(?:[A-Ha-h]{1,5}(?![A-Za-z])|[√×✓✗对错TF正]|(?i:true|false))")
-
-
 _MARKED_TITLE = re.compile(r"\s*(?:[A-H]|\d{1,2}|[IVX]{1,4})\s*[.．、:：)）]\s*(?P<title>[^（(:：\[]{2,40})")
 
 

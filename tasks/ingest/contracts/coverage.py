@@ -167,8 +167,6 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
 
 
 _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
-
-
 _SIGNS = re.compile(r"[\W_]+")
 
 

@@ -88,15 +88,11 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
 _ANSWER_RULE = re.compile(
     r"\s*(?:[（(]?(?:\d|[a-z]|[ivx]{1,4})[)）.]?)?\s*\.{20,}\s*(?:[（(\[]\s*\d{1,2}\s*(?:marks?|分)?\s*[)）\]])?\s*"
 )
-
-
 _HEADING = re.compile(
     r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fffA-Z])"
 )
 _TITLE = re.compile(r"[（(][^（()）]*[)）]|[^\u4e00-\u9fffA-Za-z（(/ -]|\s{2,}")
 _SECTIONS = ("cn", "part", "roman", "cnp")
-
-
 _HEADING_NUMERAL = re.compile("[一二三四五六七八九十Ⅰ-Ⅻ]")
 _HEADING_STARTS = frozenset("第一二三四五六七八九十ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 

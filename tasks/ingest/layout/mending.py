@@ -36,8 +36,6 @@ def drop_decoration(lines: IndexedLines) -> IndexedLines:
 
 # the sign of a list before an option that has its letter: `- A. a = b`
 _LIST_SIGN = re.compile(r"\s*[-–—+]\s+(?=[（(]?[A-Ja-j]\s*[.．、:：)）]\s*\S)")
-
-
 _FORM_LEAD = re.compile(r"\s*([^\W\d_]{2,6}?)\s*(?=[一二三四五六七八九十]{1,3}\s*[、.．])")
 
 

@@ -34,13 +34,9 @@ QUESTION_STYLES = (
     "letter",
     "letterp",
 )
-
-
 # begins with the digit and looks back from it: a search skips to digits
 _YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
 _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
-
-
 # more than any other reading of a number saves
 _GIVEN = 30.0
 

@@ -17,13 +17,9 @@ from tasks.ingest.words.grammar import truth_word
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
 _WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
-
-
 _LETTER_SHAPE = re.compile(
     rf"(?P<before>^|\s)(?P<open>{_OPEN}?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
-
-
 # The same, beginning with the letter and looking back from it: a search skips to letters.
 _SHAPED_LETTER = re.compile(
     rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_OPEN}[A-Ja-j])|(?<=^{_OPEN}[A-Ja-j]))(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
@@ -173,18 +169,12 @@ def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequ
 _DIGIT = re.compile(
     r"(?<!\s)\s*+(?P<open>[（(\[]?)\s*+(?P<number>\d{1,2}|[①-⑩])\s*+(?P<close>[)）\].．、:：>]?)\s*+(?=\S)"
 )
-
-
 _ASKS = re.compile(
     r"[？?]\s*$|[（(\[]\s*\d+\s*(?:分|marks?|points?|pts?)|_{3,}|[（(]\s+[)）]|（）", re.IGNORECASE
 )
-
-
 _DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )
-
-
 _HAS_LETTERS = re.compile(r"(?:^|\s)[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
 
 

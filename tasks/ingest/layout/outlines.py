@@ -209,8 +209,6 @@ def _find_counters(lines: Sequence[str]) -> set[int]:
 
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-
-
 _LOOSE = re.compile(
     r"\s*(?:[\[【(（][^\])】）\d]{1,8}[\])】）])?\s*[^\w\s]?\s*(\d{1,3})(?!\d)\s*[^\w\s]{0,2}\s*(?=\S)"
 )

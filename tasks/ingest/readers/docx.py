@@ -46,8 +46,6 @@ from tasks.ingest.readers.scripts import SYMBOL_FONT, lower_text, raise_text
 from tasks.ingest.words.columns import find_question_header
 
 WALKER_VERSION = "2"
-
-
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "delInstrText", "annotationRef", "rPr", "pPr", "sectPr",
             "proofErr", "bookmarkStart", "bookmarkEnd", "commentReference", "lastRenderedPageBreak", "fldData"}  # fmt: skip
 

@@ -228,11 +228,7 @@ SYMBOLS = {
     ("wingdings 2", 0xA3): "□",
     ("wingdings 2", 0x3F): "×",
 }
-
-
 EQUATION_FIELD = re.compile(r"^\s*EQ\s", re.IGNORECASE)
-
-
 CIRCLE_FIELD = re.compile(r"\\o\s*\\ac\s*\(\s*[○◯]\s*[,，;；]\s*(\d+)\s*\)", re.IGNORECASE)
 
 

@@ -22,8 +22,6 @@ Options = Mapping[str, Any]
 
 # What a scanned page may take beyond the time limit of its document, and all of them together.
 SECONDS_PER_SCAN = 60
-
-
 MAX_SCAN_SECONDS = 3600
 
 # Content that says little of what a file is: here a reader that another package brings for the suffix comes first.
@@ -236,8 +234,6 @@ MOODLE_XML = Format(MEDIA_TYPES["moodle-xml"], _read_by("gift:read_moodle_xml"))
 JSON = Format(MEDIA_TYPES["json"], _read_by("json_records:read_json"))
 JSONL = Format(MEDIA_TYPES["jsonl"], _read_by("json_records:read_json"))
 TEXT = Format(MEDIA_TYPES["text"], _read_by("plain_text:read_text"))
-
-
 # Wider than any gap or rule of a printed page.
 LONGEST_RUN = 120
 # Blanks of any kind, or one sign that is no letter, digit or bar of a table.

@@ -36,27 +36,15 @@ from tasks.ingest.readers.pdf_rules import (
 from tasks.ingest.readers.pdf_view import View, find_view
 
 MAX_PAGES = 2000
-
-
 BROKEN_SHARE = 0.01
-
-
 # Above this share of unreadable characters a page is better read by OCR than as it stands.
 UNREADABLE_SHARE = 0.3
-
-
 # Where so much of a page's text is another program's OCR, the page is read by our own.
 RECREATED_SHARE = 0.5
-
-
 # A stamp on a page that is a picture has fewer characters than a paper has.
 STAMP_CHARACTERS = 150
-
-
 # A picture needs so many bytes for every mark of print that it shows, however well it is packed.
 MARK_BYTES = 12
-
-
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
 MIN_PICTURE = 7.0
 

@@ -159,8 +159,6 @@ def find_column_border(rows: list[Row], width: float, share: float = 0.2) -> flo
 
 
 OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
-
-
 _NUMBERS = re.compile(r"[\d一二三四五六七八九十]+")
 # Characters of a text, and pages, that show whether it stands on every other one.
 _LONG = 6
@@ -273,8 +271,6 @@ def first_word_width(row: Row) -> float:
 
 
 _LATIN_WORD = re.compile(r"[\x21-\x7e]+")
-
-
 _ANSWER = re.compile(
     r"\s*(?:【[^【】]{2,8}】|(?:(?:参考|正确|标准)?答案?|解|(?:答案|试题)?解析)\s*[:：]|"
     r"(?:Answers?|Ans|Solutions?|Key|Explanation)\s*[.:：])"

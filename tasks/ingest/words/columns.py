@@ -31,8 +31,6 @@ _LOOSE_NAMES = (
     ("chapter", re.compile(r"知识点$")),
 )
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
-
-
 # several options in one cell
 _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.．、:：)）]")
 
@@ -272,14 +270,10 @@ def is_a_students(name: str) -> bool:
 _STRONG_STEM = re.compile(
     r"题|试题|问题|题干|stem|questions?|question (?:text|stem|content)|problems?|prompt", re.IGNORECASE
 )
-
-
 KEY_CELL = re.compile(
     r"^\s*(?:[A-Ja-j](?:[\s,，、;；]*[A-Ja-j]){0,7}|√|×|✓|✗|对|错|正确|错误|T|F|true|false)\s*$",
     re.IGNORECASE,
 )
-
-
 MIN_STEM = 4
 
 
