@@ -61,12 +61,6 @@ def lake(settings: Settings) -> Iterator[Lake]:
         yield opened
 
 
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
-
-
 MODEL = replace(make_model("writer"), roles=("generator",), parameters={"max_tokens": 2000})
 
 

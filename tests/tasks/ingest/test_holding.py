@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +24,6 @@ from warehouse.lake import Lake, open_lake
 
 ROOT = Path(__file__).resolve().parents[3]
 GOOD = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n3. 太阳绕地球转。（×）\n"
-
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
-
-
-@pytest.fixture
-def lake(settings: Settings) -> Iterator[Lake]:
-    with open_new_lake(settings) as lake:
-        yield lake
 
 
 @pytest.fixture
