@@ -24,10 +24,10 @@ from tasks.ingest.answer_files import find_companion
 from tasks.ingest.archiving import archive_document
 from tasks.ingest.corrected import add_known
 from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, list_sources, parse_sources
-from tasks.ingest.holding import HELD, read_released
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.located_questions import find_stretches
 from tasks.ingest.mapping import read_mapping
+from tasks.ingest.removal import HELD, read_released
 from tasks.ingest.words.warnings import NOT_READ
 from tasks.running import Progress
 from tasks.running.claiming import POLL_S

@@ -47,7 +47,7 @@ from .pages import list_whole_pages as list_whole_pages
 from .pages import read_picture_size as read_picture_size
 
 # (left, top, right, bottom) in thousandths of the page as shown.
-from .place import Box as Box
+from .original import Box as Box
 
 __all__ = [
     "Box",

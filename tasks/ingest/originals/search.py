@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.ingest.originals.place import Box, merge_boxes
+from tasks.ingest.originals.original import Box, merge_boxes
 from tasks.ingest.readers.page_boxes import frame_page
 
 # A line of fewer letters stands in many places: it is found only right behind one that was found.

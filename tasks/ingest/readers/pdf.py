@@ -20,7 +20,7 @@ from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_with
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps, repair_order
-from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
+from tasks.ingest.readers.pdf_pages import Character, Page, Row, View, find_view, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
@@ -33,7 +33,6 @@ from tasks.ingest.readers.pdf_rules import (
     read_bounds,
     read_rules,
 )
-from tasks.ingest.readers.pdf_view import View, find_view
 
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01

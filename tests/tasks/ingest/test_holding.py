@@ -15,8 +15,8 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, make_options, parse_document
-from tasks.ingest.holding import release_document
 from tasks.ingest.landing import land_documents
+from tasks.ingest.removal import release_document
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.finnish_paper import write_paper
@@ -115,7 +115,7 @@ RELEASE = """
 import sys
 from pathlib import Path
 from schemas.settings import Settings
-from tasks.ingest.holding import release_document
+from tasks.ingest.removal import release_document
 from warehouse.lake.store import open_lake
 
 settings = Settings(home=Path(sys.argv[1]))
