@@ -248,6 +248,15 @@ class LinedPaper:
     tags: Sequence[str]
     # what the lines of one question came to: most questions are the same in every reading
     contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
+    noise: dict[tuple[object, ...], bool] = field(default_factory=dict)
+
+    def is_noise(self, piece: Piece) -> bool:
+        """What `is_noise` says of a line, asked once for all readings."""
+        key = (piece.text, piece.kind, piece.label is None)
+        known = self.noise.get(key)
+        if known is None:
+            known = self.noise[key] = is_noise(piece)
+        return known
 
     @cached_property
     def repeated(self) -> Repeated:
@@ -368,7 +377,7 @@ def _split_part(
     part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
-    kept = [piece for piece in drop_notices(part).pieces if not is_noise(piece)]
+    kept = [piece for piece in drop_notices(part).pieces if not paper.is_noise(piece)]
     pieces = list(move_brackets(IndexedLines(kept)).pieces)
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)

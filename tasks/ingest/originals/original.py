@@ -79,13 +79,14 @@ def merge_boxes(lines: Sequence[Box]) -> list[Box]:
             is_below = -MOST_GAP / 4 < line[1] - block[3] < MOST_GAP
             is_beside = line[1] < block[3] and line[3] > block[1]
             if min(line[2], block[2]) > max(line[0], block[0]) and (is_below or is_beside):
-                blocks[-1] = _join(block, line)
+                blocks[-1] = join_boxes(block, line)
                 continue
         blocks.append(line)
     return [_widen(block) for block in blocks[:MOST_BOXES]]
 
 
-def _join(one: Box, other: Box) -> Box:
+def join_boxes(one: Box, other: Box) -> Box:
+    """The least box that holds both."""
     return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
 
 

@@ -70,25 +70,20 @@ def describe_lines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
         for step_to in (-2, -1, 1, 2, 3):
             place = index + step_to
             if 0 <= place <= last:
-                features += _describe_beside(step_to, own[place], style, ends)
+                other = own[place]
+                features += [
+                    f"{step_to}s{other[0]}v{other[1]}",
+                    f"{step_to}p{other[3]}",
+                    f"{step_to}k{other[5]}",
+                    f"{step_to}e{other[6]}",
+                    f"{step_to}l{other[7]}",
+                    f"{step_to}s{other[0]}k{other[5]}s{style}",
+                    f"{step_to}k{other[5]}e{ends}",
+                ]
             else:
                 features.append(f"{step_to}none")
         described.append(features)
     return described
-
-
-@lru_cache(maxsize=1 << 14)  # lines of a few kinds stand beside lines of a few kinds
-def _describe_beside(step_to: int, other: _Own, style: str, ends: str) -> tuple[str, ...]:
-    """The features of a line that stands so many lines further, for one of this style and end."""
-    return (
-        f"{step_to}s{other[0]}v{other[1]}",
-        f"{step_to}p{other[3]}",
-        f"{step_to}k{other[5]}",
-        f"{step_to}e{other[6]}",
-        f"{step_to}l{other[7]}",
-        f"{step_to}s{other[0]}k{other[5]}s{style}",
-        f"{step_to}k{other[5]}e{ends}",
-    )
 
 
 _Own = tuple[str, str, str, str, str, str, str, str]

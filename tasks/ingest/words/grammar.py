@@ -163,6 +163,24 @@ def may_open_status(character: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1 << 12)
+def _may_begin(two: str) -> bool:
+    """Whether a status line may begin with these two characters.
+
+    True where the first is no plain letter.
+    """
+    first = two[:1].casefold()
+    if len(two) < 2 or not first.isalpha() or len(first) > 1:
+        return True
+    folded = _fold_status(f"{two}x")
+    return folded[:2] in _status_beginnings()
+
+
+@lru_cache(maxsize=1)
+def _status_beginnings() -> frozenset[str]:
+    return frozenset(line[:2] for line in _status()[0])
+
+
 def is_status_line(text: str) -> bool:
     """Whether a line is what a learning platform or a form prints around questions.
 
@@ -171,6 +189,8 @@ def is_status_line(text: str) -> bool:
     first = text[:1]
     if (len(text) > 60 and first not in "-—=*_~") or len(text) > 200 or not may_open_status(first):
         return False
+    if not _may_begin(text[:2]):
+        return False  # `A. …` is no `answer saved`
     folded = _fold_status(text)
     return len(folded) <= 60 and folded in _status()[0]
 
