@@ -1,6 +1,7 @@
 """Land parsed documents: originals first, then rows.
 
-It is done in chunks, so that a kill at any moment loses nothing.
+It is done in chunks, so that a kill at any moment loses nothing. Where several processes ingest the same papers each
+document is one process's at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Questions of a model, looked up in the paper letter by letter.
+"""Questions of a model, looked up letter by letter in a paper's doubtful stretches.
 
 What is not there is refused.
 """

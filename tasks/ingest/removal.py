@@ -1,9 +1,8 @@
-"""Remove a document that should not have been ingested.
+"""Remove a document that should not have been ingested, or let a held one go on.
 
-Its questions leave the lake, the record of it stays.
-
-The row in `documents` remains, with the status `removed` and the reason, so that the same file is not ingested again
-unless it is asked for (`--again`). What has become part of a bank version cannot be removed, only retired.
+The questions of a removed one leave the lake. Its row in `documents` remains, with the status `removed` and the reason,
+so that the same file is not ingested again unless it is asked for (`--again`). What has become part of a bank version
+cannot be removed, only retired.
 """
 
 from __future__ import annotations

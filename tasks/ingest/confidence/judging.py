@@ -1,4 +1,4 @@
-"""How sure a reading is, and whether its paper is held whole."""
+"""How sure a reading is by the fitted numbers, and whether its paper is held whole."""
 
 from __future__ import annotations
 

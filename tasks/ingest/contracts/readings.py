@@ -1,4 +1,4 @@
-"""A reading of a paper as its contracts see it: what was found, and where."""
+"""A reading of a paper as its contracts see it, and what one of them finds."""
 
 from __future__ import annotations
 

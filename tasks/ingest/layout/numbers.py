@@ -1,4 +1,8 @@
-"""Which of the printed numbers may count questions."""
+"""Which of the printed numbers count questions, and which only number parts inside one.
+
+A cheapest-path search over all numbers of one style: 1 2 3 [1 2] 4 reads as four questions of which the third holds a
+list, because every other reading leaves numbers unexplained.
+"""
 
 from __future__ import annotations
 

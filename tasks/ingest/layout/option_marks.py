@@ -1,6 +1,6 @@
 """The marks of options, found by their repetition.
 
-They are letters in any stop or bracket, and numbers below each question.
+They are letters in any stop or bracket, numbers below each question, bullets, and `T、` beside `F、`.
 """
 
 from __future__ import annotations

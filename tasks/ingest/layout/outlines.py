@@ -1,7 +1,8 @@
 """Further readings of a paper: which of its marks head sections, and which count questions.
 
-A series of marks may head sections, or count questions where it runs through the paper; each such reading is an outline,
-which the contracts of the paper judge.
+A series of marks may head sections, where the numbers of another start again below its lines or these name types or
+announce counts, or it counts questions where it runs through the paper; each such reading is an outline, which the
+contracts of the paper judge.
 """
 
 from __future__ import annotations

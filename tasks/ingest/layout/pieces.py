@@ -1,4 +1,7 @@
-"""Cleaned lines that remember where they stand in the raw text."""
+"""Cleaned lines that remember where they stand in the raw text.
+
+With them come the facts that many rules ask for, gathered in one pass: what each line begins with, which lines are short.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of one section divided into its questions."""
+"""The lines of one section divided into its questions, with what several of them share."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The elements of a Word document.
+"""The parts of a Word package, and the elements of its document.
 
-They are parsed without trust, and found in the wrappers that Word puts around them.
+They are parsed without trust; a part may be missing or damaged, an element in the wrappers that Word puts around it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Our readers, one for each kind of file, and which one reads a file.
+"""Our readers, one for each kind of file, and what is done to all that they read.
 
-It is chosen by the file's content, else another package's by its suffix.
+The reader is chosen by the file's content, else another package's by its suffix. Long runs of one sign are limited:
+patterns look for blanks and rules from every place of a line. What a scanner's own text says is put beside OCR's.
 """
 
 from __future__ import annotations

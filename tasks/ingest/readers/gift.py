@@ -1,6 +1,6 @@
-"""Questions in Moodle's GIFT format.
+"""Questions in Moodle's two formats.
 
-They are written `::title:: stem {=right ~wrong}`, `{T}`, `{=answer}`, `{}`.
+GIFT is written `::title:: stem {=right ~wrong}`, `{T}`, `{=answer}`, `{}`; XML `<quiz><question type="multichoice">…`.
 """
 
 from __future__ import annotations

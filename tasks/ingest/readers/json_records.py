@@ -1,4 +1,4 @@
-"""JSON and JSON lines: the records that are questions."""
+"""The records that are questions, in JSON, JSON lines, and the scripts of web pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which rows of a PDF are running headers and footers, and which only run on in the next."""
+"""The order of a page's rows, and which of them are furniture or run on in the next.
+
+Columns are found and read one after the other.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A page of a PDF as it is read.
+"""A page of a PDF as it is read: its rows in reading order, and what else stands on it.
 
-It holds its rows of text in reading order, and what else stands on it.
+It is turned so that most of its characters stand upright: files keep coordinates as they were drawn; /Rotate, a crop box
+and sideways text put another page before the reader.
 """
 
 from __future__ import annotations

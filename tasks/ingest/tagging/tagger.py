@@ -1,6 +1,7 @@
-"""The learned tagger.
+"""The learned tagger: what each line is, by a conditional random field over all lines.
 
-What each line of a paper is, by a conditional random field over all lines.
+It sees how each line begins and ends, how it looks, what repeats, and its neighbours. No feature holds a word of the text, but
+that a line speaks of marks, of a question or of an answer: what was learned of one subject or language holds for others.
 
 Its tags are a proposal, one more reading that the contracts of the paper judge. It was trained on readings whose contracts
 hold (`python -m tests.benchmarks.ingest_tagger --fit tasks/ingest/tagging/tagger.crf`).
