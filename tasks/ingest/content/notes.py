@@ -16,7 +16,7 @@ import yaml
 
 @dataclass(frozen=True)
 class Note:
-    """A code: what it means and what to do, in English and Chinese, and how heavy it is beside others."""
+    """A code: what it means, what to do, in English and Chinese, and how heavy it is."""
 
     code: str
     en: str

@@ -140,13 +140,13 @@ class ContractCheck:
             self.notes.append((draft, note))
 
     def breach(self, contract: str, place: int, size: int, words: str, section: int | None = None) -> None:
-        """Let the paper be one that does not keep this contract; what is asked for is that of `Breach`."""
+        """Let the contract be one that is not kept; what is asked for is that of `Breach`."""
         self.breaches.append(Breach(contract, place, size, words, section))
 
     def doubt_all(
         self, contract: str, drafts: Sequence[Draft], words: str, section: int | None = None, note: str = ""
     ) -> None:
-        """Doubt questions together, in one breach that stands at the first; without any nothing is broken."""
+        """Doubt questions together, in one breach at the first; without any nothing is broken."""
         for draft in drafts:
             self.doubt(draft, note)
         if drafts:

@@ -50,7 +50,7 @@ class LineRole:
 
 @dataclass(frozen=True)
 class Correction:
-    """How a person says that a paper is divided: its own lines by their places, or lines of a shape."""
+    """How a person says that a paper is divided: its lines by place, or lines of a shape."""
 
     lines: tuple[LineRole, ...] = ()
     shapes: tuple[LineRole, ...] = ()

@@ -39,11 +39,24 @@ READERS: Final[Seam[Reader]] = Seam(
     "proctor.readers",
     "reader",
     {
-        kind: f"tasks.ingest.readers.formats:{'PICTURE' if kind == 'image' else kind.upper().replace('-', '_')}"
-        for kind in (
-            *("docx", "xlsx", "xlsb", "xls", "ods", "doc", "rtf", "odt", "word-xml", "excel-xml"),
-            *("pdf", "image", "html", "csv", "moodle-xml", "json", "jsonl", "text"),
-        )
+        "docx": "tasks.ingest.readers.formats:DOCX",
+        "xlsx": "tasks.ingest.readers.formats:XLSX",
+        "xlsb": "tasks.ingest.readers.formats:XLSB",
+        "xls": "tasks.ingest.readers.formats:XLS",
+        "ods": "tasks.ingest.readers.formats:ODS",
+        "doc": "tasks.ingest.readers.formats:DOC",
+        "rtf": "tasks.ingest.readers.formats:RTF",
+        "odt": "tasks.ingest.readers.formats:ODT",
+        "word-xml": "tasks.ingest.readers.formats:WORD_XML",
+        "excel-xml": "tasks.ingest.readers.formats:EXCEL_XML",
+        "pdf": "tasks.ingest.readers.formats:PDF",
+        "image": "tasks.ingest.readers.formats:PICTURE",
+        "html": "tasks.ingest.readers.formats:HTML",
+        "csv": "tasks.ingest.readers.formats:CSV",
+        "moodle-xml": "tasks.ingest.readers.formats:MOODLE_XML",
+        "json": "tasks.ingest.readers.formats:JSON",
+        "jsonl": "tasks.ingest.readers.formats:JSONL",
+        "text": "tasks.ingest.readers.formats:TEXT",
     },
     needs=("media_type", "read"),
 )

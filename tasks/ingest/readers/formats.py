@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from importlib import import_module
 from typing import Any
 
 from schemas.errors import DocumentError
@@ -119,13 +118,11 @@ def _take_time(scans: int, options: Options) -> float:
     return float(options["time_limit_s"]) * 0.8 + extra
 
 
-def _read_by(name: str, *more: str) -> Callable[[bytes, Options], Extraction]:
-    """The reader `module:function` of this room, imported when it is called; it takes the bytes and `more`."""
-
+def _read_workbook(kind: str) -> Callable[[bytes, Options], Extraction]:
     def read(data: bytes, options: Options) -> Extraction:
-        module, _, function = name.partition(":")
-        found: Extraction = getattr(import_module(f"{__package__}.{module}"), function)(data, *more)
-        return found
+        from tasks.ingest.readers.workbook import read_workbook
+
+        return read_workbook(data, kind)
 
     return read
 
@@ -161,10 +158,34 @@ def _read_word_binary(data: bytes, failure: DocumentError) -> Extraction:
         raise error if error.code == "encrypted" else failure from error
 
 
+def _read_moodle_xml(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.gift import read_moodle_xml
+
+    return read_moodle_xml(data)
+
+
+def _read_json(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.json_records import read_json
+
+    return read_json(data)
+
+
+def _read_csv(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.plain_text import read_csv
+
+    return read_csv(data)
+
+
 def _read_html(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.web_pages import read_html
 
     return read_html(data, options.get("folder"))
+
+
+def _read_text(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.plain_text import read_text
+
+    return read_text(data)
 
 
 def _read_pdf(data: bytes, options: Options) -> Extraction:
@@ -218,10 +239,10 @@ def _read_image(data: bytes, options: Options) -> Extraction:
 
 
 DOCX = Format(MEDIA_TYPES["docx"], _read_docx)
-XLSX = Format(MEDIA_TYPES["xlsx"], _read_by("workbook:read_workbook", "xlsx"))
-XLSB = Format(MEDIA_TYPES["xlsb"], _read_by("workbook:read_workbook", "xlsb"))
-XLS = Format(MEDIA_TYPES["xls"], _read_by("workbook:read_workbook", "xls"))
-ODS = Format(MEDIA_TYPES["ods"], _read_by("workbook:read_workbook", "ods"))
+XLSX = Format(MEDIA_TYPES["xlsx"], _read_workbook("xlsx"))
+XLSB = Format(MEDIA_TYPES["xlsb"], _read_workbook("xlsb"))
+XLS = Format(MEDIA_TYPES["xls"], _read_workbook("xls"))
+ODS = Format(MEDIA_TYPES["ods"], _read_workbook("ods"))
 DOC = Format(MEDIA_TYPES["doc"], _read_through_office("doc"))
 RTF = Format(MEDIA_TYPES["rtf"], _read_through_office("rtf"))
 ODT = Format(MEDIA_TYPES["odt"], _read_through_office("odt"))
@@ -230,11 +251,11 @@ EXCEL_XML = Format(MEDIA_TYPES["excel-xml"], _read_through_office("excel-xml"))
 PDF = Format(MEDIA_TYPES["pdf"], _read_pdf)
 PICTURE = Format(MEDIA_TYPES["image"], _read_image)
 HTML = Format(MEDIA_TYPES["html"], _read_html)
-CSV = Format(MEDIA_TYPES["csv"], _read_by("plain_text:read_csv"))
-MOODLE_XML = Format(MEDIA_TYPES["moodle-xml"], _read_by("gift:read_moodle_xml"))
-JSON = Format(MEDIA_TYPES["json"], _read_by("json_records:read_json"))
-JSONL = Format(MEDIA_TYPES["jsonl"], _read_by("json_records:read_json"))
-TEXT = Format(MEDIA_TYPES["text"], _read_by("plain_text:read_text"))
+CSV = Format(MEDIA_TYPES["csv"], _read_csv)
+MOODLE_XML = Format(MEDIA_TYPES["moodle-xml"], _read_moodle_xml)
+JSON = Format(MEDIA_TYPES["json"], _read_json)
+JSONL = Format(MEDIA_TYPES["jsonl"], _read_json)
+TEXT = Format(MEDIA_TYPES["text"], _read_text)
 # Wider than any gap or rule of a printed page.
 LONGEST_RUN = 120
 # Blanks of any kind, or one sign that is no letter, digit or bar of a table.
