@@ -1,4 +1,4 @@
-"""Which real papers are read otherwise than they were: hashes of readings, and none of their text.
+"""Which real papers are read otherwise than they were, by hashes of their readings.
 
     python -m tests.benchmarks.ingest_changes FOLDER… [--write]
 
