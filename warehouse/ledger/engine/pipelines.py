@@ -44,11 +44,15 @@ class Pipeline:
 
     @contextmanager
     def noticing(self) -> Iterator[None]:
-        """Know of a fault that is heard of in this block, whatever becomes of its error."""
+        """Know of a fault of the server's that is heard of in this block, whatever becomes of its error.
+
+        What the driver refuses to send (a text with a NUL) breaks nothing that was sent.
+        """
         try:
             yield
-        except BaseException:
-            self.is_broken = True
+        except psycopg.Error as error:
+            if error.sqlstate is not None or isinstance(error, psycopg.OperationalError):
+                self.is_broken = True
             raise
 
     def call_after(self, callback: Callable[[], None]) -> None:
