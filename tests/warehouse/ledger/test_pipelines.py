@@ -135,6 +135,24 @@ def test_a_fault_that_is_heard_of_within_its_own_operation_is_that_operations_al
     assert rules.names(ledger) == {"twice", "before", "after"}
 
 
+def test_a_statement_that_was_sent_after_a_fault_can_be_sent_again(ledger: Ledger) -> None:
+    """However often: the driver prepares it on the server after a few times, where the server may not have looked at it."""
+
+    def put_many(first: str) -> Callable[[Connection], None]:
+        def operation(connection: Connection) -> None:
+            for number in range(8):
+                put(first if number == 0 else f"{first} {number}")(connection)
+
+        return operation
+
+    ledger.writer.run(put("twice"))
+    with pytest.raises(IntegrityError):
+        ledger.writer.run(put_many("twice"))
+    for first in ("a", "b", "c"):
+        ledger.writer.run(put_many(first))
+    assert len(rules.names(ledger)) == 25
+
+
 def test_who_lives_with_the_fault_of_another_takes_nobody_with_it(ledger: Ledger) -> None:
     def swallow(connection: Connection) -> str:
         time.sleep(0.1)

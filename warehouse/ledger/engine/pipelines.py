@@ -23,7 +23,8 @@ class Pipeline:
 
     Attributes:
         is_patient: whether each statement is waited for.
-        is_broken: whether a statement has failed since the last `forget`: the one that says so may be a later one.
+        is_broken: whether a statement has failed: the one that says so may be a later one. What was sent after it was never looked at,
+            and the driver may take a statement for prepared that is not: the connection is good for a ROLLBACK, and then for nothing.
     """
 
     def __init__(self, driver: psycopg.Connection[Any]) -> None:
@@ -63,14 +64,15 @@ class Pipeline:
         """Let go of what was sent, and of its errors: the transaction is to be undone."""
         with suppress(psycopg.Error):
             self._sent.sync()
-        self._callbacks, self.is_broken = [], False
+        self._callbacks = []
 
     @contextmanager
     def patient(self) -> Iterator[None]:
-        """Wait for each statement meanwhile."""
+        """Wait for each statement meanwhile; nothing is then sent after one that failed."""
         self.is_patient = True
         try:
             yield
+            self.is_broken = False
         finally:
             self.is_patient = False
 

@@ -246,9 +246,10 @@ class GroupCommitWriter:
             self._given_up.set()
 
     def _connect(self) -> Connection:
-        """The connection of this thread; a new one where the last was lost with its server."""
-        if self._connection is not None and self._connection.invalidated:
-            # Its COMMIT was kept all the same: the next transaction has another one.
+        """The connection of this thread; a new one where the last was lost with its server, or is broken."""
+        is_broken = self._pipeline is not None and self._pipeline.is_broken
+        if self._connection is not None and (self._connection.invalidated or is_broken):
+            # Its COMMIT may have been kept all the same: the next transaction has another one.
             self._disconnect()
         if self._connection is None:
             self._connection = self._engine.connect()
@@ -259,6 +260,9 @@ class GroupCommitWriter:
     def _disconnect(self) -> None:
         if self._pipeline is not None:
             self._pipeline.close()
+            if self._pipeline.is_broken and self._connection is not None:
+                # Nobody else may have it.
+                self._connection.invalidate()
             self._pipeline = None
         if self._connection is not None:
             self._connection.close()
@@ -294,7 +298,6 @@ class GroupCommitWriter:
         """
         if self._pipeline is None:
             return self._run_each(connection, work)
-        self._pipeline.is_broken = False
         try:
             return self._run_each(connection, work)
         except _UnknownFault:
