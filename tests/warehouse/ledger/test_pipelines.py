@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, bindparam
@@ -109,7 +110,7 @@ def test_an_operation_may_live_with_a_refusal_of_the_server(ledger: Ledger) -> N
     assert rules.names(ledger) == {"before", "twice", "after"}
 
 
-def put(name: str, pause_s: float = 0.0) -> Callable[[Connection], Later[str]]:
+def put(name: str, pause_s: float = 0.0) -> Callable[[Connection], Any]:
     """Write a row, and wait for nothing but a pause, in which the server may tell of a fault."""
 
     def operation(connection: Connection) -> Later[str]:
@@ -122,9 +123,9 @@ def put(name: str, pause_s: float = 0.0) -> Callable[[Connection], Later[str]]:
 
 
 def test_a_fault_that_is_heard_of_within_its_own_operation_is_that_operations_alone(ledger: Ledger) -> None:
-    """Whatever the operation sends next hears of it, and a batch is never tried until nothing is left of it."""
+    """Whatever it sends next hears of it, and the batch is not refused as a whole."""
 
-    def put_two(connection: Connection) -> Later[str]:
+    def put_two(connection: Connection) -> Any:
         put("twice", 0.1)(connection)
         return put("other")(connection)
 
@@ -136,7 +137,7 @@ def test_a_fault_that_is_heard_of_within_its_own_operation_is_that_operations_al
 
 
 def test_a_statement_that_was_sent_after_a_fault_can_be_sent_again(ledger: Ledger) -> None:
-    """However often: the driver prepares it on the server after a few times, where the server may not have looked at it."""
+    """However often: the driver prepares it after a few times, and a server skips that too."""
 
     def put_many(first: str) -> Callable[[Connection], None]:
         def operation(connection: Connection) -> None:
@@ -174,20 +175,17 @@ def test_of_a_commit_whose_answer_is_lost_nobody_is_told_what_is_not_known(serve
     with open_slow_link(server.folder, 0.0) as link:
         url = server.new_ledger_url().replace(str(server.folder), str(link.folder))
 
-        def lose(_: Connection) -> None:
+        def lose(connection: Connection) -> str:
             link.lost = b"COMMIT\0"
+            return rules.add("known")(connection)
+
+        def log(connection: Connection) -> Any:
+            return add_entry(connection, Entry("list", "u"))
 
         with open_ledger(url) as ledger:
             ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "first")))
             ledger.writer.submit(lambda _: time.sleep(0.1))
-            known, later, logged = (
-                ledger.writer.submit(one)
-                for one in (
-                    lambda connection: [lose(connection), rules.add("known")(connection)][1],
-                    put("later"),
-                    lambda connection: add_entry(connection, Entry("list", "u")),
-                )
-            )
+            known, later, logged = (ledger.writer.submit(one) for one in (lose, put("later"), log))
             assert known.result(30) == "known"
             assert isinstance(later.exception(30), StoreError)
             assert isinstance(logged.exception(30), StoreError)

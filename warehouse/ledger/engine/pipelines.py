@@ -45,7 +45,7 @@ class Pipeline:
 
     @contextmanager
     def noticing(self) -> Iterator[None]:
-        """Know of a fault of the server's that is heard of in this block, whatever becomes of its error.
+        """Know of a fault of the server's that is heard of here, whatever becomes of its error.
 
         What the driver refuses to send (a text with a NUL) breaks nothing that was sent.
         """

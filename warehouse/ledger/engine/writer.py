@@ -246,7 +246,7 @@ class GroupCommitWriter:
             self._given_up.set()
 
     def _connect(self) -> Connection:
-        """The connection of this thread; a new one where the last was lost with its server, or is broken."""
+        """The connection of this thread; a new one where the last was lost, or is broken."""
         is_broken = self._pipeline is not None and self._pipeline.is_broken
         if self._connection is not None and (self._connection.invalidated or is_broken):
             # Its COMMIT may have been kept all the same: the next transaction has another one.
