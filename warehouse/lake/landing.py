@@ -30,6 +30,7 @@ from warehouse.lake.connecting import spill_path
 from warehouse.lake.frames import conform_frame, hash_contents, hash_rows, hash_rows_of, row_as_json
 from warehouse.lake.provenance import read_code_version
 from warehouse.lake.quoting import quote_name, quote_text
+from warehouse.lake.row_parts import explain_spilling
 from warehouse.lake.statements import quote_list
 from warehouse.lake.validation import find_refusals
 
@@ -218,7 +219,9 @@ def _check_files(table: Table, batch: Batch) -> int:
     """
     count = 0
     for path in batch.files:
-        rows = _with_unit(replace(batch, frame=conform_frame(table, pl.read_parquet(path))))
+        with explain_spilling():
+            frame = pl.read_parquet(path)
+        rows = _with_unit(replace(batch, frame=conform_frame(table, frame)))
         if refusals := find_refusals(table, rows):
             raise ContractError(
                 f"A row of {batch.landing_unit} breaks the rule {refusals[0].rule}: nothing was landed."

@@ -11,10 +11,12 @@ import tempfile
 import weakref
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
+from schemas.errors import StoreError
 from schemas.tables import get_table
 from warehouse.lake.connecting import spill_path
 from warehouse.lake.frames import hash_rows, start_hash, write_lines
@@ -28,7 +30,7 @@ _BYTES_READ = 1 << 20
 class RowParts:
     """Rows of a table in the order in which they came: those of `files`, then those of `frame`.
 
-    Files lie in the home's folder for what spills, as long as this object lives.
+    Files lie in the home's folder for what spills, as long as this object lives. Raises StoreError where they cannot be written or read.
 
     Args:
         table: whose rows.
@@ -52,8 +54,9 @@ class RowParts:
         """Add rows in the table's own columns and types."""
         self.frame = frame if self.frame.is_empty() else pl.concat([self.frame, frame])
         if self.frame.height > _ROWS_HELD:
-            path = Path(self._make_folder()) / f"{len(self.files):06d}.parquet"
-            self.frame.write_parquet(path, compression="lz4", row_group_size=_LINES_SORTED)
+            with explain_spilling():
+                path = Path(self._make_folder()) / f"{len(self.files):06d}.parquet"
+                self.frame.write_parquet(path, compression="lz4", row_group_size=_LINES_SORTED)
             self._null_counts = self._count_nulls()
             self._spilled += self.frame.height
             self.files.append(path)
@@ -69,7 +72,7 @@ class RowParts:
         counts = dict(zip(self.frame.columns, self._count_nulls(), strict=True))
         names = sorted(name for name, count in counts.items() if count < self.height)
         digest = start_hash(names)
-        with tempfile.TemporaryDirectory(dir=self._make_folder()) as folder:
+        with explain_spilling(), tempfile.TemporaryDirectory(dir=self._make_folder()) as folder:
             runs = [
                 _write_run(part.select(names), Path(folder) / f"{number:06d}")
                 for number, part in enumerate(self._iter_slices())
@@ -94,6 +97,19 @@ class RowParts:
             self._folder = tempfile.mkdtemp(prefix=f"{spill.name}-", dir=spill.parent)
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
+
+
+@contextmanager
+def explain_spilling() -> Iterator[None]:
+    """Raise StoreError where parts cannot be written or read within the block."""
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise StoreError(
+            f"Rows that memory need not hold cannot be written beside the home's other files for a while, or read again "
+            f"({type(error).__name__}); nothing was landed. Check free disk space and permissions under duckdb/ of PROCTOR_HOME, then run "
+            "again."
+        ) from None
 
 
 def _write_run(frame: pl.DataFrame, path: Path) -> Path:

@@ -160,13 +160,20 @@ class Lake:
         Raises StoreError where the lake is away: what was taken would be taken twice.
         """
         import duckdb
+        import pyarrow as pa
 
-        def give(result: duckdb.DuckDBPyConnection) -> None:
+        def iter_batches(result: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
             try:
-                for batch in result.to_arrow_reader(50_000):
-                    take(pl.DataFrame(pl.from_arrow(batch)))
+                yield from result.to_arrow_reader(50_000)
             except duckdb.Error as error:
                 raise _explain_once(error, sql) from None
+            except (OSError, pa.ArrowException) as error:
+                # What DuckDB meets after the first rows Arrow says, as an error of its own.
+                raise _explain_once(duckdb.Error(str(error)), sql) from None
+
+        def give(result: duckdb.DuckDBPyConnection) -> None:
+            for batch in iter_batches(result):
+                take(pl.DataFrame(pl.from_arrow(batch)))
 
         self._execute(sql, params, give)
 

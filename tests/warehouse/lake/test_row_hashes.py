@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
-from schemas.errors import ContractError
+from schemas.errors import ContractError, StoreError
 from schemas.tables import get_table
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Batch, Lake, RowParts, frames, hash_rows, row_parts
@@ -126,6 +127,43 @@ def test_a_part_with_a_row_that_breaks_a_rule_is_not_landed(
             [Batch("edition_pairs", "r/1", parts.frame.clear(), rows_hash=parts.hash(), files=parts.files)]
         )
     assert lake.units("edition_pairs") == set()
+
+
+def test_parts_that_cannot_be_written_or_read_again_are_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = make_pairs(2_000)
+    parts = fill_parts(rows, tmp_path / "home", monkeypatch)
+    parts.files[0].unlink()
+    with pytest.raises(StoreError, match="Check free disk space"):
+        parts.hash()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "duckdb").write_text("no folder")
+    with pytest.raises(StoreError, match="Check free disk space"):
+        fill_parts(rows, tmp_path / "other", monkeypatch)
+
+
+def test_a_page_that_is_damaged_is_told_of_a_large_unit_as_of_a_small_one(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.land("edition_pairs", "r/1", make_pairs(300_000))
+    (path,) = Path(lake.settings.data_address).rglob("edition_pairs/**/*.parquet")
+    groups = pq.ParquetFile(path).metadata
+    last = groups.row_group(groups.num_row_groups - 1)
+    column = next(
+        found for found in map(last.column, range(last.num_columns)) if found.path_in_schema == "p_value"
+    )
+    content = bytearray(path.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    for place in range(start, start + column.total_compressed_size):
+        content[place] ^= 255
+    path.chmod(0o600)
+    path.write_bytes(content)
+    # Of one thread, so that the first rows come before the page is met.
+    with lake.one_thread():
+        assert list(check_landings(lake).unreadable) == ["edition_pairs"]
+        monkeypatch.setattr(integrity, "_ROWS_OF_UNIT", 1_000)
+        assert list(check_landings(lake).unreadable) == ["edition_pairs"]
 
 
 def test_one_row_more_or_another_is_another_hash() -> None:
