@@ -296,6 +296,25 @@ def test_what_a_scan_draws_is_a_figure_with_its_labels_and_a_table_or_the_edge_o
     assert [row.text for row in placed] == [above.text, beside.text, "[image]", below.text]
 
 
+@needs_cv2
+def test_a_question_or_an_option_within_the_box_of_a_drawing_stays_text() -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers.figures import find_drawings, find_drawn_labels
+
+    page = numpy.full((1000, 800), 255, dtype=numpy.uint8)
+    cv2.polylines(page, [numpy.array([[100, 200], [150, 260], [100, 500], [400, 500]])], False, 0, 2)
+    words = [
+        Row("3. Find x.", 200, 330, 690, 706, 16),
+        Row("A. 12", 200, 260, 640, 656, 16),
+        Row("(a)", 200, 230, 600, 616, 16),
+        Row("12 cm", 200, 260, 560, 576, 16),
+    ]
+    drawings = find_drawings(page, words)
+    assert len(drawings) == 1 and find_drawn_labels(drawings, words) == {2, 3}
+
+
 def test_a_sealed_margin_is_set_aside_and_numbers_that_stand_apart_are_not() -> None:
     from tasks.ingest.readers.figures import find_margin
 
