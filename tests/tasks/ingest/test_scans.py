@@ -554,6 +554,45 @@ def test_a_figure_of_a_scanned_page_is_a_picture_of_its_question(tmp_path: Path)
 
 
 @needs_ocr
+def test_a_figure_on_every_page_of_a_scan_is_no_header(tmp_path: Path) -> None:
+    import cv2
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    for texts, height in (
+        (("Short answer questions", "1. What is drawn in the figure below?"), 300),
+        (("The second part", "2. Which shape does the figure show?"), 420),
+    ):
+        page = draw_text(*texts)
+        cv2.ellipse(page, (410, height), (110, 80), 0, 0, 360, (0, 0, 0), 1)
+        canvas.drawImage(ImageReader(io.BytesIO(cv2.imencode(".png", page)[1].tobytes())), 0, 0, 595, 842)
+        canvas.showPage()
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    assert [len(one["pictures"] or []) for one in parsed.questions] == [1, 1]
+    assert [row["page"] for row in parsed.pictures] == [1, 2]
+
+
+def test_drawings_at_the_edge_of_scanned_pages_are_no_header() -> None:
+    from tasks.ingest.readers.pdf_lines import mark_furniture
+    from tasks.ingest.readers.pdf_pages import Page
+
+    def page(number: int) -> Page:
+        made = Page(595, 842)
+        made.rows = [
+            Row("Mathematics paper", 100, 300, 810, 825, 12),
+            Row("[image]", 100, 300, 700, 800 + number, 12),
+            Row("[image]", 100, 300, 20, 80, 12),
+        ]
+        return made
+
+    pages = [page(number) for number in range(3)]
+    mark_furniture(pages)
+    assert [[row.is_furniture for row in page.rows] for page in pages] == [[True, False, False]] * 3
+
+
+@needs_ocr
 def test_a_scan_pasted_below_a_typed_title_is_read_and_the_title_stays() -> None:
     import cv2
     from reportlab.lib.utils import ImageReader
