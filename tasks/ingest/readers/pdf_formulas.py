@@ -82,7 +82,7 @@ def cut_formulas(rows: Sequence[Row], keep: Callable[[float, float, float, float
 
 
 def _part_line(level: Sequence[int], rows: Sequence[Row]) -> list[list[int]]:
-    """The places of the rows of one line, in parts: columns, questions and options beside each other."""
+    """The rows of one line, by place, in parts: columns, questions and options side by side."""
     parts: list[list[int]] = []
     right = 0.0
     for place in sorted(level, key=lambda place: rows[place].left):

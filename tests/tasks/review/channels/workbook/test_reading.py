@@ -257,7 +257,7 @@ def test_a_workbook_of_another_ledger_is_refused(
 
 
 def write_as_layout_1(path: Path) -> None:
-    """Make the file what the version before the card wrote: no language, and one digest of a question."""
+    """Make the file what was written before the card: no language, one digest of a question."""
     book = load_workbook(path)
     rows = [[cell.value for cell in row] for row in book[layout.HIDDEN_SHEET].iter_rows()]
     del book[layout.HIDDEN_SHEET]
