@@ -14,7 +14,7 @@ import pytest
 
 from tasks.exam import extract_answer
 from tasks.ingest.readers.extraction import Extraction, Line
-from tasks.ingest.readers.long_runs import LONGEST_RUN, limit_runs
+from tasks.ingest.readers.formats import LONGEST_RUN, limit_runs
 from tasks.judging import find_address
 from tasks.league.parsing import parse_ranking, parse_scores
 from tasks.models.reading import parse_json_object

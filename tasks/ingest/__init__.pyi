@@ -47,7 +47,7 @@ from .documents import make_options as make_options
 from .documents import parse_document as parse_document
 
 # Let a held paper go on as it was read: its questions wait for review from then on. Doing it twice changes nothing.
-from .holding import release_document as release_document
+from .removal import release_document as release_document
 
 # Types that a person may give a heading.
 from .layout.corrections import HEADING_TYPES as HEADING_TYPES

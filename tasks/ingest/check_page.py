@@ -7,52 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from typing import Any
+
+import yaml
 
 from tasks.ingest.content.notes import read_notes
 from tasks.ingest.documents import ParsedDocument
-
-# (Chinese, English) for everything that the page says by itself.
-LABELS = {
-    "title": ("试卷解析检查", "How this paper was read"),
-    "status": ("状态", "Status"),
-    "questions": ("题目数", "Questions"),
-    "doubtful": ("需重点审核", "Doubtful"),
-    "without_answer": ("无答案", "Without answer"),
-    "unclaimed_characters": ("未归入题目的字符", "Characters in no question"),
-    "discipline": ("学科", "Discipline"),
-    "source_kind": ("来源", "Source"),
-    "converter": ("转换器", "Read by"),
-    "warnings": ("提示", "Warnings"),
-    "text": ("提取的文本", "Extracted text"),
-    "found": ("识别的题目", "Questions found"),
-    "unclaimed": ("未归入任何题目（标题、说明、答案区等）", "In no question (headings, instructions, keys)"),
-    "used": ("作为材料使用", "Used as material"),
-    "no_place": ("在文本中没有位置的题目", "Questions without a place in the text"),
-    "material": ("材料", "Material"),
-    "answer": ("答案", "Answer"),
-    "no_answer": ("未找到答案", "no answer found"),
-    "explanation": ("解析", "Explanation"),
-    "confidence": ("置信度", "Confidence"),
-    "notes": ("扣分原因与备注", "Reasons for doubt, remarks"),
-    "marks": ("分值", "Marks"),
-    "jump": ("题号索引", "Jump to"),
-}
-TYPE_NAMES = {
-    "multiple_choice": ("选择题", "Multiple choice"),
-    "true_false": ("判断题", "True/false"),
-    "fill_in_the_blank": ("填空题", "Fill in the blank"),
-    "short_answer": ("简答题", "Short answer"),
-    "term_explanation": ("名词解释", "Term explanation"),
-    "material_analysis": ("材料分析题", "Material analysis"),
-    "calculation": ("计算题", "Calculation"),
-    "essay": ("论述题", "Essay"),
-}
-STATUS_NAMES = {
-    "parsed": ("正常", "read"),
-    "low_confidence": ("低置信度", "low confidence"),
-    "no_answer": ("无答案", "no answer"),
-}
 
 
 @dataclass
@@ -81,6 +42,7 @@ def render_check_page(parsed: ParsedDocument) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    words = resources.files("tasks.ingest.words").joinpath("check_page.yaml").read_text(encoding="utf-8")
     text = str(parsed.text["text"]) if parsed.text is not None else ""
     blocks = make_blocks(text, parsed.questions)
     placed = {id(question) for block in blocks for question in block.questions}
@@ -90,10 +52,8 @@ def render_check_page(parsed: ParsedDocument) -> str:
         homeless=[question for question in parsed.questions if id(question) not in placed],
         questions=parsed.questions,
         unclaimed=sum(len("".join(block.text.split())) for block in blocks if block.kind == "unclaimed"),
-        labels=LABELS,
-        type_names=TYPE_NAMES,
-        status_names=STATUS_NAMES,
         notes=read_notes(),
+        **yaml.safe_load(words),
     )
 
 

@@ -21,9 +21,8 @@ from tasks.ingest.content.keys import Matched, match_keys, part_region
 from tasks.ingest.contracts import Breach
 from tasks.ingest.intake import read_own_file, show_name
 from tasks.ingest.layout.furniture import is_noise
-from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
-from tasks.ingest.layout.pieces import make_pieces
+from tasks.ingest.layout.pieces import IndexedLines, make_pieces
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff

@@ -20,11 +20,11 @@ from schemas.questions import PICTURES, QUESTIONS
 from schemas.settings import Settings
 from tasks.ingest.archiving import archive_document
 from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, make_options, parse_sources
-from tasks.ingest.holding import HELD, read_released, release_document
+from tasks.ingest.intake import name_source
 from tasks.ingest.layout.corrections import parse_correction, write_correction
 from tasks.ingest.learning import read_fit_in_use
 from tasks.ingest.originals import find_archived
-from tasks.ingest.sources import name_source
+from tasks.ingest.removal import HELD, read_released, release_document
 from warehouse.lake import Batch, Lake
 
 

@@ -23,10 +23,9 @@ from schemas.vocabulary import SOURCE_KINDS
 from tasks.ingest.answer_files import find_answered, find_companions
 from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
-from tasks.ingest.intake import show_name, take_in
+from tasks.ingest.intake import name_source, show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.ingest.pictures import take_data
-from tasks.ingest.sources import name_source
 from tasks.questions.identity import compute_document_id
 from tasks.running.cluster import find_cluster
 
@@ -290,16 +289,9 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
         "content": str(content.copy) if content.copy else None,
         "document": document,
         "options": {
-            "time_limit_s": options.time_limit_s,
-            "memory_limit_mb": options.memory_limit_mb,
-            "use_ocr": options.use_ocr,
+            **{name: getattr(options, name) for name in _AS_THEY_ARE},
             "discipline_map": dict(options.discipline_map or {}),
             "mapping_file": str(options.mapping_file.resolve()) if options.mapping_file else None,
-            "confidence_threshold": options.confidence_threshold,
-            "hold_least_right": options.hold_least_right,
-            "hold_most_broken": options.hold_most_broken,
-            "confidence_fit": options.confidence_fit,
-            "source_kind": options.source_kind,
             "correction": options.corrections.get(document["document_id"]),
             "layouts": list(options.layouts.get(name_source(document["source_path"]), ())),
             "companion": str(companions[0]) if len(companions) == 1 else None,
@@ -325,6 +317,13 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
     if reply["failed"] == "usage":
         raise UsageError(reply["message"])
     return _refuse(path, document, reply["failed"], reply["message"], content.copy)
+
+
+# The options that a request names as they are.
+_AS_THEY_ARE = (
+    *("time_limit_s", "memory_limit_mb", "use_ocr", "confidence_threshold", "hold_least_right"),
+    *("hold_most_broken", "confidence_fit", "source_kind"),
+)
 
 
 def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import re
 import stat
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from schemas.errors import DocumentError
 
@@ -174,3 +174,9 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def name_source(source_path: str | None) -> str:
+    """The source of a paper: its folder; empty for one that was named by itself."""
+    folder = PurePosixPath(str(source_path or "")).parent
+    return "" if str(folder) == "." else folder.as_posix()

@@ -1,15 +1,18 @@
 """Land parsed documents: originals first, then rows.
 
-It is done in chunks, so that a kill at any moment loses nothing.
+It is done in chunks, so that a kill at any moment loses nothing. Where several processes ingest the same papers each
+document is one process's at a time.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,25 +24,21 @@ from schemas.table import Table
 from tasks.ingest.answer_files import find_companion
 from tasks.ingest.archiving import archive_document
 from tasks.ingest.corrected import add_known
-from tasks.ingest.documents import (
-    IngestOptions,
-    ParsedDocument,
-    Source,
-    list_sources,
-    parse_sources,
-)
-from tasks.ingest.holding import HELD, read_released
+from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, list_sources, parse_sources
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
+from tasks.ingest.located_questions import find_stretches
 from tasks.ingest.mapping import read_mapping
-from tasks.ingest.sharing import CLAIM, DocumentShare
-from tasks.ingest.stretches import find_stretches
+from tasks.ingest.removal import HELD, read_released
 from tasks.ingest.words.warnings import NOT_READ
 from tasks.running import Progress
+from tasks.running.claiming import POLL_S
 from tasks.running.sharing import JobQueue
 from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
     from tasks.ingest.assistance import AssistanceSummary, Assistant
+    from tasks.ingest.documents import Source
+    from tasks.running.sharing import JobQueue
     from warehouse.ledger.engine.ledger import Ledger
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
@@ -283,3 +282,71 @@ def _list_batches(
         batches.append(Batch(table.name, str(one.document["document_id"]), frame.slice(first, len(own))))
         first += len(own)
     return batches
+
+
+CLAIM = "document"
+
+
+class DocumentShare:
+    """The documents of one ingest that fall to this process.
+
+    Args:
+        claims: of the kind `document`; null where nobody else can be at work.
+        list_landed: which of these hashes have landed by now.
+        group: documents claimed at once.
+    """
+
+    def __init__(
+        self, claims: JobQueue | None, list_landed: Callable[[Sequence[str]], set[str]], group: int
+    ) -> None:
+        self._claims = claims
+        self._list_landed = list_landed
+        self._group = group
+        self._names: dict[str, str] = {}
+        self._others: list[tuple[Source, str]] = []
+        self.landed_by_others = 0
+
+    def take(self, found: Iterator[tuple[Source, str]]) -> Iterator[Source]:
+        """Those of the documents (with their hashes) that nobody else is reading.
+
+        The others are kept for `take_left`.
+        """
+        while group := list(islice(found, self._group)):
+            yield from self._take_some(group)
+
+    def take_left(self) -> Iterator[Source]:
+        """What others were reading, once they have let go of it without landing it.
+
+        They were killed, or could not read it. Call it when everything taken before has landed and was let go of:
+        otherwise two processes would wait for each other.
+        """
+        left, self._others = self._others, []
+        yield from self._take_some(left)
+        if len(self._others) == len(left):
+            time.sleep(POLL_S)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether others are, or were, reading some of the documents."""
+        return bool(self._others)
+
+    def release(self, paths: Sequence[str]) -> None:
+        """Let go of documents that have landed, by their paths."""
+        if self._claims is not None:
+            self._claims.end_named([self._names.pop(path) for path in paths])
+
+    def _take_some(self, group: Sequence[tuple[Source, str]]) -> Iterator[Source]:
+        if self._claims is None:
+            yield from (source for source, _ in group)
+            return
+        taken = self._claims.take_named([sha256 for _, sha256 in group])
+        # What another process landed between our first look at the lake and our claim is done.
+        landed = self._list_landed(sorted(taken)) if taken else set()
+        self._claims.end_named(landed)
+        self.landed_by_others += len(landed)
+        for source, sha256 in group:
+            if sha256 not in taken:
+                self._others.append((source, sha256))
+            elif sha256 not in landed:
+                self._names[str(source.path)] = sha256
+                yield source

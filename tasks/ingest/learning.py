@@ -29,7 +29,7 @@ from tasks.ingest.confidence import (
     try_left_out,
 )
 from tasks.ingest.documents import IngestOptions, parse_document
-from tasks.ingest.sources import name_source
+from tasks.ingest.intake import name_source
 from warehouse.lake import Lake
 
 # Reasons of a rejection that say nothing of how the paper was read.

@@ -11,10 +11,10 @@ from itertools import islice
 from tasks.ingest.content.choices import cut_after_options
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
+from tasks.ingest.content.free_answers import drop_asking_lead
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
-from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     cut_own_number,
@@ -32,8 +32,7 @@ from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
 from tasks.ingest.contracts.contents import list_held
-from tasks.ingest.contracts.readings import Reading, Stretch
-from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch
 from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.furniture import (
     drop_notices,
@@ -41,15 +40,14 @@ from tasks.ingest.layout.furniture import (
     move_brackets,
     write_leading_keys,
 )
-from tasks.ingest.layout.indexed_lines import IndexedLines
+from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
-from tasks.ingest.layout.pieces import Piece, make_pieces
+from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
 from tasks.ingest.layout.series import Repeated
-from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
@@ -250,6 +248,15 @@ class LinedPaper:
     tags: Sequence[str]
     # what the lines of one question came to: most questions are the same in every reading
     contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
+    noise: dict[tuple[object, ...], bool] = field(default_factory=dict)
+
+    def is_noise(self, piece: Piece) -> bool:
+        """What `is_noise` says of a line, asked once for all readings."""
+        key = (piece.text, piece.kind, piece.label is None)
+        known = self.noise.get(key)
+        if known is None:
+            known = self.noise[key] = is_noise(piece)
+        return known
 
     @cached_property
     def repeated(self) -> Repeated:
@@ -370,7 +377,7 @@ def _split_part(
     part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
-    kept = [piece for piece in drop_notices(part).pieces if not is_noise(piece)]
+    kept = [piece for piece in drop_notices(part).pieces if not paper.is_noise(piece)]
     pieces = list(move_brackets(IndexedLines(kept)).pieces)
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)

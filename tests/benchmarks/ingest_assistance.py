@@ -25,7 +25,7 @@ from typing import Any
 from schemas.settings import Settings
 from tasks.ingest import AssistanceSummary, Assistant
 from tasks.ingest.documents import ParsedDocument
-from tasks.ingest.stretches import find_stretches
+from tasks.ingest.located_questions import find_stretches
 from tests.benchmarks.ingest_mutations import fold, is_right, read_lines
 from tests.benchmarks.ingest_papers import MadePaper, MadeQuestion, make_paper
 from tests.tasks.models.simulation import make_model

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tasks.ingest.readers.long_runs import limit_runs
+from tasks.ingest.readers.formats import limit_runs
 from tasks.ingest.reading import read_extraction
 from tests.benchmarks.ingest_lines import Extraction, Line
 from tests.benchmarks.ingest_papers import MadePaper, MadeQuestion, make_paper

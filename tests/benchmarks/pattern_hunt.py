@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from tasks.ingest.readers.long_runs import LONGEST_RUN, limit_runs
+from tasks.ingest.readers.formats import LONGEST_RUN, limit_runs
 from tests.benchmarks.ingest_lines import Extraction, Line
 
 PACKAGES = ("schemas", "warehouse", "tasks", "deployments")

@@ -2,10 +2,10 @@
 from .evidence import gather_questions as gather_questions
 
 # The fitted numbers of the confidence, and what they make of evidence.
-from .fit import Fit as Fit
+from .judging import Fit as Fit
 
 # The fit in a text, or the one that comes with the program.
-from .fit import read_fit as read_fit
+from .judging import read_fit as read_fit
 
 # When a question needs special care, and when a paper is held.
 from .judging import Terms as Terms

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.confidence.evidence import Evidence
-from tasks.ingest.confidence.fit import Fit, interpolate
+from tasks.ingest.confidence.judging import Fit, interpolate
 
 if TYPE_CHECKING:
     import numpy as np

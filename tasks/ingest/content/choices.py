@@ -218,8 +218,6 @@ def _drop_echo(rest: str, options: Sequence[tuple[str, str]], letters: Sequence[
 _ORDINALS = re.compile(
     r"\s*[（(]?\s*\d{1,2}(?:\s*[,，、;；&/]\s*\d{1,2}|\s+and\s+\d{1,2})*\s*[)）]?\s*[.。]?\s*"
 )
-
-
 # `2 - A fast pulse may point to bleeding.`: the second option, and why
 _ORDINAL_REASON = re.compile(r"\s*[（(]?(\d)[)）]?\s*(?:[-–—:：]\s+|[.．]\s+(?=[A-Z\u4e00-\u9fff]))(\S.*)")
 

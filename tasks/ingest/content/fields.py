@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from tasks.ingest.content.choices import fill_choice, settle_choice
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.free_answers import settle_free
+from tasks.ingest.content.free_answers import match_program, settle_free
 from tasks.ingest.content.printed_marks import take_margin_marks, take_marks, take_tags
-from tasks.ingest.content.programs import match_program
 from tasks.ingest.layout.options import OptionSplit, split_options
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.answers import (
@@ -125,8 +124,6 @@ def _prefer_correct(text: str, draft: Draft) -> str:
 
 
 _OPTION_A = re.compile(r"^\s*[（(]?A\s*[)）.．、:：]")
-
-
 _PART_STYLES = ("romanp", "romanl", "letterp", "letter", "nump", "paren", "cnp")
 
 

@@ -9,12 +9,11 @@ import re
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.passages import split_material
 from tasks.ingest.content.printed_marks import take_marks
-from tasks.ingest.content.programs import CODE, WRITES_CODE, is_written_code
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.answers import (
+    PROGRAM_ANSWER,
     TRUTH_KEY,
     read_bare_truth,
     read_bracketed_key,
@@ -28,22 +27,14 @@ from tasks.ingest.words.kinds import infer_free_type
 from tasks.questions import count_blanks, has_blank
 
 _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
-
-
 # what only waits for the judgement: an empty bracket, a line to write on, `True / False`, `Explain:`
 # Characters at the end of a stem in which a place for the answer is looked for.
 _LOOKED_AT = 1_000
 _TRUTH_PLACE = re.compile(
     rf"(?:\s*(?:[（(\[]\s*+(?:{_TRUTH}|_*+)\s*+[)）\]]|_{{3,}}+|(?<=[.。!?\n\s])(?:{_TRUTH})|\n(?:Explain|Justify|Justification|Reason|Why)(?: your answer)?\s*[:.]?\s*_*+))+\s*$"
 )
-
-
 _ASKS_TRUTH = re.compile(r"(?i)\s*[(（\[]?(?:true\s*(?:or|/)\s*false|T\s*/\s*F)\b")
-
-
 _PADDED = re.compile(r"[（(]\s+([^（()）\s][^（()）]{0,38}?)\s+[)）]")
-
-
 BLANK_NUMBER = re.compile(r"\s*(?:[（(]\s*\d{1,2}\s*[)）]|[①-⑳])\s*")
 
 
@@ -176,16 +167,10 @@ def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answere
 
 
 _LIST_STEM = re.compile(r"(?i)following|below|[:：]\s*$|如下|下列|以下|下面|下表|下图")
-
-
 _ASKING = re.compile(r"\s*(?:Questions?|Required|Requirements?|Tasks?|问题?|要求)\s*[:：]")
-
-
 _SUBPART = re.compile(
     r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
 )
-
-
 # a part that asks, `(2) Draw the graph`, `（1）求……`; answers in parts seldom begin with a demand
 _ASKED_PART = re.compile(
     r"^\s*(?:[（(]\s*(?:\d{1,2}|[ivx]{1,4}|[a-h])\s*[)）]|[a-h]\s*[).])\s*(?:(?i:(?:construct|convert|compute|calculate|find|give|draw|write|prove|eliminate|"
@@ -314,3 +299,94 @@ def _paragraphs(body: Sequence[Piece]) -> list[list[Piece]]:
             found.append([piece])
         runs_on = piece.wraps
     return found
+
+
+WRITES_CODE = re.compile(r"编写|编程|编制|写(?:出|一个)?.{0,12}(?:程序|函数|语句|代码|算法|过程)|实现|设计")
+CODE = re.compile(
+    r"[;{}]\s*$|^\s*[{}#]|^\s*(?:#\s*include|using\b|import\b|from\s+\w+\s+import|public\b|private\b|class\b|def\b|void\b|int\b|char\b|float\b|double\b|main\s*\(|for\s*\(|while\s*\(|if\s*\(|else\b|return\b|print\w*\s*\(|cout\b|cin\b|(?i:select|insert|update|create)\s+\w)|^\s*//|/\*.*\*/"
+)
+_PROOF = re.compile(r"\s*证明?\s*[:：]\s*")
+
+
+def match_program(piece: Piece, pieces: Sequence[Piece], body: Sequence[Piece]) -> re.Match[str] | None:
+    """Match `运行结果：24` or `参考程序：` where the answer follows it and a question precedes it."""
+    if body and _PROOF.match(piece.text) and any("证" in line.text for line in body):
+        return _PROOF.match(piece.text)
+    match = PROGRAM_ANSWER.match(piece.text)
+    if match is None or not body:
+        return None
+    rest = piece.text[match.end() :].strip(" _")
+    if rest:
+        return match
+    is_last = pieces[-1] is piece
+    asks_to_write = WRITES_CODE.search(body[0].text) is not None
+    return match if not is_last and (asks_to_write or "参考" in match.group(0)) else None
+
+
+def is_written_code(body: Sequence[Piece]) -> bool:
+    """Whether the program that the question asks for stands below it.
+
+    It does where nothing but code follows and the question is complete.
+    """
+    first = body[0].text.strip() if body else ""
+    code = [piece.text for piece in body[1:]]
+    return (
+        len(code) >= 3
+        and first.endswith(("。", "."))
+        and WRITES_CODE.search(first) is not None
+        and re.search(r"[如以]下|下列|下面|补充|完成|填|改", first) is None
+        and all(CODE.search(line) or len(line.strip()) < 60 for line in code)
+        and sum(1 for line in code if CODE.search(line)) >= 0.6 * len(code)
+    )
+
+
+_INSTRUCTS = re.compile(
+    r"(?i)^\s*(?:请?(?:认真|仔细)?(?:阅读|根据|结合)|read\b|study\b|based on).{0,60}(?:回答|完成|分析|作答|answer|questions?)"
+)
+_FIRST_PART = re.compile(
+    r"^\s*(?:(?:问题?|请问|请回答|试问)\s*[:：]\s*)?(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
+)
+_ASKING_LEAD = re.compile(
+    r"\s*(?:请(?:根据(?:以上|上述)(?:材料|资料|案例))?(?:回答|思考|分析)?(?:以下|下列|上述)?(?:问题)?|(?:思考)?问题?|试问|回答(?:下列|以下)?问题)\s*[:：]?\s*"
+)
+_REQUEST = re.compile(
+    r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
+)
+
+
+def split_material(text: str) -> tuple[str | None, str]:
+    """Separate a question's material from what is asked: `阅读材料，回答问题。` 材料：… （1）… （2）….
+
+    The asking part is the opening instruction and everything from the first numbered part on; without parts,
+    the closing questions. Returns (None, text) where nothing can be told apart.
+    """
+    lines = text.split("\n")
+    opening = [lines[0]] if _INSTRUCTS.match(lines[0]) and len(lines[0]) < 80 and len(lines) > 1 else []
+    rest = lines[len(opening) :]
+    first = next((index for index, line in enumerate(rest) if _FIRST_PART.match(line)), None)
+    if first is None:
+        first = len(rest)
+        while first > 0 and re.search(r"[？?]\s*(?:[（(][^（()）]{1,8}[)）])?$", rest[first - 1]):
+            first -= 1
+        if first == len(rest) and len(rest) > 1 and _REQUEST.match(rest[-1]):
+            first = len(rest) - 1
+    material, asking = rest[:first], rest[first:]
+    # a line that only says that questions follow belongs to neither
+    if material and asking and _ASKING_LEAD.fullmatch(material[-1]):
+        material = material[:-1]
+    if len(asking) > 1 and _ASKING_LEAD.fullmatch(asking[0]):
+        asking = asking[1:]
+    if not material or not (asking or opening):
+        return None, text
+    joined = "\n".join(material).strip()
+    if not asking and not opening:
+        return None, text
+    if len(re.findall(r"(?m)^\s*【?(?:材料|案例|史料|资料|Material|Case|Passage)", joined)) == 1:
+        joined = re.sub(r"^\s*【?(?:背景)?(?:材料|案例|资料|Material|Case|Passage)】?\s*[:：]\s*", "", joined)
+    return joined or None, "\n".join([*opening, *asking]).strip()
+
+
+def drop_asking_lead(material: str) -> str:
+    """Drop the last line of a material where it only says that questions follow (`请回答：`)."""
+    lines = material.split("\n")
+    return "\n".join(lines[:-1]) if len(lines) > 1 and _ASKING_LEAD.fullmatch(lines[-1]) else material

@@ -19,6 +19,7 @@ from tasks.ingest.words.answers import (
     METADATA,
     find_explanation,
     has_colon,
+    read_judgement,
     read_key,
     read_truth,
     split_fillings,
@@ -85,14 +86,11 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
     elif draft.question_type == "true_false" or (
         read_truth(text) and draft.fine is None and len(draft.stem) > 8
     ):
-        truth = read_truth(re.split(r"[\s,，。.;；（(]", text.strip())[0]) or {"A": "true", "B": "false"}.get(
-            text.strip()
-        )
+        truth, remark = read_judgement(text)
         if truth:
             draft.question_type = "true_false"
             draft.answer = [truth]
-            rest = text.strip()[len(re.split(r"[\s,，。.;；（(]", text.strip())[0]) :].strip(" ,，。.;；")
-            draft.explanation = draft.explanation or rest or None
+            draft.explanation = draft.explanation or remark
         else:
             draft.notes.append("answer_unreadable")
     elif draft.question_type == "fill_in_the_blank":

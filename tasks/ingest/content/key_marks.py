@@ -66,8 +66,6 @@ class Target:
 
 
 SECTIONS = ("cn", "cnp", "part", "roman", "word")
-
-
 HEADING = "heading"
 _COUNTING = (
     "num",

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.ingest.content.key_marks import KeyPart, split_inline
-from tasks.ingest.layout.headings import STRONG_STYLES, is_chapter, read_heading
+from tasks.ingest.layout.headings import STRONG_STYLES, has_options_ahead, is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.layout.signs import has_options_ahead
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
 
@@ -290,19 +289,11 @@ REGION = re.compile(
     r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|Antworten|(?:Muster)?lösung(?:en|sschlüssel)?|Corrigés?|Réponses?|Respuestas|Soluciones|Clave(?: de respuestas)?|Ответы|Ключи?|Отговори|Risposte|Soluzioni|Respostas|Gabarito|(?:模範)?解答(?:例|と解説)?|正解|答え)(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
 )
-
-
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
-
-
 _LINE_OF_ANSWERS = re.compile(
     r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
 )
-
-
 _OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
-
-
 _ASKS = re.compile(r"_{3,}|[（(]\s{2,}[)）]|^\s*(?:答|解)\s*[:：]|^\s*\d{1,3}\s*[.．、].*[？?]\s*$")
 
 

@@ -16,23 +16,29 @@ import yaml
 
 @dataclass(frozen=True)
 class Note:
-    """A code and how heavy it is beside others.
-
-    It says what the code means and what to do, in English and Chinese.
-    """
+    """A code: what it means, what to do, in English and Chinese, and how heavy it is."""
 
     code: str
-    weight: float
     en: str
     zh: str
     do: str
     zh_do: str
+    weight: float = 0.0
 
 
 @lru_cache(maxsize=1)
 def read_notes() -> Mapping[str, Note]:
     """The notes by code, in the order of the file."""
-    text = resources.files("schemas").joinpath("data/parse_notes.yaml").read_text(encoding="utf-8")
+    return _read("parse_notes.yaml")
+
+
+def read_statuses() -> Mapping[str, Note]:
+    """What the statuses of documents mean, by code, in the order of the file."""
+    return _read("document_statuses.yaml")
+
+
+def _read(name: str) -> Mapping[str, Note]:
+    text = resources.files("schemas").joinpath(f"data/{name}").read_text(encoding="utf-8")
     return MappingProxyType({entry["code"]: Note(**entry) for entry in yaml.safe_load(text)})
 
 
@@ -51,7 +57,10 @@ def render_problem_codes() -> str:
         "",
         "| status | meaning 含义 | what to do 处理 |",
         "|---|---|---|",
-        *(f"| `{code}` | {en}<br>{zh} | {do}<br>{zh_do} |" for code, en, zh, do, zh_do in DOCUMENT_MEANINGS),
+        *(
+            f"| `{one.code}` | {one.en}<br>{one.zh} | {one.do}<br>{one.zh_do} |"
+            for one in read_statuses().values()
+        ),
         "",
         "## Questions 题目备注",
         "",
@@ -67,95 +76,3 @@ def render_problem_codes() -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
-
-
-# Every status of `documents`, in the order of the table's contract.
-DOCUMENT_MEANINGS = (
-    ("parsed", "Read, questions found.", "已读取，找到题目。", "Nothing.", "无需处理。"),
-    (
-        "held",
-        "Read, but too much of it is expected to be wrong, or it breaks what the paper says of itself; `error` says what. Nothing of "
-        "it is reviewed until somebody has looked.",
-        "已读取，但预计错误较多，或与试卷自身的说明不符；`error` 说明原因。人工查看之前，其题目不进入审核。",
-        "Correct on the web desk how it is divided, or release it as it is: `proctor documents release`.",
-        "在网页工作台更正其结构，或用 `proctor documents release` 按原样放行。",
-    ),
-    (
-        "no_questions",
-        "Read, but nothing in it looks like a question; `error` says what was found instead.",
-        "已读取，但没有识别出题目；`error` 说明原因。",
-        "Look at it with `--check`; number the questions, name the columns with `--map`, or leave it out.",
-        "用 `--check` 查看；给题目编号，用 `--map` 指定列名，或不再导入。",
-    ),
-    (
-        "needs_libreoffice",
-        "An old Word format (.doc, .rtf, .wps) and no LibreOffice here.",
-        "旧版 Word 格式（.doc、.rtf、.wps），本机没有 LibreOffice。",
-        "Install LibreOffice, or save the paper as .docx; then ingest again.",
-        "安装 LibreOffice，或另存为 .docx 后重新导入。",
-    ),
-    (
-        "needs_ocr",
-        "A scan, and OCR is off or not installed.",
-        "扫描件，OCR 未启用或未安装。",
-        "Install the extra `ocr`; then ingest again.",
-        "安装 `ocr` 扩展后重新导入。",
-    ),
-    (
-        "encrypted",
-        "Protected by a password.",
-        "文件有密码保护。",
-        "Save it without a password.",
-        "请取消密码后另存。",
-    ),
-    (
-        "corrupt",
-        "Damaged, cut off, or not to be opened.",
-        "文件损坏、不完整或无法打开。",
-        "Open it in its program, save it again; check its permissions.",
-        "用原程序打开并重新保存；检查访问权限。",
-    ),
-    ("empty", "No bytes, or nothing in it.", "文件为空。", "Leave it out.", "请勿导入。"),
-    (
-        "zip_bomb",
-        "Unpacks to far more than a paper can hold.",
-        "解压后大小异常。",
-        "Do not trust it; ask where it comes from.",
-        "请勿信任，核实来源。",
-    ),
-    (
-        "too_large",
-        "Beyond the limit of size, memory or output.",
-        "超出大小、内存或输出限制。",
-        "Split it.",
-        "请拆分文件。",
-    ),
-    (
-        "unsupported",
-        "Content of a kind that holds no paper.",
-        "文件类型不受支持。",
-        "Export it as .docx, .xlsx or .pdf.",
-        "请导出为 .docx、.xlsx 或 .pdf。",
-    ),
-    (
-        "timeout",
-        "Reading took longer than its limit and was stopped.",
-        "读取超时，已停止。",
-        "Split it, or save it again; it is tried again on the next ingest.",
-        "请拆分或重新保存；下次导入会重试。",
-    ),
-    (
-        "crashed",
-        "The parser ended on it; nothing else was harmed.",
-        "解析程序异常退出；其他文件不受影响。",
-        "Save it again; it is tried again on the next ingest.",
-        "请重新保存；下次导入会重试。",
-    ),
-    (
-        "removed",
-        "Taken back with `proctor documents remove`; `error` has the reason.",
-        "已用 `proctor documents remove` 撤回；`error` 说明原因。",
-        "Nothing; `proctor ingest --again` reads it again.",
-        "无需处理；`proctor ingest --again` 可重新导入。",
-    ),
-)

@@ -18,26 +18,16 @@ _MARKS_TAIL = re.compile(
     r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*(?:total)?[)）\]】]()\s*$",
     re.IGNORECASE,
 )
-
-
 _PART_MARKS = re.compile(
     r"[（(\[]\s*\d+(?:\.\d+)?\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*[)）\]]|(?:[.?!:)\]]|\s{2})\s*\[\d{1,2}(?:\s*\+\s*\d{1,2})*\]",
     re.IGNORECASE,
 )
-
-
 _DIGIT = re.compile(r"\d")
-
-
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
-
-
 _BARE_MARKS_TAIL = re.compile(
     r"(?<=[.?!:)\]。？])\s*(?:(?:[-–—]\s*)?(\d+(?:\.\d+)?)\s*(?:pts?|points?|marks?|mks?)\s*\.?|\[(\d{1,2})\])\s*$",
     re.IGNORECASE,
 )
-
-
 _GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24}?)\s*[)）\]】]\s*[*＊]?\s*")
 _TAIL_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24})\s*[)）\]】]\s*[*＊]?\s*$")
 # `多选题 (10 分) 10分` after a stem, as platforms print it
@@ -151,8 +141,6 @@ _OUTCOME = re.compile(
     r"(?:Marks|Points|Total Marks)\s*[-:：=]\s*\[?(?P<marks>\d{1,3})\]?\s*[;,.]?\s*|[\[(]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*=\s*\d{1,3}\s*[\])]\s*|\[\d{1,3}\]\s*)+",
     re.IGNORECASE,
 )
-
-
 # in either case, with the other letter that a pattern takes for s
 _OUTCOME_STARTS = frozenset("CcPpLlSsſBbDdTtMm[(")
 _TAG_STARTS = frozenset("（([【")

@@ -197,16 +197,10 @@ _HELD_HEADING = re.compile(
     r"[ \n][ⅠⅡⅢⅣⅤⅥⅦⅧIVX一二三四五六七八九十]{1,3}\s?[、.．]?\s?[^\s（(]{2,10}\s?[（(][^（()）\n]{0,12}(?:每\s?(?:小)?[题空][^（()）\n]{0,6}分|共\s?\d{1,3}\s?分)|"
     r"\n(?:Part|Section|PART|SECTION) [IVXA-H\d]{1,4}\b[^\n]{0,60}\d (?:points?|marks?|pts)"
 )
-
-
 # No question is longer; patterns that look for several marks in a row stay within it.
 _LOOKED_AT = 3_000
-
-
 # Told apart by wording alone: options and judgements show what they are, these do not.
 _FREE_TYPES = ("short_answer", "calculation", "essay")
-
-
 # what opens an answer, and signs that begin or end no sentence: `[x] B. git log`, `石羊河 ##a##`
 _HELD_ANSWER = re.compile(
     r"(?:参考|正确|标准)答案|答案\s*[:：]|【(?:答案|解析)|解析\s*[:：]|\b(?:Answer|Explanation|Ans)\s*[:：]|\|\s*(?:答案|Answer)"

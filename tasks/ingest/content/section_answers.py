@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.free_answers import BLANK_NUMBER, take_below
+from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
-from tasks.ingest.content.programs import CODE
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
@@ -26,8 +25,6 @@ from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
 _FILLED = re.compile(r"_+([^_\n]{1,40})_+")
-
-
 _BETWEEN_BLANKS = re.compile(
     r"\s*(?:[和与及或、，,;；：:的是在为]|and\b|or\b|to\b|of\b|the\b|is\b|[.。])|.*[，。；,;]\s*$|\s*$"
 )
@@ -114,8 +111,6 @@ _KEYED_TAIL = re.compile(
 )
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _LEAST_TAILED = 0.8
-
-
 _SMALL_KEY = re.compile(r"(?P<open>[（(\[])\s*(?P<letter>[a-j])\s*(?P<close>[)）\]])(?=\s*[.。:：?？]?\s*$)")
 
 
@@ -251,14 +246,8 @@ def cut_own_number(draft: Draft) -> None:
 
 
 _ANSWER_PLACE = re.compile(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]")
-
-
 _OFFERED = re.compile(r"\A(?>[\s\S]*?[（(]\s*A\s*[)）])[\s\S]*[（(]\s*B\s*[)）]")
-
-
 _JUDGED = re.compile(rf"[（(]\s*(?:{truth_word()}|T|F)\s*[)）]\s*[^A-J(（]")
-
-
 _KEYED = re.compile(rf"[（(]\s*(?:[A-J]{{1,6}}|{truth_word()}|T|F)\s*[)）]\s*[^A-J(（]")
 
 
@@ -307,8 +296,6 @@ def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], 
 MIN_QUESTIONS = 3
 MIN_SHARE = 0.7
 _FULL, _NONE = 0.7, 0.1
-
-
 # a sign before or after an option's text, in a bracket or bare; what ends sentences and formulas is none
 _BEHIND = re.compile(
     r"\s*([（(\[【<]\s*[^（()）\[\]【】<>]{1,16}?\s*[)）\]】>]|[^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~\u0300-\u036f]++\ufe0f?)\s*$"
@@ -362,14 +349,15 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     keys that are printed, and where it does not always fall on the same letter. The question gets the note
     `key_by_format`.
     """
+    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_pieces]
+    if sum(1 for draft in asked if not draft.answer) < MIN_QUESTIONS:
+        return  # too few questions lack a key
     spans: dict[str, list[tuple[int, int]]] = {}
     for line, start in zip(lines, starts, strict=True):
         for first, last, kind in line.emphasis:
             spans.setdefault(kind, []).append((start + first, start + last))
-    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_pieces]
-    is_open = sum(1 for draft in asked if not draft.answer) >= MIN_QUESTIONS
-    if not spans or not is_open:
-        return  # too few questions lack a key
+    if not spans:
+        return
     spans["any"] = [span for kind in spans for span in spans[kind]]
     letters = [
         [

@@ -11,9 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.contracts import Breach
-from tasks.ingest.contracts.readings import Reading
-from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking
@@ -69,22 +67,14 @@ def keep_asking(reading: Reading) -> ContractCheck:
     found = ContractCheck(checked=bool(reading.drafts))
     silent = _find_silent(reading)
     whole = is_no_paper(reading.drafts)
-    for draft in reading.drafts if whole else silent:
-        found.doubt(draft)
-    if found.doubted:
-        count, asking_count = len(found.doubted), sum(map(asks, found.doubted))
-        found.breaches.append(
-            Breach(
-                NOTHING_ASKS if whole else "asking",
-                found.doubted[0].start,
-                count,
-                f"{count} numbered passages were found, of which {asking_count} ask or offer anything: "
-                + (
-                    "this is no paper, or its questions stand elsewhere."
-                    if whole
-                    else "they are rather rules."
-                ),
-            )
+    odd = reading.drafts if whole else silent
+    if odd:
+        count, asking_count = len(odd), sum(map(asks, odd))
+        found.doubt_all(
+            NOTHING_ASKS if whole else "asking",
+            odd,
+            f"{count} numbered passages were found, of which {asking_count} ask or offer anything: "
+            + ("this is no paper, or its questions stand elsewhere." if whole else "they are rather rules."),
         )
     return found
 

@@ -32,8 +32,7 @@ from tasks.ingest.contracts.counts import (
     keep_score_table,
 )
 from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found, keep_series
-from tasks.ingest.contracts.readings import Reading
-from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.words.warnings import NOT_READ
 
 CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (

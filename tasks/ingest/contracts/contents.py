@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.contracts import Breach
-from tasks.ingest.contracts.readings import Reading
-from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import are_tasks
@@ -34,15 +32,10 @@ def keep_apart(reading: Reading) -> ContractCheck:
     for drafts in alike.values():
         if len(drafts) < _MIN_ALIKE:
             continue
-        for draft in drafts:
-            found.doubt(draft)
-        found.breaches.append(
-            Breach(
-                "apart",
-                drafts[0].start,
-                len(drafts),
-                f"{len(drafts)} questions are worded alike ({drafts[0].stem[:20]!r}): what tells them apart was not read.",
-            )
+        found.doubt_all(
+            "apart",
+            drafts,
+            f"{len(drafts)} questions are worded alike ({drafts[0].stem[:20]!r}): what tells them apart was not read.",
         )
     return found
 
@@ -66,17 +59,8 @@ def keep_numbers_out(reading: Reading) -> ContractCheck:
             runs.append(run)
         run.append((value, draft))
     held = [draft for one in runs if len(one) >= _LEAST_RUN for _, draft in one]
-    if held:
-        for draft in held:
-            found.doubt(draft)
-        found.breaches.append(
-            Breach(
-                "numbers_out",
-                held[0].start,
-                len(held),
-                f"{len(held)} stems begin with their numbers (from {held[0].stem[:20]!r} on).",
-            )
-        )
+    first = held[0].stem[:20] if held else ""
+    found.doubt_all("numbers_out", held, f"{len(held)} stems begin with their numbers (from {first!r} on).")
     return found
 
 
@@ -98,15 +82,13 @@ def keep_option_counts(reading: Reading) -> ContractCheck:
             elif len(draft.options) > usual + 1:
                 found.doubt(draft)
         if found.doubted and odd:
-            found.breaches.append(
-                Breach(
-                    "option_counts",
-                    odd[0].start,
-                    len(odd),
-                    f"{len(odd)} of {len(choices)} choice questions do not have the {usual} options of the others "
-                    f"({_name(odd)}).",
-                    section,
-                )
+            found.breach(
+                "option_counts",
+                odd[0].start,
+                len(odd),
+                f"{len(odd)} of {len(choices)} choice questions do not have the {usual} options of the others "
+                f"({_name(odd)}).",
+                section,
             )
     return found
 
@@ -117,6 +99,7 @@ def keep_option_labels(reading: Reading) -> ContractCheck:
     A list of parts that set tasks is none of options.
     """
     found = ContractCheck()
+    odd: list[Draft] = []
     for draft in reading.drafts:
         labels = [label for label, _ in draft.options]
         if not labels:
@@ -128,21 +111,15 @@ def keep_option_labels(reading: Reading) -> ContractCheck:
                 and not are_tasks([text for _, text in listed])
             ):
                 found.checked = True
-                found.doubt(draft)
+                odd.append(draft)
             continue
         found.checked = True
         wanted = [chr(ord("A") + place) for place in range(len(labels))]
         if len(labels) == 1 or (labels != wanted and len(labels[0]) == 1 and labels[0].isalpha()):
-            found.doubt(draft)
-    if found.doubted:
-        found.breaches.append(
-            Breach(
-                "option_labels",
-                found.doubted[0].start,
-                len(found.doubted),
-                f"The options of {len(found.doubted)} questions do not run A, B, C ({_name(found.doubted)}).",
-            )
-        )
+            odd.append(draft)
+    found.doubt_all(
+        "option_labels", odd, f"The options of {len(odd)} questions do not run A, B, C ({_name(odd)})."
+    )
     return found
 
 
@@ -156,33 +133,20 @@ def keep_section_types(reading: Reading) -> ContractCheck:
         drafts = reading.by_section.get(stretch.index, [])
         if stretch.fine is None or not drafts:
             continue
-        kinds = (stretch.fine.question_type, *stretch.fine.accepts)
+        kind, *others = stretch.fine.question_type, *stretch.fine.accepts
         found.checked = True
-        if "multiple_choice" in kinds[:1] and "short_answer" not in kinds:
+        offering = [draft for draft in drafts if len(draft.options) > 2]
+        if kind == "multiple_choice" and "short_answer" not in others:
             odd = [draft for draft in drafts if len(draft.options) < 2]
             what = "without options below a heading of choice questions"
-        elif kinds[0] == "true_false":
-            odd = [draft for draft in drafts if len(draft.options) > 2]
-            what = "with a list of options below a heading of judgements"
-        elif kinds[0] in ("short_answer", "essay", "calculation", "term_explanation") and len(kinds) == 1:
-            odd = [draft for draft in drafts if len(draft.options) > 2]
-            what = "with a list of options below a heading of free questions"
+        elif kind == "true_false":
+            odd, what = offering, "with a list of options below a heading of judgements"
+        elif kind in ("short_answer", "essay", "calculation", "term_explanation") and not others:
+            odd, what = offering, "with a list of options below a heading of free questions"
         else:
-            odd = []
-            what = ""
-        if not odd:
             continue
-        for draft in odd:
-            found.doubt(draft)
-        found.breaches.append(
-            Breach(
-                "section_types",
-                odd[0].start,
-                len(odd),
-                f"Section {stretch.name!r} holds {len(odd)} questions {what} ({_name(odd)}).",
-                stretch.index,
-            )
-        )
+        words = f"Section {stretch.name!r} holds {len(odd)} questions {what} ({_name(odd)})."
+        found.doubt_all("section_types", odd, words, stretch.index)
     return found
 
 
@@ -196,18 +160,8 @@ def keep_keys(reading: Reading) -> ContractCheck:
             if len(alike) < _MIN_ALIKE or len(bare) > 0.4 * len(alike):
                 continue
             found.checked = True
-            for draft in bare:
-                found.doubt(draft, "only_one_without_answer")
-            if bare:
-                found.breaches.append(
-                    Breach(
-                        "keys",
-                        bare[0].start,
-                        len(bare),
-                        f"{len(bare)} of {len(alike)} questions have no answer where the others have one ({_name(bare)}).",
-                        section,
-                    )
-                )
+            words = f"{len(bare)} of {len(alike)} questions have no answer where the others have one ({_name(bare)})."
+            found.doubt_all("keys", bare, words, section, "only_one_without_answer")
     return found
 
 
@@ -217,8 +171,8 @@ def keep_key_length(reading: Reading) -> ContractCheck:
     found = ContractCheck(checked=bool(left) or any(draft.answer for draft in reading.drafts))
     if left and reading.drafts:
         found.missing = left
-        found.breaches.append(
-            Breach("key_length", reading.drafts[0].start, left, f"{left} printed answers match no question.")
+        found.breach(
+            "key_length", reading.drafts[0].start, left, f"{left} printed answers match no question."
         )
     return found
 
@@ -230,13 +184,11 @@ def keep_closed(reading: Reading) -> ContractCheck:
     if len(closing) > len(reading.drafts) > 0:
         size = len(closing) - len(reading.drafts)
         found.missing = size
-        found.breaches.append(
-            Breach(
-                "closed",
-                reading.pieces[closing[0]].start,
-                size,
-                f"{len(closing)} lines end with an answer ({word}), {len(reading.drafts)} questions were found.",
-            )
+        found.breach(
+            "closed",
+            reading.pieces[closing[0]].start,
+            size,
+            f"{len(closing)} lines end with an answer ({word}), {len(reading.drafts)} questions were found.",
         )
     return found
 
@@ -252,13 +204,11 @@ def keep_asked(reading: Reading) -> ContractCheck:
     if 0 < len(reading.drafts) < _MOST_ASKING * len(asking):
         size = len(asking) - len(reading.drafts)
         found.missing = size
-        found.breaches.append(
-            Breach(
-                "asked",
-                reading.pieces[asking[0]].start,
-                size,
-                f"{len(asking)} lines ask, with one line below each, {len(reading.drafts)} questions were found.",
-            )
+        found.breach(
+            "asked",
+            reading.pieces[asking[0]].start,
+            size,
+            f"{len(asking)} lines ask, with one line below each, {len(reading.drafts)} questions were found.",
         )
     return found
 
@@ -285,14 +235,12 @@ def keep_own(reading: Reading) -> ContractCheck:
         for note in notes:
             found.doubt(draft, note)
         if notes:
-            found.breaches.append(
-                Breach(
-                    "own",
-                    draft.start,
-                    1,
-                    f"Question {draft.number_label or draft.stem[:20]!r} holds {', '.join(_TOLD[note] for note in notes)}.",
-                    draft.section,
-                )
+            found.breach(
+                "own",
+                draft.start,
+                1,
+                f"Question {draft.number_label or draft.stem[:20]!r} holds {', '.join(_TOLD[note] for note in notes)}.",
+                draft.section,
             )
     return found
 
@@ -366,8 +314,6 @@ def _name_answer(text: str) -> str:
 
 
 _KEY_AHEAD = re.compile(r"\s*[（(\[]?\s*(?:[A-Ha-h]{1,5}(?![A-Za-z])|[√×✓✗对错TF正]|(?i:true|false))")
-
-
 _MARKED_TITLE = re.compile(r"\s*(?:[A-H]|\d{1,2}|[IVX]{1,4})\s*[.．、:：)）]\s*(?P<title>[^（(:：\[]{2,40})")
 
 
@@ -402,14 +348,12 @@ def keep_parts_few(reading: Reading) -> ContractCheck:
             continue
         found.doubt(drafts[0])
         found.missing += count - 1
-        found.breaches.append(
-            Breach(
-                "parts_few",
-                stretch.place,
-                count,
-                f"Section {stretch.name!r} was read as one question; it holds {count} numbered lines.",
-                stretch.index,
-            )
+        found.breach(
+            "parts_few",
+            stretch.place,
+            count,
+            f"Section {stretch.name!r} was read as one question; it holds {count} numbered lines.",
+            stretch.index,
         )
     return found
 
@@ -451,14 +395,12 @@ def keep_keys_out(reading: Reading) -> ContractCheck:
             holding.append((draft, piece.start))
     for draft, place in holding:
         found.doubt(draft, "text_holds_answer")
-        found.breaches.append(
-            Breach(
-                "keys_out",
-                place,
-                1,
-                f"Question {draft.number_label} holds a line of keys of other questions.",
-                draft.section,
-            )
+        found.breach(
+            "keys_out",
+            place,
+            1,
+            f"Question {draft.number_label} holds a line of keys of other questions.",
+            draft.section,
         )
     if holding:
         for draft in reading.drafts:
@@ -490,14 +432,12 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                 found.doubt(draft)
                 held = sum(1 for piece in reading.inside.get(id(draft), ()) if _PLACE.search(piece.text))
                 found.missing += held if held >= _MANY_PLACES else 0
-                found.breaches.append(
-                    Breach(
-                        "lengths",
-                        draft.start,
-                        1,
-                        f"Question {draft.number_label} has {length} characters, the others of its section about {usual:.0f}.",
-                        section,
-                    )
+                found.breach(
+                    "lengths",
+                    draft.start,
+                    1,
+                    f"Question {draft.number_label} has {length} characters, the others of its section about {usual:.0f}.",
+                    section,
                 )
     return found
 

@@ -8,8 +8,7 @@ from itertools import islice, pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
-from tasks.ingest.contracts.readings import Reading
-from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range, read_sum
 from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.words.labels import read_number
@@ -39,15 +38,13 @@ def keep_announced_count(reading: Reading) -> ContractCheck:
         else:
             for draft in drafts[:size]:
                 found.doubt(draft)
-        found.breaches.append(
-            Breach(
-                "announced_count",
-                stretch.place,
-                size,
-                f"Section {stretch.name!r} announces {expected} questions ({announced.words[:40]}), "
-                f"{len(drafts)} were found.",
-                stretch.index,
-            )
+        found.breach(
+            "announced_count",
+            stretch.place,
+            size,
+            f"Section {stretch.name!r} announces {expected} questions ({announced.words[:40]}), "
+            f"{len(drafts)} were found.",
+            stretch.index,
         )
     return found
 
@@ -69,15 +66,13 @@ def keep_announced_here(reading: Reading) -> ContractCheck:
                 continue
             found.missing += announced.counts[0]
             found.doubt(draft)
-            found.breaches.append(
-                Breach(
-                    "announced_here",
-                    piece.start,
-                    announced.counts[0],
-                    f"Question {draft.number_label or draft.stem[:20]!r} holds a line that announces "
-                    f"{announced.counts[0]} questions ({announced.words[:40]}).",
-                    draft.section,
-                )
+            found.breach(
+                "announced_here",
+                piece.start,
+                announced.counts[0],
+                f"Question {draft.number_label or draft.stem[:20]!r} holds a line that announces "
+                f"{announced.counts[0]} questions ({announced.words[:40]}).",
+                draft.section,
             )
     return found
 
@@ -104,13 +99,11 @@ def keep_announced_total(reading: Reading) -> ContractCheck:
             continue
         size = max(abs(expected - len(reading.drafts)), 1)
         found.missing = max(found.missing, expected - len(reading.drafts))
-        found.breaches.append(
-            Breach(
-                "announced_total",
-                piece.start,
-                size,
-                f"The paper announces {expected} questions ({announced.words[:40]}), {len(reading.drafts)} were found.",
-            )
+        found.breach(
+            "announced_total",
+            piece.start,
+            size,
+            f"The paper announces {expected} questions ({announced.words[:40]}), {len(reading.drafts)} were found.",
         )
     return found
 
@@ -131,15 +124,13 @@ def keep_announced_range(reading: Reading) -> ContractCheck:
             if not lost or _measures(_below(reading, at))[-1] >= last - first + 1:
                 continue
             found.missing += len(lost)
-            found.breaches.append(
-                Breach(
-                    "announced_range",
-                    stretch.place,
-                    len(lost),
-                    f"Section {stretch.name!r} speaks of the questions {first} to {last}, "
-                    f"{len(lost)} of which were not found.",
-                    stretch.index,
-                )
+            found.breach(
+                "announced_range",
+                stretch.place,
+                len(lost),
+                f"Section {stretch.name!r} speaks of the questions {first} to {last}, "
+                f"{len(lost)} of which were not found.",
+                stretch.index,
             )
     return found
 
@@ -172,13 +163,11 @@ def keep_score_table(reading: Reading) -> ContractCheck:
         lost = len(values) - len(sections)
         size = abs(lost)
         found.missing += max(lost, 0)
-        found.breaches.append(
-            Breach(
-                "score_table",
-                piece.start,
-                size,
-                f"The score table has {len(values)} sections, {len(sections)} with questions were found.",
-            )
+        found.breach(
+            "score_table",
+            piece.start,
+            size,
+            f"The score table has {len(values)} sections, {len(sections)} with questions were found.",
         )
         break
     return found
@@ -205,13 +194,11 @@ def keep_marks(reading: Reading) -> ContractCheck:
         return found
     size = max(round(len(reading.drafts) * (full - own) / own), 1)
     found.missing = size
-    found.breaches.append(
-        Breach(
-            "marks",
-            reading.stretches[-1].place,
-            size,
-            f"The paper is worth {full:g} marks, its sections {own:g}: about {size} questions are missing.",
-        )
+    found.breach(
+        "marks",
+        reading.stretches[-1].place,
+        size,
+        f"The paper is worth {full:g} marks, its sections {own:g}: about {size} questions are missing.",
     )
     return found
 
@@ -256,14 +243,12 @@ def keep_number_runs(reading: Reading) -> ContractCheck:
             found.doubt(draft, "number_not_increasing")
     for draft, lost in gaps:
         found.missing += min(lost, 20)
-        found.breaches.append(
-            Breach(
-                "number_runs",
-                draft.start,
-                lost,
-                f"{'One number is' if lost == 1 else f'{lost} numbers are'} missing before question {draft.number_label.rstrip('.')}.",
-                draft.section,
-            )
+        found.breach(
+            "number_runs",
+            draft.start,
+            lost,
+            f"{'One number is' if lost == 1 else f'{lost} numbers are'} missing before question {draft.number_label.rstrip('.')}.",
+            draft.section,
         )
     found.breaches += [
         Breach(

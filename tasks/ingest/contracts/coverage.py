@@ -6,10 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from tasks.ingest.contracts import Breach
 from tasks.ingest.contracts.asking import has_title
-from tasks.ingest.contracts.readings import Reading
-from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
@@ -36,25 +34,18 @@ def keep_claimed(reading: Reading) -> ContractCheck:
         places = ", ".join(str(piece.start) for piece in unclaimed[:_SHOWN])
         more = " …" if len(unclaimed) > _SHOWN else ""
         found.missing = len(unclaimed)
-        found.breaches.append(
-            Breach(
-                "numbered_lines",
-                unclaimed[0].start,
-                len(unclaimed),
-                f"{len(unclaimed)} numbered lines belong to no question, heading or key "
-                f"(at characters {places}{more} of the text).",
-            )
+        found.breach(
+            "numbered_lines",
+            unclaimed[0].start,
+            len(unclaimed),
+            f"{len(unclaimed)} numbered lines belong to no question, heading or key "
+            f"(at characters {places}{more} of the text).",
         )
     if total > MIN_TEXT and lost > (1 - MIN_COVERAGE) * total:
         length = sum(draft.end - draft.start for draft in reading.drafts) / len(reading.drafts)
         found.missing = max(found.missing, int(lost / max(length, _USUAL_LENGTH)))
-        found.breaches.append(
-            Breach(
-                "claimed_text",
-                0,
-                lost,
-                f"{lost} of {total} characters belong to no question, heading or key.",
-            )
+        found.breach(
+            "claimed_text", 0, lost, f"{lost} of {total} characters belong to no question, heading or key."
         )
         for draft in reading.drafts:
             found.notes.append((draft, "paper_hardly_covered"))
@@ -78,14 +69,12 @@ def keep_series(reading: Reading) -> ContractCheck:
         if len(free) < max(_LEAST_SERIES, _MOST_FREE * len(run)) or len(holders) < 2:
             continue
         found.missing = max(found.missing, len(free))
-        found.breaches.append(
-            Breach(
-                "series",
-                free[0].start,
-                len(free),
-                f"{len(free)} lines are numbered on from {free[0].text.strip()[:12]!r} through the paper "
-                f"and are neither questions nor headings.",
-            )
+        found.breach(
+            "series",
+            free[0].start,
+            len(free),
+            f"{len(free)} lines are numbered on from {free[0].text.strip()[:12]!r} through the paper "
+            f"and are neither questions nor headings.",
         )
     return found
 
@@ -107,14 +96,12 @@ def keep_found(reading: Reading) -> ContractCheck:
         return found
     unclaimed, _, _ = _unclaimed(reading)
     found.missing = max(1, len(unclaimed))
-    found.breaches.append(
-        Breach(
-            NOTHING_FOUND,
-            reading.pieces[0].start,
-            total,
-            f"No question was found in {total} characters, of whose lines {len(unclaimed)} are numbered"
-            f"{_asking(reading.pieces)}.",
-        )
+    found.breach(
+        NOTHING_FOUND,
+        reading.pieces[0].start,
+        total,
+        f"No question was found in {total} characters, of whose lines {len(unclaimed)} are numbered"
+        f"{_asking(reading.pieces)}.",
     )
     return found
 
@@ -180,8 +167,6 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
 
 
 _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
-
-
 _SIGNS = re.compile(r"[\W_]+")
 
 

@@ -1,4 +1,4 @@
-"""A reading of a paper as its contracts see it: what was found, and where."""
+"""A reading of a paper as its contracts see it, and what one of them finds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.contracts import Breach
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.series import Repeated
@@ -115,3 +116,38 @@ class Reading:
             if at >= 0 and drafts[at].start < piece.start < drafts[at].end:
                 found[id(drafts[at])].append(piece)
         return dict(found)
+
+
+@dataclass
+class ContractCheck:
+    """The breaches of one contract.
+
+    `checked`: the paper says, or shows, something that this contract holds it to. `missing` counts the questions that a
+    breach says were not found. `doubted` are the questions that a breach concerns, `notes` the reasons in their
+    `parse_notes`.
+    """
+
+    checked: bool = False
+    breaches: list[Breach] = field(default_factory=list)
+    missing: int = 0
+    doubted: list[Draft] = field(default_factory=list)
+    notes: list[tuple[Draft, str]] = field(default_factory=list)
+
+    def doubt(self, draft: Draft, note: str = "") -> None:
+        """Let a question be one that this contract doubts, for a reason where it has a code."""
+        self.doubted.append(draft)
+        if note:
+            self.notes.append((draft, note))
+
+    def breach(self, contract: str, place: int, size: int, words: str, section: int | None = None) -> None:
+        """Let the contract be one that is not kept; what is asked for is that of `Breach`."""
+        self.breaches.append(Breach(contract, place, size, words, section))
+
+    def doubt_all(
+        self, contract: str, drafts: Sequence[Draft], words: str, section: int | None = None, note: str = ""
+    ) -> None:
+        """Doubt questions together, in one breach at the first; without any nothing is broken."""
+        for draft in drafts:
+            self.doubt(draft, note)
+        if drafts:
+            self.breach(contract, drafts[0].start, len(drafts), words, section)

@@ -55,11 +55,7 @@ class _Server:
 
 
 _idle: list[_Server] = []
-
-
 _lock = threading.Lock()
-
-
 _owner = os.getpid()
 
 

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import answer_mark, answer_name, may_open_answer, truth_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 
@@ -172,14 +171,10 @@ def _write(lines: IndexedLines, found: Sequence[_Key], *, is_whole: bool) -> Ind
 
 # above `答案 A B C`: the numbers of a key table
 _ROW_OF_NUMBERS = re.compile(r"\D{0,8}(?:\d{1,3}[\s|]+)+\d{1,3}[\s|]*")
-
-
 _ANSWER_HEADING = re.compile(
     r"\s*[【\[（(]?\s*(?:(?:Model|Sample|Suggested|Reference|Show|View|See|Reveal|Hide|Click\s+(?:here\s+)?(?:to\s+(?:show|see|view)|for))\s+(?:the\s+)?)?(?:查看|显示|点击查看)?(?:Answers?(?:\s*Keys?)?|Solutions?|参考答案|答案|解答|Key)\s*[】\])）]?\s*[:：]?\s*",
     re.IGNORECASE,
 )
-
-
 # in either case, with the two other letters that a pattern takes for k and s
 _ANSWER_HEADING_STARTS = frozenset("【[（(MmSsRrVvHhCcAaKk\u212aſ查显点参答解")
 

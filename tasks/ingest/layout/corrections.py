@@ -38,28 +38,22 @@ _LETTERS = "ABCDEFGHIJ"
 
 @dataclass(frozen=True)
 class LineRole:
-    """What a person says of a line: where it begins, its role, and a heading's type."""
+    """What a person says of a line: its role, and a heading's type.
 
-    place: int
-    role: str
-    fine: str | None = None
+    The line is one that begins at a place (an offset), or every one of a shape.
+    """
 
-
-@dataclass(frozen=True)
-class LineShape:
-    """The same of every line of a shape, wherever it stands."""
-
-    shape: str
+    line: int | str
     role: str
     fine: str | None = None
 
 
 @dataclass(frozen=True)
 class Correction:
-    """How a person says that a paper is divided: its own lines, or lines of a shape."""
+    """How a person says that a paper is divided: its lines by place, or lines of a shape."""
 
     lines: tuple[LineRole, ...] = ()
-    shapes: tuple[LineShape, ...] = ()
+    shapes: tuple[LineRole, ...] = ()
 
     def apply(self, pieces: Sequence[Piece]) -> tuple[list[Piece], Outline] | None:
         """The lines of a paper with these marks, and their outline; None where none is marked."""
@@ -79,17 +73,11 @@ def parse_correction(text: str) -> Correction:
         for mark in marks:
             if mark["role"] not in ROLES or mark.get("type") not in (None, *HEADING_TYPES):
                 raise ValueError(f"role {mark['role']!r}, type {mark.get('type')!r}")
+        placed = [mark for mark in marks if mark.get("place") is not None]
+        shaped = [mark for mark in marks if mark.get("place") is None]
         return Correction(
-            tuple(
-                LineRole(int(mark["place"]), mark["role"], mark.get("type"))
-                for mark in marks
-                if mark.get("place") is not None
-            ),
-            tuple(
-                LineShape(str(mark["shape"]), mark["role"], mark.get("type"))
-                for mark in marks
-                if mark.get("place") is None
-            ),
+            tuple(LineRole(int(mark["place"]), mark["role"], mark.get("type")) for mark in placed),
+            tuple(LineRole(str(mark["shape"]), mark["role"], mark.get("type")) for mark in shaped),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"This is no correction of a paper: {error}. Mark the lines again.") from None
@@ -98,19 +86,17 @@ def parse_correction(text: str) -> Correction:
 def write_correction(correction: Correction, text: str) -> str:
     """The JSON of a correction with the shapes of its lines in the paper's text."""
     marks = []
-    for line in correction.lines:
-        end = text.find("\n", line.place)
-        own = text[line.place : end if end >= 0 else len(text)]
-        marks.append(
-            {"place": line.place, "role": line.role, "type": line.fine, "shape": shape_of(own, line.role)}
-        )
+    for one in correction.lines:
+        place = int(one.line)
+        own = text[place:].partition("\n")[0]
+        marks.append({"place": place, "role": one.role, "type": one.fine, "shape": shape_of(own, one.role)})
     return json.dumps(marks, ensure_ascii=False)
 
 
 def generalise(text: str) -> Correction:
     """A kept correction for other papers: the shapes of its lines without their places."""
     marks = [mark for mark in json.loads(text) if mark["shape"]]
-    shapes = {LineShape(mark["shape"], mark["role"], mark["type"]): None for mark in marks}
+    shapes = {LineRole(mark["shape"], mark["role"], mark["type"]): None for mark in marks}
     return Correction(shapes=tuple(shapes))
 
 
@@ -202,10 +188,10 @@ def _find_roles(correction: Correction, pieces: Sequence[Piece]) -> dict[int, tu
     starts = [piece.start for piece in pieces]
     own: dict[int, tuple[str, str | None]] = {}
     for line in correction.lines:
-        index = bisect_left(starts, line.place)
+        index = bisect_left(starts, int(line.line))
         if index < len(pieces):
             own[index] = (line.role, line.fine)
-    shapes = {(one.role, one.shape): (one.role, one.fine) for one in correction.shapes}
+    shapes = {(one.role, str(one.line)): (one.role, one.fine) for one in correction.shapes}
     for index, (role, fine) in own.items():
         if role in _SPREAD:
             shapes.setdefault((role, shape_of(pieces[index].text, role)), (role, fine))

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.lexicon import match_type_name
 
 _LETTERS = "ABCDEFGHIJ"

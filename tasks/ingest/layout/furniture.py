@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.headings import FORM, has_options_ahead
+from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
 )
@@ -24,8 +23,6 @@ _NOTICE = re.compile(
     r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
     re.IGNORECASE,
 )
-
-
 _LEADING_BRACKET = re.compile(
     rf"^\s*([（(\[]\s*(?:[A-J]{{0,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d))"
 )
@@ -33,11 +30,7 @@ _LEADING_BRACKET = re.compile(
 _LEADING_JUDGEMENT = re.compile(
     r"^\s*([（(]\s*[√×✓✗]?\s*[)）])\s*(?=\d{1,3}\s*(?:[．、)）]|\.(?=\d{3,}\D|\d+\.\d)))"
 )
-
-
 _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
-
-
 _PAPER_END = re.compile(
     r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
     r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|"
@@ -47,39 +40,25 @@ _PAPER_END = re.compile(
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
     re.IGNORECASE,
 )
-
-
 _END_STARTS = "-—–=*▒▓以试全完结第[(TtEeGgSsſPpYyCc"
-
-
 _SCORE_TABLE = re.compile(
     r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
 )
-
-
 # `第 2 页 共 4 页`, alone or behind the paper's short title
 # `科目名称：分析化学（A）     第 2 页 共 2 页`: with the number of pages told, whatever stands before
 _PAGE_OF = re.compile(
     r"[^。？?；;_]{0,40}第\s*\d{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*共\s*\d{1,3}\s*页\s*[)）]?\s*"
 )
-
-
 _PAGE_NUMBER = re.compile(
     r"[^。？?；;：:（(]{0,40}?(?:第\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*[（(]?\s*(?:共\s*[\d一二三四五六七八九十_]{1,3}\s*页)?|"
     r"共\s*[\d一二三四五六七八九十_]{1,3}\s*页\s*[,，/、]?\s*第\s*[\d一二三四五六七八九十_]{1,3}\s*页)\s*[)）]?[\s|\-—–·]*|"
     r"[\-—–·~]\s*\d{1,3}\s*[\-—–·~]|[Pp]age\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?"
 )
-
-
 # the marker's boxes above a section: `得分 | 评卷人`
 _MARKER_BOX = re.compile(
     r"(?:(?:本题)?得\s*分|评\s*[卷阅]\s*(?:人|教师)|阅\s*卷\s*(?:人|教师)|题\s*分|复\s*[核查]\s*人|评\s*分(?:人)?|核\s*分\s*人|统\s*分\s*人|签\s*[名字]|[\s|:：_/（）()])+"
 )
-
-
 _MARKER = re.compile(r"[分人名师]")
-
-
 # the sealing line: `…密…封…线…`, `装订线内请勿答题`
 _SEAL = re.compile(
     r"[密封线装订内外请勿不要准得答题卷上写字号姓名班级学院专业考生：:….·•\-—─━_=○〇◎\s|（）()※]+"

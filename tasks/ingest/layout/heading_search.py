@@ -26,14 +26,10 @@ from tasks.ingest.words.lexicon import (
 _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE
 )
-
-
 # what may follow a title behind a number in brackets: marks and remarks that count
 _ENDS_TITLE = re.compile(
     r"\s*[:：]?\s*(?:[（(\[][^()（）\[\]]*(?:分|题|空|points?|marks?|pts?)[^()（）\[\]]*[)）\]]|共?\s*\d+\s*(?:小?题|分))*\s*[:：。.]?\s*"
 )
-
-
 BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")
 
 

@@ -6,10 +6,12 @@ Read are its number, the type that it names, its marks, and where content begins
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label, parse_label, read_number
 from tasks.ingest.words.lexicon import (
     FineType,
@@ -23,15 +25,11 @@ from tasks.ingest.words.lexicon import (
 from tasks.questions import has_blank
 
 _CN = "一二三四五六七八九十百"
-
-
 MARKS_EACH = re.compile(
     r"每\s*(?:小)?[题空道]?[题]?\s*[:：]?\s*(\d++(?:\.\d++)?)\s*分|(?<!\d)(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
     r"each[^.;,]{0,30}?(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)",
     re.IGNORECASE,
 )
-
-
 MARKS_GROUP = re.compile(
     r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|p|m|%)\s*[)）\]】]\s*",
     re.IGNORECASE,
@@ -42,102 +40,52 @@ INSTRUCTION = re.compile(
     r"(?i:write your answers?|each (?:question|item|statement|correct)|there (?:is|are) (?:only|one|four)|for each (?:question|of)|directions?:|instructions?:|mark (?:each|the)|"
     r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle (?:the|one|all)|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
 )
-
-
 CHAPTER = re.compile(
     rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|第[一二三四五六七八九十]部分\s+(?!.*题)|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|"
     rf"(?:模拟|试卷|试题|真题|练习|测试|习题)[题试卷集]?\s*[（(]?[{_CN}\d]{{1,3}}[)）]?\s*$|导论|绪论|(?:.{{0,12}})(?:练习题|习题|测试题|试卷|复习题)[（(]?[{_CN}\dA-Da-d]{{0,3}}卷?[)）]?\s*$)"
 )
-
-
 # what a chapter begins with; a further paper has 题 or 卷 in its title
 _CHAPTER_STARTS = frozenset("#第CULMT模试真练测习导绪")
-
-
 _KEY_START = "0123456789第（("
-
-
 _CAPITALS = "(（ABCDEFGHIVX"
-
-
 _CAPITAL = re.compile(r"(?:\(([A-H])\)|([A-H])\s?[.)\-–:])\s+(?=[A-Z])")
-
-
 _CAPITAL_SECONDS = frozenset("ABCDEFGH.)-–:") | frozenset(filter(str.isspace, map(chr, range(0x3001))))
-
-
 _ROMAN_WORD = re.compile(r"(I{1,3}|IV|VI{0,3}|IX|X)\s+(?=[A-Z][a-z])")
-
-
 _CAPITAL_TITLE = re.compile(r"(?:[（(]([A-H])[)）]|([A-H])\s?[.．、])\s*(?=[\u4e00-\u9fff]{2,8}\s*$)")
-
-
 # what the pattern below may begin with, in either script
 _LEADS = "本大题題型:：以下"
 _TITLE_LEAD = re.compile(r"^(?:本|大)?题?型?[:：]?|^(?:以下|下列)(?:为|是)?")
-
-
 _TITLE_TAIL = re.compile(r"(?:题|题型|部分|类|解释|问答|填空|判断|选择|作文)$")
-
-
 _ENGLISH_TAIL = re.compile(r"(?i)(?:questions?|section|problems?|items?)$")
-
-
 _SPACED_STARTS = frozenset(f"{_CN}IVXⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
-
-
 _REQUEST = re.compile(
     r"(?i)(?:design|prove|proof of|write|compute|calculate|derive|discuss|explain|define|program|analy[sz]e|match|complete|compare|describe|draw|find|give|show|state|translate)\s+(?:a|an|the|that|how|why|what|whether|your|two|three|any|in|\w+['’]s)\b"
 )
-
-
 GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
 
 LEADING_MARKS = re.compile(
     r"\s*[(（\[][^()（）\[\]]{0,40}(?:points?|pts?\.?|marks?|mks?|%|分)[^()（）\[\]]{0,24}[)）\]]\s*[:：.]?\s*",
     re.IGNORECASE,
 )
-
-
 # begins with any of the characters that may end a title and looks back at it: a search skips to them
 _TITLE_END = re.compile(
     r"[（(：:。．;；\[【\s.,，—–-](?:(?<=[（(：:。．;；\[【])|(?<=\s)\s{2}|(?<=\.)(?=\s|$)|(?<=[—–-])[—–-]|"
     r"(?<=[,，])(?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|(?<=\s)(?=共?\d+\s*(?:分|小题|题)))"
 )
-
-
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-
-
 _TWO_LANGUAGES = re.compile(
     r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
 )
-
-
 _LATIN = re.compile("[A-Za-z]")
-
-
 _REMARK_GAP = re.compile(r"[\s：:。．.;；、,，—–-]+")
-
-
 _REMARK = re.compile(
     r"[（(\[【][^（()）]*(?:[（(][^()（）]*[)）][^（()）]*)*[)）\]】]|"
     r"(?:共|每(?:小)?题|本大?题)?\s*\d+\s*(?:小题|题|分|points?|pts?|marks?)"
 )
-
-
 _NO_CHAPTER = re.compile(r"[？?。；;，,：]")
-
-
 INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
-
-
 STRONG_STYLES = ("cn", "part", "roman", "cnp")
-
-
 _LABELS = (*STRONG_STYLES, "num", "word", "nump")
-
-
 _ENGLISH_LIMIT = 110
 # the longest title in Chinese, with a number before it and without
 _TITLE_LIMIT, _BARE_TITLE_LIMIT = 18, 12
@@ -355,3 +303,26 @@ def _skip_remarks(tail: str) -> int:
             break
         position = match.end()
     return position
+
+
+FORM = re.compile(
+    r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score)\s*[:：_]",
+)
+CASE = re.compile(
+    r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
+)
+FIRST_OPTION = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
+
+
+def has_options_ahead(pieces: Sequence[Piece]) -> bool:
+    """Whether one of these lines begins with the first option."""
+    return any(FIRST_OPTION.match(piece.text) for piece in pieces)
+
+
+def is_instruction(piece: Piece) -> bool:
+    """Whether a line only tells how to answer."""
+    text = piece.text.strip()
+    return len(text) < 120 and (
+        INSTRUCTION.search(text) is not None
+        or (len(text) < 30 and re.search(r"回答|作答|要求写出|(?i:answer|choose)", text) is not None)
+    )

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, TRUTH_KEY
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.lexicon import match_exactly
@@ -21,42 +20,24 @@ from tasks.ingest.words.lexicon import match_exactly
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
 _NUMBERED = re.compile(rf"{_OPEN}\d")
-
-
 _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
-
-
 _LEAD = re.compile(rf"[^\d:：]{{0,16}}[:：]\s*(?={_OPEN}\d)")
-
-
 _LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
 KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z]))"
-
-
 _ENTRY = re.compile(
     rf"(?:^|(?<=[\s,，;；。.、|])){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
-
-
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
     rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN])(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
 )
-
-
 _RANGE = re.compile(
     rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：]?\s*"
 )
-
-
 _LETTERS_RUN = re.compile(
     rf"(?:\s*[（(]?\s*(?:{_LETTERS}|{truth_word()}|[TFYNVX]+|[a-j]+(?![a-z]))\s*[)）]?\s*[,，、;；]?\s*)+"
 )
-
-
 _DIGIT = re.compile(r"\d")
-
-
 # what stands in no entry: no line that holds much of it is made of keys
 _FOREIGN = re.compile(
     rf"[^\s第题\d.．、:：,，()（）\[\]【】#\-–—=→A-Za-z{''.join(sorted(character for word in (*truth_words()[0], *truth_words()[1]) for character in word if not character.isascii()))}]+"

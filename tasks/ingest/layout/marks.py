@@ -15,10 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
-from tasks.ingest.layout.bullets import write_unlettered
 from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import read_heading
-from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_upright,
@@ -27,8 +25,8 @@ from tasks.ingest.layout.mending import (
     part_lines,
     write_bare_letters,
 )
-from tasks.ingest.layout.option_marks import write_digits, write_letters
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.option_marks import write_digits, write_letters, write_unlettered
+from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.grammar import (
     is_status_line,
     may_open_number_word,
@@ -90,15 +88,11 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
 _ANSWER_RULE = re.compile(
     r"\s*(?:[（(]?(?:\d|[a-z]|[ivx]{1,4})[)）.]?)?\s*\.{20,}\s*(?:[（(\[]\s*\d{1,2}\s*(?:marks?|分)?\s*[)）\]])?\s*"
 )
-
-
 _HEADING = re.compile(
     r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fffA-Z])"
 )
 _TITLE = re.compile(r"[（(][^（()）]*[)）]|[^\u4e00-\u9fffA-Za-z（(/ -]|\s{2,}")
 _SECTIONS = ("cn", "part", "roman", "cnp")
-
-
 _HEADING_NUMERAL = re.compile("[一二三四五六七八九十Ⅰ-Ⅻ]")
 _HEADING_STARTS = frozenset("第一二三四五六七八九十ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 

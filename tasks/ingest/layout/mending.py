@@ -9,8 +9,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.grammar import is_status_line, may_open_status
 from tasks.ingest.words.labels import parse_label
 
@@ -37,8 +36,6 @@ def drop_decoration(lines: IndexedLines) -> IndexedLines:
 
 # the sign of a list before an option that has its letter: `- A. a = b`
 _LIST_SIGN = re.compile(r"\s*[-–—+]\s+(?=[（(]?[A-Ja-j]\s*[.．、:：)）]\s*\S)")
-
-
 _FORM_LEAD = re.compile(r"\s*([^\W\d_]{2,6}?)\s*(?=[一二三四五六七八九十]{1,3}\s*[、.．])")
 
 

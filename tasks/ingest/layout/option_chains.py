@@ -15,11 +15,7 @@ from typing import NamedTuple
 from tasks.ingest.words.cleaning import is_cjk
 
 MAX_OPTIONS = 10
-
-
 LETTERS = "ABCDEFGHIJ"
-
-
 # `(A)`, `A.`, `A)`, `A,`, `A  `, `(a)`, `a.`, `Ⓐ`, in the order in which they are tried
 STYLES = (
     "bracketed",
@@ -31,18 +27,10 @@ STYLES = (
     "small_stopped",
     "circled",
 )
-
-
 BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
-
-
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
-
-
 # `A 甲 B 乙`: on a line that begins with a letter single spaces separate options
 _LETTER_LINE = re.compile(r"\s*[A-J](?:\s|[\u4e00-\u9fff“《])")
-
-
 WEAK = ("comma", "spaced", "small_bracketed", "small_stopped")
 
 
@@ -58,11 +46,7 @@ class Marker(NamedTuple):
 
 
 _Scan = dict[str, list[tuple[int, int, str, bool, bool]]]
-
-
 _NOTHING: _Scan = {}
-
-
 # A letter and what may close it, in one look for all styles. It begins with the letter: a search skips to letters.
 # Small letters count at the start of a line, behind white space, bullets and brackets.
 _AHEAD = re.escape(BULLETS) + r"\s；;（(\["

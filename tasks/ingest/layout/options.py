@@ -27,28 +27,16 @@ from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
 
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
-
-
 _CORRECT = re.compile(
     r"\s*(?:[（(\[]\s*(?:the )?(?:correct|right|key)(?: answer| option| choice)?\s*[)）\]]|(?:<-+|<=+|←)\s*(?:correct|answer|key)?(?: answer)?|[✓✔√★☑]|(?<=\s)\*+|(?<=\w)\*{1,3})\s*$",
     re.IGNORECASE,
 )
-
-
 # without one of these characters the two above match nothing
 _STARRED = re.compile(r"[*✓✔√★☑→>]")
-
-
 _CORRECT_ENDS = frozenset(")）]✓✔√★☑*")
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
-
-
 _BREAK = re.compile(r"\s*\n\s*")
-
-
 _BARS = re.compile(r"^\|\s+|\s+\|$")
-
-
 # What closes a question that offers answers: it asks itself, or leaves a place for the letter.
 _OFFERS = re.compile(
     r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)"

@@ -1,29 +1,18 @@
-"""The lines of one section divided into its questions."""
+"""The lines of one section divided into its questions, with what several of them share."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tasks.ingest.layout.heading_search import BULLET
-from tasks.ingest.layout.headings import INSTRUCTION
-from tasks.ingest.layout.materials import (
-    cut_material,
-    join_shared,
-    names_range,
-    read_material,
-    shared_options,
-)
-from tasks.ingest.layout.numbers import find_candidates
-from tasks.ingest.layout.options import offers_options
+from tasks.ingest.layout.headings import CASE, INSTRUCTION, is_instruction
+from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates
+from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.layout.sections import OPTION_A, Section
-from tasks.ingest.layout.sequences import choose_questions
-from tasks.ingest.layout.signs import Mark, is_instruction
-from tasks.ingest.words.answers import (
-    ANSWER_MARK,
-    EXPLANATION_MARK,
-)
+from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
+from tasks.ingest.words.answers import ANSWER_MARK, EXPLANATION_MARK
 from tasks.ingest.words.labels import Label
 
 
@@ -184,3 +173,142 @@ def _term_spans(text: str) -> list[tuple[int, int]]:
         if len(spans) > 1:
             return spans
     return [(0, len(text))]
+
+
+_MATERIAL = re.compile(
+    r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
+    r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*(?:$|\s(?:are|is|refer|relate).{0,60})|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|(?:reading\s+)?passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
+)
+_MATERIAL_STARTS = "（(【）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
+# `设有关系 S、C、SC，试用 SQL 完成下列查询：` above numbered questions says what all of them are about
+_GIVEN = re.compile(r"\s*(?:假?设(?![计备施立置])|假定|已知|现有|给定|某(?!些)|有(?:如下|以下|一))")
+_LEADS = re.compile(r"(?:下列|以下|如下|下面|试|求|回答|完成|计算|写出|分析).{0,30}[：:]$")
+_RANGE = re.compile(
+    r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
+    re.IGNORECASE,
+)
+
+
+def join_shared(
+    found: list[tuple[Label | None, list[Piece], str | None]], section: Section
+) -> list[tuple[Label | None, list[Piece], str | None]]:
+    """Make one question of the numbered questions below one material.
+
+    That is not done where they offer options of their own.
+    """
+    joined: list[tuple[Label | None, list[Piece], str | None]] = []
+    last: str | None = None
+    singles: dict[int, tuple[Label | None, list[Piece], str | None]] = {}
+    offered = {material for _, lines, material in found if offers_options(lines, False)}
+    for label, lines, material in found:
+        has_options = offers_options(lines, False)
+        numbered = (
+            [replace(lines[0], text=_put_label(label, lines[0].text), sources=())] if label else lines[:1]
+        )
+        if material is not None and material == last and joined and not has_options:
+            joined[-1][1].extend([*numbered, *lines[1:]])
+            singles.pop(len(joined) - 1, None)
+        elif material is not None and not has_options:
+            joined.append((None, [*numbered, *lines[1:]], material))
+            singles[len(joined) - 1] = (label, lines, material)
+        else:
+            joined.append((label, lines, material))
+        last = None if has_options else material
+    for place, single in singles.items():
+        if single[2] in offered:
+            joined[place] = single  # a question of its own beside choice questions on the same text
+    section_label = Label(section.style, section.number or 0, 0, section.label)
+    return [
+        (label or (section_label if section.number else None), lines, material)
+        for label, lines, material in joined
+    ]
+
+
+def _put_label(label: Label, text: str) -> str:
+    gap = "" if label.text[-1:] in "、．）】" or "⑴" <= label.text[-1:] <= "⒛" else " "
+    return f"{label.text}{gap}{text.strip()}"
+
+
+def _is_material(text: str) -> bool:
+    first = text.lstrip()[:1]
+    return (first in _MATERIAL_STARTS or first.isdecimal()) and _MATERIAL.match(text) is not None
+
+
+def cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], list[Piece]]:
+    """Separate the material of the next questions from the end of this one.
+
+    In a section of material questions a material belongs to the question in which it stands, unless it names
+    the questions that it serves; a question that begins `阅读材料` owns the material below it.
+    """
+    is_analysis = section.fine is not None and section.fine.question_type == "material_analysis"
+    if lines and _is_material(lines[0].text):
+        return lines, []
+    for place, line in enumerate(lines):
+        if is_analysis and not (
+            CASE.match(line.text) or _RANGE.search(line.text[:60]) or offers_options(lines[:place], False)
+        ):
+            continue
+        if place and _is_material(line.text) and (line.text.strip()[:1] not in "ABCD"):
+            return lines[:place], lines[place:]
+    return lines, []
+
+
+def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> list[Piece]:
+    """The options that several questions share (`3～4题共用备选答案`): printed once, before them."""
+    first = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), None)
+    if first is None and expects_options and len(lines) < 12:
+        start = next((place for place, line in enumerate(lines) if OPTION_A.match(line.text)), None)
+        split = split_options(lines[start:], True) if start is not None else None
+        if start is not None and split is not None and len(split.options) >= 4 and not split.notes:
+            return list(lines[start:])
+    if first is None or not offers_options(lines[first + 1 :], True):
+        return []
+    return list(lines[first + 1 :])
+
+
+_BARE_RANGE = re.compile(r"(?i)\s*questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*[:.]?\s*")
+
+
+def names_range(piece: Piece) -> bool:
+    """Whether a line only names the questions below it: `Questions 4-6`."""
+    return _BARE_RANGE.fullmatch(piece.text) is not None
+
+
+def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
+    """Return the material before questions and the last question number it serves.
+
+    Instructions are no material.
+    """
+    lines = [line for line in lines if line.text.strip()]
+    while (
+        lines
+        and (INSTRUCTION.search(lines[0].text) or CHOOSE_SOME.search(lines[0].text))
+        and not _MATERIAL.match(lines[0].text)
+        and len(lines[0].text) < 160
+    ):
+        lines = lines[1:]
+    if not lines:
+        return None, None
+    if names_range(lines[0]):
+        lines = lines[1:]  # `Questions 4-6` alone names no text
+        return read_material(lines, section) if lines else (None, None)
+    opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
+    lines = lines[opening:]
+    text = join_pieces(lines)
+    if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
+        lines = lines[1:]
+        text = join_pieces(lines)
+    is_marked = _MATERIAL.match(lines[0].text) is not None
+    is_analysis = section.fine is not None and (
+        section.fine.question_type == "material_analysis" or section.fine.name == "cloze"
+    )
+    if (
+        not is_marked
+        and not (section.number and _GIVEN.match(lines[0].text) and _LEADS.search(lines[-1].text.rstrip()))
+        and not (is_analysis and len(text) > 40)
+        and not (section.fine is not None and section.fine.name == "cloze" and len(text) > 40)
+        and not (section.fine is None and section.number and len(text) > 200)
+    ):
+        return None, None
+    span = _RANGE.search(lines[0].text)
+    return text, int(span.group(2)) if span else None

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from tasks.ingest.layout.announcements import read_sum
 from tasks.ingest.layout.heading_search import find_headings
-from tasks.ingest.layout.headings import MARKS_EACH, MARKS_GROUP, Heading, is_chapter
+from tasks.ingest.layout.headings import MARKS_EACH, MARKS_GROUP, Heading, is_chapter, is_instruction
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.signs import is_instruction
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
     FineType,
@@ -23,11 +22,7 @@ from tasks.ingest.words.lexicon import (
 CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
 )
-
-
 OPTION_A = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、]\s*\S")
-
-
 READ_PASSAGE = re.compile(r"(?i)\b(?:read|study) the (?:following )?(?:passage|text|extract|poem|article)\b")
 
 
@@ -242,8 +237,6 @@ def _heads_one(first: str, section: Section) -> bool:
 _TELLS = re.compile(
     r"请|根据|选择|选出|填|写出|读一读|阅读|判断|连线|连一连|翻译|找出|用.{0,12}(?:填空|造句)|完成|补充|改写|排序|序号|(?i:choose|fill|complete|circle|match|rewrite|translate|answer|put|write|correct)"
 )
-
-
 _PLACE = re.compile(r"_{2,}|[（(]\s*[)）]|[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")
 
 

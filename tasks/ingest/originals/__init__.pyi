@@ -17,10 +17,10 @@ from .excerpt import Excerpt as Excerpt
 from .excerpt import make_excerpt as make_excerpt
 
 # Write a file to its place at once.
-from .keeping import keep_bytes as keep_bytes
+from .original import keep_bytes as keep_bytes
 
 # Move a finished file of the same file system to its place.
-from .keeping import keep_file as keep_file
+from .original import keep_file as keep_file
 
 # A paper of which one question is looked at.
 from .original import Original as Original
@@ -50,7 +50,7 @@ from .pages import list_whole_pages as list_whole_pages
 from .pages import read_picture_size as read_picture_size
 
 # (left, top, right, bottom) in thousandths of the page as shown.
-from .place import Box as Box
+from .original import Box as Box
 
 __all__ = [
     "LARGEST_FILE",

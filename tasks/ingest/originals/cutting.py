@@ -14,8 +14,7 @@ from typing import Any
 from schemas.errors import DocumentError
 from schemas.questions import PICTURES
 from schemas.settings import Settings
-from tasks.ingest.originals.keeping import keep_file
-from tasks.ingest.originals.original import Original
+from tasks.ingest.originals.original import Original, keep_file
 from tasks.ingest.originals.pages import DRAW_SECONDS, ask_child, find_pages_source
 from tasks.questions.pictures import name_picture
 from warehouse.lake import Batch, Lake

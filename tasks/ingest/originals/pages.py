@@ -18,9 +18,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from schemas.settings import Settings
-from tasks.ingest.originals.keeping import keep_bytes, keep_file
-from tasks.ingest.originals.original import OFFICE_KINDS, Original, find_archived
-from tasks.ingest.originals.place import Box
+from tasks.ingest.originals.original import OFFICE_KINDS, Box, Original, find_archived, keep_bytes, keep_file
 
 DRAW_SECONDS = 30.0
 CONVERT_SECONDS = 90.0

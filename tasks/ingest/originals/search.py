@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.ingest.originals.place import Box, merge_boxes
+from tasks.ingest.originals.original import Box, join_boxes, merge_boxes
 from tasks.ingest.readers.page_boxes import frame_page
 
 # A line of fewer letters stands in many places: it is found only right behind one that was found.
@@ -99,12 +99,7 @@ def list_character_boxes(page: Any, raw: Any, characters: Sequence[int]) -> list
         one = frame.place(box.left, box.bottom, box.right, box.top)
         last = lines[-1] if lines else None
         if last is not None and abs(one[3] - last[3]) < (last[3] - last[1]) / 2 and one[2] >= last[0]:
-            lines[-1] = (
-                min(last[0], one[0]),
-                min(last[1], one[1]),
-                max(last[2], one[2]),
-                max(last[3], one[3]),
-            )
+            lines[-1] = join_boxes(last, one)
         else:
             lines.append(one)
     text_page.close()

@@ -19,6 +19,7 @@ from tasks.ingest.readers.docx_elements import (
     SYMBOLS,
     Cell,
     Paragraph,
+    Parts,
     blocks,
     circle,
     descend,
@@ -29,7 +30,6 @@ from tasks.ingest.readers.docx_elements import (
     text_above,
     walk_object,
 )
-from tasks.ingest.readers.docx_parts import Parts
 from tasks.ingest.readers.docx_styles import Print, Styles
 from tasks.ingest.readers.emphasis import mark_text, take_marks
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PLAIN, Extraction, FoundPicture, Line
@@ -43,11 +43,9 @@ from tasks.ingest.readers.numbering import (
     read_integer,
 )
 from tasks.ingest.readers.scripts import SYMBOL_FONT, lower_text, raise_text
-from tasks.ingest.words.headers import find_question_header
+from tasks.ingest.words.columns import find_question_header
 
 WALKER_VERSION = "2"
-
-
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "delInstrText", "annotationRef", "rPr", "pPr", "sectPr",
             "proofErr", "bookmarkStart", "bookmarkEnd", "commentReference", "lastRenderedPageBreak", "fldData"}  # fmt: skip
 

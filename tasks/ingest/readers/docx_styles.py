@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from lxml import etree
 
@@ -16,27 +16,15 @@ from tasks.ingest.readers.numbering import (
     read_integer,
 )
 
-# The properties of a run that styles may set, and the elements that say so.
-_SWITCHES = {"is_hidden": "vanish", "is_bold": "b"}
-
-
-_VALUES = {"script": "vertAlign", "underline": "u", "colour": "color"}
-
 
 @dataclass
 class _Style:
+    """A style: the one that it is based on, its list, and what it says of runs and paragraphs."""
+
     based_on: str | None = None
     number_id: str | None = None
     level: int | None = None
-    is_hidden: bool | None = None
-    script: str | None = None
-    underline: str | None = None
-    is_bold: bool | None = None
-    colour: str | None = None
-    size: float | None = None
-    face: str | None = None
-    indent: float | None = None
-    align: str | None = None
+    look: Mapping[str, object] = field(default_factory=dict)
 
 
 # of a run: its size in points and whether it is bold or set in a heavy face
@@ -72,17 +60,8 @@ class Styles:
             if number is not None:
                 style.number_id = read_attribute(find_child(number, "numId"), "val")
                 style.level = read_integer(find_child(number, "ilvl"))
-            run = index_children(parts.get("rPr"))
-            style.is_hidden = _read_switch(run.get("vanish"))
-            style.script = read_attribute(run.get("vertAlign"), "val")
-            style.underline = read_attribute(run.get("u"), "val")
-            style.is_bold = _read_switch(run.get("b"))
-            style.colour = read_attribute(run.get("color"), "val")
-            style.size = _read_size(run.get("sz"))
-            style.face = _read_face(run.get("rFonts"))
-            paragraph = index_children(parts.get("pPr"))
-            style.indent = _read_indent(paragraph.get("ind"))
-            style.align = read_attribute(paragraph.get("jc"), "val")
+            set_by = {**index_children(parts.get("pPr")), **index_children(parts.get("rPr"))}
+            style.look = {name: read(set_by.get(tag)) for name, (tag, read) in _PROPERTIES.items()}
             name = read_attribute(element, "styleId") or ""
             self.by_id[name] = style
             if read_attribute(element, "type") == "paragraph" and read_attribute(element, "default") == "1":
@@ -142,17 +121,12 @@ class Styles:
     def _read_print(self, properties: etree._Element | None, paragraph_style: str | None) -> Print:
         """The size of a run in points, and whether it is bold or in a heavy face."""
         character_style = read_attribute(find_child(properties, "rStyle"), "val")
-        size = (
-            _read_size(find_child(properties, "sz"))
-            or self._inherit(character_style, "size")
-            or self._inherit(paragraph_style or self._default_style, "size")
-            or self._usual_size
-        )
-        face = (
-            _read_face(find_child(properties, "rFonts"))
-            or self._inherit(character_style, "face")
-            or self._inherit(paragraph_style or self._default_style, "face")
-            or ""
+        size, face = (
+            _read_property(properties, name)
+            or self._inherit(character_style, name)
+            or self._inherit(paragraph_style or self._default_style, name)
+            or usual
+            for name, usual in (("size", self._usual_size), ("face", ""))
         )
         is_heavy = any(name in str(face) for name in _HEAVY_FACES)
         return float(str(size)), is_heavy or bool(self._resolve(properties, paragraph_style, "is_bold"))
@@ -172,28 +146,20 @@ class Styles:
             kinds.append("highlight")
         return kinds
 
-    def _resolve(self, properties: etree._Element | None, paragraph_style: str | None, field: str) -> object:
-        direct: object = None
-        if properties is not None:
-            if field in _SWITCHES:
-                direct = _read_switch(find_child(properties, _SWITCHES[field]))
-            else:
-                direct = read_attribute(find_child(properties, _VALUES[field]), "val")
-        if direct is not None:
-            return direct
-        for name in (read_attribute(find_child(properties, "rStyle"), "val"), paragraph_style):
-            value = self._inherit(name, field)
-            if value is not None:
-                return value
-        return None
+    def _resolve(self, properties: etree._Element | None, paragraph_style: str | None, name: str) -> object:
+        """What a run says of a property itself, else its own style, else its paragraph's."""
+        value = _read_property(properties, name)
+        for style in (read_attribute(find_child(properties, "rStyle"), "val"), paragraph_style):
+            value = self._inherit(style, name) if value is None else value
+        return value
 
-    def _inherit(self, name: str | None, field: str) -> object:
+    def _inherit(self, name: str | None, looked_for: str) -> object:
         """What a style, or one that it is based on, says of a property."""
         for _ in range(20):
             style = self.by_id.get(name or "")
             if style is None:
                 break
-            value: object = getattr(style, field)
+            value = style.look[looked_for]
             if value is not None:
                 return value
             name = style.based_on
@@ -224,6 +190,30 @@ def _read_face(element: etree._Element | None) -> str | None:
     """The face of Chinese characters, else that of Latin letters."""
     face = read_attribute(element, "eastAsia") or read_attribute(element, "ascii")
     return face.casefold() if face else None
+
+
+def _read_value(element: etree._Element | None) -> str | None:
+    return read_attribute(element, "val")
+
+
+# What styles may set: the element that says so, and how it is read.
+_PROPERTIES: Mapping[str, tuple[str, Callable[[etree._Element | None], object]]] = {
+    "is_hidden": ("vanish", _read_switch),
+    "is_bold": ("b", _read_switch),
+    "script": ("vertAlign", _read_value),
+    "underline": ("u", _read_value),
+    "colour": ("color", _read_value),
+    "size": ("sz", _read_size),
+    "face": ("rFonts", _read_face),
+    "indent": ("ind", _read_indent),
+    "align": ("jc", _read_value),
+}
+
+
+def _read_property(properties: etree._Element | None, name: str) -> object:
+    """What the properties of a run or paragraph say themselves of one of `_PROPERTIES`."""
+    tag, read = _PROPERTIES[name]
+    return read(find_child(properties, tag))
 
 
 def _read_font(properties: etree._Element | None) -> str:

@@ -11,9 +11,8 @@ from statistics import median
 from typing import Any
 
 from tasks.ingest.readers.extraction import IMAGE
-from tasks.ingest.readers.pdf_columns import find_column_border
 from tasks.ingest.readers.pdf_figures import Edges, join_pictures
-from tasks.ingest.readers.pdf_lines import starts_anew
+from tasks.ingest.readers.pdf_lines import find_column_border, starts_anew
 from tasks.ingest.readers.pdf_pages import Row
 
 # Shares of a page's width and height: drawn lines that hang together and are smaller are letters and rules.

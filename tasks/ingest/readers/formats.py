@@ -1,26 +1,27 @@
-"""Our readers, one for each kind of file, and which one reads a file.
+"""Our readers, one for each kind of file, and what is done to all that they read.
 
-It is chosen by the file's content, else another package's by its suffix.
+The reader is chosen by the file's content, else another package's by its suffix. Long runs of one sign are limited:
+patterns look for blanks and rules from every place of a line. What a scanner's own text says is put beside OCR's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers import READERS, Reader
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction, FoundPicture, Line
-from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
 
 Options = Mapping[str, Any]
 
 # What a scanned page may take beyond the time limit of its document, and all of them together.
 SECONDS_PER_SCAN = 60
-
-
 MAX_SCAN_SECONDS = 3600
 
 # Content that says little of what a file is: here a reader that another package brings for the suffix comes first.
@@ -158,7 +159,7 @@ def _read_word_binary(data: bytes, failure: DocumentError) -> Extraction:
 
 
 def _read_moodle_xml(data: bytes, options: Options) -> Extraction:
-    from tasks.ingest.readers.moodle_xml import read_moodle_xml
+    from tasks.ingest.readers.gift import read_moodle_xml
 
     return read_moodle_xml(data)
 
@@ -196,7 +197,6 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
     has_text = sum(len(line.text) for line in extraction.lines) > 20
     if options["use_ocr"]:
         from tasks.ingest.readers.ocr import is_ocr_installed, read_pages
-        from tasks.ingest.readers.second_reading import compare_readings
 
         if is_ocr_installed():
             limit = _take_time(len(unreadable), options)
@@ -261,3 +261,102 @@ MOODLE_XML = Format(MEDIA_TYPES["moodle-xml"], _read_moodle_xml)
 JSON = Format(MEDIA_TYPES["json"], _read_json)
 JSONL = Format(MEDIA_TYPES["jsonl"], _read_json)
 TEXT = Format(MEDIA_TYPES["text"], _read_text)
+# Wider than any gap or rule of a printed page.
+LONGEST_RUN = 120
+# Blanks of any kind, or one sign that is no letter, digit or bar of a table.
+_RUN = re.compile(rf"(?<!\s)\s{{{LONGEST_RUN + 1},}}+|([^\w\s|]|_)(?<!\1\1)\1{{{LONGEST_RUN},}}+")
+
+
+def limit_runs(extraction: Extraction) -> Extraction:
+    """The extraction with every run at most LONGEST_RUN long.
+
+    There is a warning where a run was longer.
+    """
+    count = 0
+
+    def limit(text: str) -> str:
+        nonlocal count
+        if len(text) <= LONGEST_RUN:
+            return text
+        text, found = _RUN.subn(_shorten, text)
+        count += found
+        return text
+
+    extraction.lines = [_limit_line(line, limit(line.text), limit) for line in extraction.lines]
+    for sheet in extraction.sheets:
+        sheet.rows[:] = [[limit(cell) for cell in row] for row in sheet.rows]
+    if extraction.records is not None:
+        extraction.records = [_limit_value(record, limit) for record in extraction.records]
+    if count:
+        extraction.warnings.append(
+            f"{count} runs of more than {LONGEST_RUN} equal signs or blanks were read as {LONGEST_RUN} of them."
+        )
+    return extraction
+
+
+def _shorten(run: re.Match[str]) -> str:
+    return run[0][:LONGEST_RUN]
+
+
+def _limit_line(line: Line, text: str, limit: Any) -> Line:
+    if text == line.text:
+        return line
+    # What stood out keeps its place: each place moves by what was dropped before it.
+    dropped = [(run.start() + LONGEST_RUN, run.end()) for run in _RUN.finditer(line.text)]
+
+    def move(place: int) -> int:
+        return place - sum(min(place, last) - first for first, last in dropped if place > first)
+
+    return replace(
+        line,
+        text=text,
+        label_length=move(line.label_length),
+        cells=tuple(limit(cell) for cell in line.cells),
+        emphasis=tuple((move(first), move(last), kind) for first, last, kind in line.emphasis),
+    )
+
+
+def _limit_value(value: Any, limit: Any) -> Any:
+    if isinstance(value, str):
+        return limit(value)
+    if isinstance(value, dict):
+        return {name: _limit_value(part, limit) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_limit_value(part, limit) for part in value]
+    return value
+
+
+def compare_readings(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
+    """The lines that OCR read with how far those of a text layer agree; the rest as they are.
+
+    Lines of the two are matched by their height on the page, since each program parts a row in its own way.
+    """
+    by_page: dict[int, list[Line]] = defaultdict(list)
+    for line in others:
+        if line.box and line.kind != "furniture":
+            by_page[line.page].append(line)
+    return [
+        replace(line, agreed=_compare(line, by_page[line.page]))
+        if line.sure is not None and line.box and by_page.get(line.page)
+        else line
+        for line in lines
+    ]
+
+
+def _compare(line: Line, others: Sequence[Line]) -> float:
+    left, top, right, foot = line.box
+    beside = [
+        other
+        for other in others
+        if top <= (other.box[1] + other.box[3]) / 2 <= foot and other.box[0] < right and other.box[2] > left
+    ]
+    said = _fold("".join(other.text for other in sorted(beside, key=lambda other: other.box[0])))
+    own = _fold(line.text)
+    if not own:
+        return 1.0
+    matcher = SequenceMatcher(None, own, said, autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks()) / max(len(own), 1)
+
+
+def _fold(text: str) -> str:
+    return "".join(one for one in text.casefold() if one.isalnum())

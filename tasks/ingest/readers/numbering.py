@@ -22,8 +22,6 @@ _TRADITIONAL_DIGITS = "零壹貳參肆伍陸柒捌玖"
 _LEGAL_DIGITS = "零壹贰叁肆伍陆柒捌玖"
 _STEMS = "甲乙丙丁戊己庚辛壬癸"
 _BRANCHES = "子丑寅卯辰巳午未申酉戌亥"
-
-
 # Documents know a few hundred tags; a file made to do harm may bring more.
 MAX_NAMES = 4096
 _NAMES: dict[object, str] = {}

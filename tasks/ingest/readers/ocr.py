@@ -28,8 +28,16 @@ from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
-from tasks.ingest.readers.pdf_columns import find_column_border, order_columns, order_score
-from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known, starts_anew
+from tasks.ingest.readers.pdf_lines import (
+    OPTION,
+    find_column_border,
+    mark_furniture,
+    mark_wraps,
+    order_columns,
+    order_score,
+    same_as_known,
+    starts_anew,
+)
 from tasks.ingest.readers.pdf_pages import Page, Row, place_row
 from tasks.ingest.readers.pdf_rules import remove_additions
 from tasks.ingest.words.cleaning import is_cjk

@@ -17,12 +17,11 @@ from tasks.ingest.readers.extraction import Extraction, FoundPicture, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
-from tasks.ingest.readers.pdf_columns import repair_order
 from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_within, join_pictures
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import cut_formulas, write_linear
-from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
-from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
+from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps, repair_order
+from tasks.ingest.readers.pdf_pages import Character, Page, Row, View, find_view, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
@@ -35,30 +34,17 @@ from tasks.ingest.readers.pdf_rules import (
     read_bounds,
     read_rules,
 )
-from tasks.ingest.readers.pdf_view import View, find_view
 
 MAX_PAGES = 2000
-
-
 BROKEN_SHARE = 0.01
-
-
 # Above this share of unreadable characters a page is better read by OCR than as it stands.
 UNREADABLE_SHARE = 0.3
-
-
 # Where so much of a page's text is another program's OCR, the page is read by our own.
 RECREATED_SHARE = 0.5
-
-
 # A stamp on a page that is a picture has fewer characters than a paper has.
 STAMP_CHARACTERS = 150
-
-
 # A picture needs so many bytes for every mark of print that it shows, however well it is packed.
 MARK_BYTES = 12
-
-
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
 MIN_PICTURE = 7.0
 

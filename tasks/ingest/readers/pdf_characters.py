@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tasks.ingest.readers.pdf_fonts import find_signs
-from tasks.ingest.readers.pdf_pages import Character, Page, Row
-from tasks.ingest.readers.pdf_view import View
+from tasks.ingest.readers.pdf_pages import Character, Page, Row, View
 from tasks.ingest.readers.scripts import SYMBOL_FONT
 
 # A face that is bold by name; 微软雅黑 (YaHei) is none.

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tasks.ingest.readers.pdf_pages import Character
+from tasks.ingest.readers.pdf_pages import Character, View
 from tasks.ingest.readers.pdf_rules import Grid, PageObject, is_slanted, read_bounds
-from tasks.ingest.readers.pdf_view import View
 
 Edges = tuple[float, float, float, float]
 

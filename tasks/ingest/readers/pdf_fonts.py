@@ -146,8 +146,6 @@ _EXTENSION = {
     0x0C: "|",
     **dict.fromkeys(range(0x70, 0x74), "√"),
 }
-
-
 # Two signs of its other fonts have the places of line ends, the circle before an answer to be ticked is one; its root hangs.
 _SYMBOL_FONT = re.compile(r"(?:[A-Z]{6}\+)?(?:CMSY|CMBSY|LMMathSymbols)\d*(?:-|$)", re.IGNORECASE)
 _SYMBOLS = {0x0A: "⊗", 0x0D: "○", 0x221A: "√"}

@@ -27,7 +27,7 @@ from tasks.ingest.readers.pdf_rules import (
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
-from tasks.ingest.words.headers import find_question_header
+from tasks.ingest.words.columns import find_question_header
 
 # A row is bold where so much of it is.
 BOLD_SHARE = 0.9

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.ingest.readers.pdf_view import View
+from tasks.ingest.readers.pdf_pages import View
 
 # In points: how thick a line may be, how far apart lines may lie that touch, how long the shortest blank is.
 MAX_THICKNESS = 2.6

@@ -15,8 +15,6 @@ from tasks.ingest.readers.sniffing import find_utf16
 from tasks.ingest.words.columns import find_header
 
 MAX_ROWS = 200_000
-
-
 # The commonest characters of modern Chinese, simplified and traditional: a right decoding is full of them.
 _COMMON = set(
     "的一是不了在人有我他这中大来上个国和也子时道说出而要于就下得可你年生自会那后能对着事其里所去行过家十用发天如然作方成者"

@@ -14,8 +14,9 @@ from urllib.parse import unquote
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Sheet
+from tasks.ingest.readers.json_records import find_script_records
+from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
-from tasks.ingest.readers.script_records import find_script_records
 
 _TABLE_MARK = "\ue0f1"
 
@@ -113,10 +114,13 @@ def _read_beside(folder: Path, name: str) -> bytes:
         return b""
 
 
-_LIST_FORMS = {"A": "A", "a": "a", "I": "I", "i": "i", "upper-alpha": "A", "lower-alpha": "a",
-               "upper-latin": "A", "lower-latin": "a", "upper-roman": "I", "lower-roman": "i", "decimal": "1"}  # fmt: skip
-
-
+# What HTML and CSS call the forms of numbers, and what Word does.
+_LIST_FORMS = {
+    **dict.fromkeys(("A", "upper-alpha", "upper-latin"), "upperLetter"),
+    **dict.fromkeys(("a", "lower-alpha", "lower-latin"), "lowerLetter"),
+    **dict.fromkeys(("I", "upper-roman"), "upperRoman"),
+    **dict.fromkeys(("i", "lower-roman"), "lowerRoman"),
+}
 _LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*([\w-]+)")
 
 
@@ -130,13 +134,14 @@ def _write_list_marks(root: Any) -> None:
         name = style.group(1) if style else ordered.get("type", "1")
         if name == "none":
             continue
-        form = _LIST_FORMS.get(name, "1")
+        form = _LIST_FORMS.get(name, "decimal")
         start = ordered.get("start") or "1"
         value = int(start) if start.isdigit() else 1
         for item in ordered.iterchildren("li"):
             own = item.get("value") or ""
             value = int(own) if own.isdigit() else value
-            mark = _write_list_mark(form, value)
+            # beyond Z there is no letter
+            mark = format_number(value, "decimal" if "Letter" in form and value > 26 else form)
             value += 1
             holder = item
             # `<li><p>Where …`: the mark stands on the line of the item's first text
@@ -145,18 +150,6 @@ def _write_list_marks(root: Any) -> None:
             ):
                 holder = holder[0]
             holder.text = f"{mark}. {(holder.text or '').lstrip()}"
-
-
-def _write_list_mark(form: str, value: int) -> str:
-    if form == "1" or (form in "Aa" and value > 26):
-        return str(value)
-    if form in "Aa":
-        return chr(ord(form) + value - 1)
-    roman = ""
-    for worth, letters in ((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")):
-        roman += letters * (value // worth)
-        value %= worth
-    return roman if form == "i" else roman.upper()
 
 
 def _read_html_table(table: Any) -> list[list[str]]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.readers.extraction import Line
-from tasks.ingest.tables.question_tables import (
-    QuestionTable,
-    find_key_tables,
-    find_question_tables,
-    read_question_table,
-)
+from tasks.ingest.readers.extraction import Line, Sheet
+from tasks.ingest.tables.sheets import read_rows
+from tasks.ingest.words.cleaning import join_wrapped
+from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -86,3 +84,144 @@ def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piec
         if not read_key_line(texts[0]):
             return [piece]
     return [replace(piece, text=text, sources=(), kind="body") for text in texts]
+
+
+@dataclass(frozen=True)
+class QuestionTable:
+    """The lines of a document that are a table of questions, and its header.
+
+    The lines are given by index, in order.
+    """
+
+    lines: tuple[int, ...]
+    header: Header
+
+
+def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
+    """Return the tables among the lines that hold one question to a row, in order.
+
+    Tables with nothing between them are one (a table cut at a page). Tables of options, marks, keys and data are
+    not among them.
+    """
+    found: list[QuestionTable] = []
+    index = 0
+    while index < len(lines):
+        if not lines[index].table:
+            index += 1
+            continue
+        first = index
+        while index < len(lines) and lines[index].table == lines[first].table:
+            index += 1
+        rows = [list(line.cells) for line in lines[first:index]]
+        before = found[-1] if found else None
+        header = find_question_header(rows)
+        is_next = before is not None and not any(
+            line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
+        )
+        if before is not None and is_next and _fits(before, header, rows, lines, first):
+            found[-1] = QuestionTable((*before.lines, *range(first, index)), before.header)
+            continue
+        if header is not None:
+            found.append(QuestionTable(tuple(range(first, index)), header))
+    return found
+
+
+def _fits(
+    before: QuestionTable,
+    header: Header | None,
+    rows: Sequence[Sequence[str]],
+    lines: Sequence[Line],
+    first: int,
+) -> bool:
+    if header is not None:
+        return header.names == before.header.names
+    is_cut = lines[first].page > lines[before.lines[-1]].page
+    return is_cut and len(rows[0]) == len(before.header.names)
+
+
+def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
+    """Return the tables that hold one answer to a row.
+
+    They are `题号 | 答案`, also several such pairs side by side.
+    """
+    found: list[tuple[range, list[KeyEntry]]] = []
+    index = 0
+    while index < len(lines):
+        first = index
+        while index < len(lines) and lines[index].table == lines[first].table:
+            index += 1
+        if lines[first].table:
+            entries = _read_key_table([list(line.cells) for line in lines[first:index]])
+            if entries:
+                found.append((range(first, index), entries))
+    return found
+
+
+_NUMBER_CELL = re.compile(r"(?:Q\s*)?\d{1,3}\s*[.．、]?")
+
+
+def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
+    for index, row in enumerate(rows[:3]):
+        roles = [find_role(cell) for cell in row]
+        for column, role in enumerate(roles):
+            cells = [other[column].strip() for other in rows[index + 1 :] if column < len(other)]
+            if role in (None, "stem") and cells and all(_NUMBER_CELL.fullmatch(cell) for cell in cells):
+                roles[column] = "number"  # `Q | Answer`
+        numbers = [column for column, role in enumerate(roles) if role == "number"]
+        answers = [column for column, role in enumerate(roles) if role == "answer"]
+        if not numbers or len(numbers) != len(answers) or "stem" in roles or "options" in roles:
+            continue
+        explained = roles.index("explanation") if "explanation" in roles and len(numbers) == 1 else None
+        entries: list[KeyEntry] = []
+        for place, column in enumerate(numbers):
+            for other in rows[index + 1 :]:
+                number = re.fullmatch(r"\s*(\d{1,3})\s*[.．、]?\s*", other[column])
+                text = other[answers[place]].strip()
+                if number and text:
+                    explanation = other[explained].strip() if explained is not None else ""
+                    entries.append(KeyEntry(int(number.group(1)), text, explanation or None))
+        return entries if len(entries) >= 2 else []
+    return []
+
+
+def read_question_table(
+    table: QuestionTable,
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    section: int,
+    fine: FineType | None,
+    language: str | None,
+) -> tuple[list[Draft], list[str]]:
+    """Return the questions of a table of a document, and what was left out.
+
+    The questions come with their places in the document's text.
+    """
+    rows: list[list[str]] = []
+    spans: list[tuple[int, int]] = []
+    number = table.header.columns.get("number")
+    page = lines[table.lines[0]].page
+    names = [fold_header(name) for name in table.header.names]
+    for index in table.lines:
+        line = lines[index]
+        row = list(line.cells)
+        span = (starts[index], starts[index] + len(line.text))
+        if names and [fold_header(cell) for cell in row] == names and rows:
+            continue
+        is_cut = line.page > page and number is not None and len(rows) > table.header.row + 1
+        if is_cut and number is not None and not row[number].strip() and rows[-1][number].strip():
+            # a row that the end of the page cut in two
+            rows[-1] = [_join_cells(upper, lower) for upper, lower in zip(rows[-1], row, strict=False)]
+            spans[-1] = (spans[-1][0], span[1])
+        else:
+            rows.append(row)
+            spans.append(span)
+        page = line.page
+    return read_rows(Sheet("", rows), table.header, spans, section, language, fine)
+
+
+def _join_cells(upper: str, lower: str) -> str:
+    if not upper.strip() or not lower.strip():
+        return upper or lower
+    if re.match(r"\s*[（(]?[A-J]\s*[)）.．、:：]", lower):
+        return f"{upper}\n{lower}"
+    return join_wrapped(upper, lower)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tasks.ingest.content.choices import make_true_false, set_choice_answer
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.passages import split_material
+from tasks.ingest.content.free_answers import split_material
 from tasks.ingest.content.printed_marks import cut_tags
 from tasks.ingest.layout.options import strip_separators
 from tasks.ingest.tables.packed_options import (
@@ -17,7 +17,13 @@ from tasks.ingest.tables.packed_options import (
     take_options_from_stem,
     write_out,
 )
-from tasks.ingest.words.answers import read_key, read_truth, split_fillings
+from tasks.ingest.words.answers import (
+    read_bracketed_key,
+    read_judgement,
+    read_key,
+    read_truth,
+    split_fillings,
+)
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import are_truth_options, infer_free_type
 from tasks.ingest.words.lexicon import FineType, find_fine_type, match_type_name
@@ -115,8 +121,6 @@ def _set_key(draft: Draft, answer: str) -> None:
 
 
 def _take_key_from_stem(draft: Draft, language: str | None) -> None:
-    from tasks.ingest.words.answers import read_bracketed_key
-
     found = read_bracketed_key(draft.stem, "".join(label for label, _ in draft.options))
     if found is not None:
         draft.answer, draft.stem = found.answer, clean_text(found.text, language)
@@ -156,13 +160,9 @@ def _settle_plain(
     if kind == "true_false":
         word = truth or {"A": "true", "B": "false"}.get(answer.strip().upper())
         if word is None and answer:
-            first = re.split(r"[\s,，。.;；:：]", answer.strip())[0]
-            word = read_truth(first)
-            if word is not None:
-                draft.explanation = (
-                    draft.explanation or answer.strip()[len(first) :].strip(" ,，。.;；:：") or None
-                )
-            else:
+            word, remark = read_judgement(answer)
+            draft.explanation = draft.explanation or remark
+            if word is None:
                 draft.notes.append("answer_unreadable")
         draft.answer = [word] if word else []
         draft.stem = re.sub(r"\s*[（(]\s*[)）]\s*[。.]?\s*$", "", draft.stem).rstrip() or draft.stem

@@ -21,13 +21,9 @@ _SCHEMA_CELL = re.compile(
     r"^(?:int|integer|string|str|float|double|bool|boolean|text|long|date|datetime|json|varchar(?:\(\d+\))?|(?:int|string|float)\[\]|\{.*\}(?:\[\])?|"
     r"server|client|server/client|client/server|required|optional|必填|选填|非必填|可选|id|key|name|desc|question|option|image\w*|answer|relation|tag|\w*Option)$"
 )
-
-
 _NOTE = re.compile(
     r"\s*(?:注|说明|备注|合计|共计|共|总计|以上|note|total|end)\b|\s*(?:注|说明|备注|合计)", re.IGNORECASE
 )
-
-
 _SUM = re.compile(r"\s*(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*")
 
 

@@ -1,5 +1,5 @@
 # What a tagger sees of the lines of a paper.
-from .features import describe_lines as describe_lines
+from .tagger import describe_lines as describe_lines
 
 # The line heads a section.
 from .tagger import HEADING as HEADING

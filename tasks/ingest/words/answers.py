@@ -107,6 +107,18 @@ def read_truth(text: str) -> str | None:
     return "false" if word in false or folded in _FALSE_LETTERS else None
 
 
+def read_judgement(text: str) -> tuple[str | None, str | None]:
+    """Read `对，因为……` as the judgement and the remark on it; None for what is not there.
+
+    Option A is true, B false.
+    """
+    text = text.strip()
+    first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
+    truth = read_truth(first) or {"A": "true", "B": "false"}.get(text)
+    return truth, (text[len(first) :].strip(" ,，。.;；:：") or None) if truth else None
+
+
+_AFTER_JUDGEMENT = re.compile(r"[\s,，。.;；:：（(]")
 _TRUE_LETTERS = frozenset([*"TtYyVv1正是真"])
 _FALSE_LETTERS = frozenset([*"FfNnXxХх0误誤否假"])
 

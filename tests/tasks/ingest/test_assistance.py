@@ -24,8 +24,7 @@ from tasks.ingest.confidence.judging import write_reading
 from tasks.ingest.contracts import Breach, Checked
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
-from tasks.ingest.located_questions import locate_questions
-from tasks.ingest.stretches import find_stretches, merge_rows
+from tasks.ingest.located_questions import find_stretches, locate_questions, merge_rows
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
@@ -60,12 +59,6 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def lake(settings: Settings) -> Iterator[Lake]:
     with open_new_lake(settings) as opened:
         yield opened
-
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
 
 
 MODEL = replace(make_model("writer"), roles=("generator",), parameters={"max_tokens": 2000})

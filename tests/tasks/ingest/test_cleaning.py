@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.key_lines import read_key_line
-from tasks.ingest.layout.sequences import Candidate, choose_questions
+from tasks.ingest.layout.numbers import Candidate, choose_questions
 from tasks.ingest.words.answers import (
     read_bracketed_key,
     read_bracketed_truth,

@@ -19,7 +19,7 @@ from tasks.ingest.confidence import (
     try_left_out,
 )
 from tasks.ingest.confidence.evidence import find_residue, gather_paper
-from tasks.ingest.confidence.fit import Fit, parse_fit
+from tasks.ingest.confidence.judging import Fit, parse_fit
 from tasks.ingest.contracts import Breach, Checked
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,25 +12,11 @@ from schemas.settings import Settings
 from tasks.ingest.corrected import keep_correction, list_held, open_paper, read_again
 from tasks.ingest.landing import land_documents
 from tasks.ingest.layout.corrections import parse_correction, shape_of
-from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_docx, write
 from tests.tasks.ingest.finnish_paper import FACTS, KNOWN, mark_lines, write_paper
 from warehouse.lake import Lake
 
 ASKED = [(stem, list(options), [key]) for stem, options, key in FACTS]
-
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
-
-
-@pytest.fixture
-def lake(settings: Settings) -> Iterator[Lake]:
-    with open_new_lake(settings) as lake:
-        yield lake
 
 
 def read_questions(lake: Lake, name: str) -> list[tuple[str, list[str], list[str]]]:

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, make_options, parse_document
-from tasks.ingest.holding import release_document
 from tasks.ingest.landing import land_documents
+from tasks.ingest.removal import release_document
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.finnish_paper import write_paper
@@ -25,19 +24,6 @@ from warehouse.lake import Lake, open_lake
 
 ROOT = Path(__file__).resolve().parents[3]
 GOOD = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n3. 太阳绕地球转。（×）\n"
-
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
-
-
-@pytest.fixture
-def lake(settings: Settings) -> Iterator[Lake]:
-    with open_new_lake(settings) as lake:
-        yield lake
 
 
 @pytest.fixture
@@ -129,7 +115,7 @@ RELEASE = """
 import sys
 from pathlib import Path
 from schemas.settings import Settings
-from tasks.ingest.holding import release_document
+from tasks.ingest.removal import release_document
 from warehouse.lake.store import open_lake
 
 settings = Settings(home=Path(sys.argv[1]))

@@ -6,7 +6,6 @@ The tests cover what is read once, what is known by which path, what the summary
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,24 +17,10 @@ from tasks.ingest.answer_files import find_answered, find_companion
 from tasks.ingest.companions import read_companion
 from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
 from tasks.ingest.landing import land_documents
-from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_xlsx, write
 from warehouse.lake import Lake
 
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
-
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
-
-
-@pytest.fixture
-def lake(settings: Settings) -> Iterator[Lake]:
-    with open_new_lake(settings) as lake:
-        yield lake
 
 
 def test_files_of_one_name_in_two_folders_stay_distinguishable(

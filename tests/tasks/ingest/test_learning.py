@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from tasks.ingest.confidence import read_fit
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
 from tasks.ingest.learning import is_read_right, learn_confidence
-from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from warehouse.lake import Lake
 
@@ -27,19 +25,6 @@ PARSED: dict[str, Any] = {
     "options": [{"label": "A", "text": "a"}], "answer": ["A"],
 }  # fmt: skip
 ACCEPTED = {f"accepted_{name.removeprefix('question_')}": value for name, value in PARSED.items()}
-
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
-
-
-@pytest.fixture
-def lake(settings: Settings) -> Iterator[Lake]:
-    with open_new_lake(settings) as lake:
-        yield lake
 
 
 @pytest.mark.parametrize(

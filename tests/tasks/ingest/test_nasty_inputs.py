@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +19,10 @@ from tasks.ingest.archiving import archive_document
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.intake import take_in
 from tasks.ingest.landing import land_documents
-from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from warehouse.lake import Lake
 
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
-
-
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("PROCTOR_QUIET", "1")
-    return Settings(home=tmp_path / "home")
-
-
-@pytest.fixture
-def lake(settings: Settings) -> Iterator[Lake]:
-    with open_new_lake(settings) as lake:
-        yield lake
 
 
 @pytest.fixture

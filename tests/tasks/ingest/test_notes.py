@@ -10,7 +10,7 @@ import pytest
 from schemas.documents import DOCUMENT_STATUSES
 from tasks.ingest.content import notes
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.notes import DOCUMENT_MEANINGS, read_notes, render_problem_codes
+from tasks.ingest.content.notes import read_notes, read_statuses, render_problem_codes
 from tasks.ingest.content.questions import make_questions
 from tests.tasks.ingest.test_layouts import CASES
 
@@ -35,8 +35,13 @@ def test_every_note_that_the_code_writes_has_a_weight_and_a_meaning() -> None:
 
 def test_every_note_of_the_known_layouts_has_a_meaning() -> None:
     expected = {
-        note for case in CASES for question in case["questions"] for note in question.get("notes", [])
+        note
+        for case in CASES
+        for line in case["questions"].split("\n")
+        if line.startswith("  notes: ")
+        for note in line.removeprefix("  notes: ").split(", ")
     }
+    assert expected
     assert expected - set(read_notes()) == set()
 
 
@@ -45,7 +50,7 @@ def test_weights_are_shares_of_one() -> None:
 
 
 def test_every_status_of_a_document_has_a_meaning_and_the_page_shows_all_codes_in_both_languages() -> None:
-    assert [entry[0] for entry in DOCUMENT_MEANINGS] == list(DOCUMENT_STATUSES)
+    assert list(read_statuses()) == list(DOCUMENT_STATUSES)
     page = render_problem_codes()
     for code in (*DOCUMENT_STATUSES, *read_notes()):
         assert f"| `{code}` |" in page

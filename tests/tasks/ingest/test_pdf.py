@@ -16,8 +16,7 @@ import pytest
 from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.readers.pdf import read_pdf
-from tasks.ingest.readers.pdf_columns import find_column_border, order_rows, settle_strays
-from tasks.ingest.readers.pdf_lines import is_page_number
+from tasks.ingest.readers.pdf_lines import find_column_border, is_page_number, order_rows, settle_strays
 from tasks.ingest.readers.pdf_pages import Page, Row
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import make_pdf, write

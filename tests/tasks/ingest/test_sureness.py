@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tasks.ingest.readers.extraction import Line, join_lines
-from tasks.ingest.readers.second_reading import compare_readings
-from tasks.ingest.sureness import note_sureness
+from tasks.ingest.readers.formats import compare_readings
+from tasks.ingest.reading import note_sureness
 
 
 def ocr(text: str, sure: float, agreed: float | None = None, page: int = 1) -> Line:

@@ -19,11 +19,13 @@ class SlowLink:
         folder: where its socket lies: the `host` of an address.
         wait_count: how often the server has answered something that was sent: a piece sent after an answer, and its answer, are
             one wait, however many statements they hold.
+        lost: an answer of the server that holds this is not delivered, once, and its connection ends.
     """
 
     def __init__(self, server: Path, folder: Path, delay_s: float) -> None:
         self.folder = folder
         self.wait_count = 0
+        self.lost: bytes | None = None
         self._server = server
         self._delay_s = delay_s
         self._loop = asyncio.new_event_loop()
@@ -79,6 +81,9 @@ class SlowLink:
             with contextlib.suppress(OSError):
                 while piece := await source.read(1 << 16):
                     note(side)
+                    if side == "server" and self.lost is not None and self.lost in piece:
+                        self.lost = None
+                        break
                     under_way.put_nowait((self._loop.time() + self._delay_s, piece))
             under_way.put_nowait((self._loop.time() + self._delay_s, b""))
             with contextlib.suppress(OSError):

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, bindparam
 from sqlalchemy.exc import IntegrityError
 
+from schemas.errors import StoreError
 from tests.benchmarks.ledger_waits import measure_answers
 from tests.warehouse.ledger import test_writer as rules
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.ledger.slow_link import open_slow_link
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import HASHED, Entry, add_entry, compute_entry_hash
+from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.statements import send_statement
+from warehouse.ledger.engine.statements import HotStatement, Later, send_statement
+from warehouse.ledger.engine.tables import organisations
 from warehouse.ledger.trust.access import read_entries, read_last_id
 
 pytestmark = pytest.mark.service
+
+_PUT = HotStatement(
+    organisations.insert().inline().values(organisation=bindparam("name"), created_at=bindparam("at"))
+)
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +108,93 @@ def test_an_operation_may_live_with_a_refusal_of_the_server(ledger: Ledger) -> N
     futures = [ledger.writer.submit(one) for one in (rules.add("before"), try_twice, rules.add("after"))]
     assert [future.result(30) for future in futures] == ["before", "refused", "after"]
     assert rules.names(ledger) == {"before", "twice", "after"}
+
+
+def put(name: str, pause_s: float = 0.0) -> Callable[[Connection], Any]:
+    """Write a row, and wait for nothing but a pause, in which the server may tell of a fault."""
+
+    def operation(connection: Connection) -> Later[str]:
+        values = {"name": name, "at": now_text()}
+        written = _PUT.run(connection, values)
+        time.sleep(pause_s)
+        return Later(lambda: f"{name} {written.rowcount}")
+
+    return operation
+
+
+def test_a_fault_that_is_heard_of_within_its_own_operation_is_that_operations_alone(ledger: Ledger) -> None:
+    """Whatever it sends next hears of it, and the batch is not refused as a whole."""
+
+    def put_two(connection: Connection) -> Any:
+        put("twice", 0.1)(connection)
+        return put("other")(connection)
+
+    ledger.writer.run(put("twice"))
+    futures = [ledger.writer.submit(one) for one in (put("before"), put_two, put("after"))]
+    assert isinstance(futures[1].exception(30), IntegrityError)
+    assert [futures[0].result(), futures[2].result()] == ["before 1", "after 1"]
+    assert rules.names(ledger) == {"twice", "before", "after"}
+
+
+def test_a_statement_that_was_sent_after_a_fault_can_be_sent_again(ledger: Ledger) -> None:
+    """However often: the driver prepares it after a few times, and a server skips that too."""
+
+    def put_many(first: str) -> Callable[[Connection], None]:
+        def operation(connection: Connection) -> None:
+            for number in range(8):
+                put(first if number == 0 else f"{first} {number}")(connection)
+
+        return operation
+
+    ledger.writer.run(put("twice"))
+    with pytest.raises(IntegrityError):
+        ledger.writer.run(put_many("twice"))
+    for first in ("a", "b", "c"):
+        ledger.writer.run(put_many(first))
+    assert len(rules.names(ledger)) == 25
+
+
+def test_who_lives_with_the_fault_of_another_takes_nobody_with_it(ledger: Ledger) -> None:
+    def swallow(connection: Connection) -> str:
+        time.sleep(0.1)
+        with suppress(IntegrityError):
+            put("swallowed")(connection)
+        return "went on"
+
+    ledger.writer.run(put("twice"))
+    # Both in one batch, however fast it is.
+    ledger.writer.submit(lambda _: time.sleep(0.1))
+    faulty, other = ledger.writer.submit(put("twice")), ledger.writer.submit(swallow)
+    assert isinstance(faulty.exception(30), IntegrityError)
+    assert other.result(30) == "went on"
+    assert rules.names(ledger) == {"twice", "swallowed"}
+
+
+def test_of_a_commit_whose_answer_is_lost_nobody_is_told_what_is_not_known(server: PostgresqlServer) -> None:
+    """What was kept is not done twice, and no receipt lacks its entry of the log."""
+    with open_slow_link(server.folder, 0.0) as link:
+        url = server.new_ledger_url().replace(str(server.folder), str(link.folder))
+
+        def lose(connection: Connection) -> str:
+            link.lost = b"COMMIT\0"
+            return rules.add("known")(connection)
+
+        def log(connection: Connection) -> Any:
+            return add_entry(connection, Entry("list", "u"))
+
+        with open_ledger(url) as ledger:
+            ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "first")))
+            ledger.writer.submit(lambda _: time.sleep(0.1))
+            known, later, logged = (ledger.writer.submit(one) for one in (lose, put("later"), log))
+            assert known.result(30) == "known"
+            assert isinstance(later.exception(30), StoreError)
+            assert isinstance(logged.exception(30), StoreError)
+            assert link.lost is None
+            assert ledger.writer.run(put("next")) == "next 1"
+            assert rules.names(ledger) == {"known", "later", "next"}
+            with ledger.read() as connection:
+                users = [row["user_id"] for row in read_entries(connection, 1, read_last_id(ledger))]
+            assert users[-2:] == ["first", "u"]
 
 
 def test_an_answer_waits_at_most_four_times_for_the_database() -> None:

@@ -8,11 +8,12 @@ batch with a fault is undone and carried out once more, `patient`, with a wait a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
+from psycopg.errors import PipelineAborted
 
 _OPEN: WeakKeyDictionary[psycopg.Connection[Any], Pipeline] = WeakKeyDictionary()
 
@@ -22,7 +23,8 @@ class Pipeline:
 
     Attributes:
         is_patient: whether each statement is waited for.
-        is_broken: whether a statement has failed since the last `forget`.
+        is_broken: whether a statement has failed: the one that says so may be a later one. What was sent after it was never looked at,
+            and the driver may take a statement for prepared that is not: the connection is good for a ROLLBACK, and then for nothing.
     """
 
     def __init__(self, driver: psycopg.Connection[Any]) -> None:
@@ -35,14 +37,24 @@ class Pipeline:
 
     def wait(self) -> None:
         """Wait for everything that was sent; raises the first error of the driver among it."""
-        try:
+        with self.noticing():
             self._sent.sync()
-        except BaseException:
-            self.is_broken = True
-            raise
         callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
             callback()
+
+    @contextmanager
+    def noticing(self) -> Iterator[None]:
+        """Know of a fault of the server's that is heard of here, whatever becomes of its error.
+
+        What the driver refuses to send (a text with a NUL) breaks nothing that was sent.
+        """
+        try:
+            yield
+        except psycopg.Error as error:
+            if error.sqlstate is not None or isinstance(error, psycopg.OperationalError):
+                self.is_broken = True
+            raise
 
     def call_after(self, callback: Callable[[], None]) -> None:
         """Call it after the next wait, unless that fails."""
@@ -52,14 +64,15 @@ class Pipeline:
         """Let go of what was sent, and of its errors: the transaction is to be undone."""
         with suppress(psycopg.Error):
             self._sent.sync()
-        self._callbacks, self.is_broken = [], False
+        self._callbacks = []
 
     @contextmanager
     def patient(self) -> Iterator[None]:
-        """Wait for each statement meanwhile."""
+        """Wait for each statement meanwhile; nothing is then sent after one that failed."""
         self.is_patient = True
         try:
             yield
+            self.is_broken = False
         finally:
             self.is_patient = False
 
@@ -76,20 +89,28 @@ class PipelineCursor(psycopg.Cursor[Any]):
 
     def execute(self, *words: Any, **options: Any) -> PipelineCursor:
         """Execute a statement, and wait for it."""
-        super().execute(*words, **options)
+        pipeline = _OPEN.get(self.connection)
+        with nullcontext() if pipeline is None else pipeline.noticing():
+            super().execute(*words, **options)
         self.settle()
         return self
 
     def executemany(self, *words: Any, **options: Any) -> None:
         """Execute a statement for each row, and wait for all."""
-        super().executemany(*words, **options)
-        if (pipeline := _OPEN.get(self.connection)) is not None:
+        pipeline = _OPEN.get(self.connection)
+        with nullcontext() if pipeline is None else pipeline.noticing():
+            super().executemany(*words, **options)
+        if pipeline is not None:
             pipeline.wait()
 
     def send(self, sql: str, values: Any) -> None:
-        """Send a statement; its result is there after `settle`."""
-        super().execute(sql, values)
+        """Send a statement; its result is there after `settle`.
+
+        The server tells of a fault at once: the error of a statement before may be raised here.
+        """
         pipeline = _OPEN.get(self.connection)
+        with nullcontext() if pipeline is None else pipeline.noticing():
+            super().execute(sql, values)
         if pipeline is not None and pipeline.is_patient:
             pipeline.wait()
 
@@ -97,6 +118,11 @@ class PipelineCursor(psycopg.Cursor[Any]):
         """Wait until the result is there."""
         if self.pgresult is None and (pipeline := _OPEN.get(self.connection)) is not None:
             pipeline.wait()
+
+
+def is_aftermath(error: BaseException | None) -> bool:
+    """Whether an error of the driver only says that a statement before has failed."""
+    return isinstance(error, PipelineAborted)
 
 
 def find_pipeline(driver: Any) -> Pipeline | None:

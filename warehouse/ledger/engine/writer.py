@@ -41,6 +41,10 @@ MOST_PER_COMMIT = 256
 MOST_TRIES = 5
 # How long work that nobody waits for may wait for a commit of others.
 LINGER_S = 0.02
+_LOST = (
+    "The ledger's server (PostgreSQL) kept the last COMMIT, and went away before it said what came of it. Look, or ask again, when the "
+    "server is back."
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -242,9 +246,10 @@ class GroupCommitWriter:
             self._given_up.set()
 
     def _connect(self) -> Connection:
-        """The connection of this thread; a new one where the last was lost with its server."""
-        if self._connection is not None and self._connection.invalidated:
-            # Its COMMIT was kept all the same: the next transaction has another one.
+        """The connection of this thread; a new one where the last was lost, or is broken."""
+        is_broken = self._pipeline is not None and self._pipeline.is_broken
+        if self._connection is not None and (self._connection.invalidated or is_broken):
+            # Its COMMIT may have been kept all the same: the next transaction has another one.
             self._disconnect()
         if self._connection is None:
             self._connection = self._engine.connect()
@@ -255,6 +260,9 @@ class GroupCommitWriter:
     def _disconnect(self) -> None:
         if self._pipeline is not None:
             self._pipeline.close()
+            if self._pipeline.is_broken and self._connection is not None:
+                # Nobody else may have it.
+                self._connection.invalidate()
             self._pipeline = None
         if self._connection is not None:
             self._connection.close()
@@ -295,7 +303,7 @@ class GroupCommitWriter:
         except _UnknownFault:
             pass
         except DBAPIError as error:
-            if isinstance(error, OperationalError) or connection.invalidated:
+            if connection.invalidated or (isinstance(error, OperationalError) and not _is_aftermath(error)):
                 raise
         self._roll_back()
         connection = self._connect()
@@ -304,6 +312,8 @@ class GroupCommitWriter:
 
     def _run_each(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
         outcomes: list[tuple[bool, Any]] = []
+        # What is known with the commit alone, by the places of the operations.
+        awaited: set[int] = set()
         send_statement(connection, "BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
         wait_s = None if self._busy_s is None else 0.0
         if self._counts_commits:
@@ -325,10 +335,17 @@ class GroupCommitWriter:
                     del gathered[count:]
                     outcomes.append((True, error))
                 else:
+                    if isinstance(value, Later) or (value is not None and len(gathered) > count):
+                        awaited.add(len(outcomes))
                     outcomes.append((False, value))
                 send_statement(connection, "RELEASE SAVEPOINT op")
             write_gathered(connection)
+        is_sent = is_pipelined(connection)
         commit(connection, wait_s=wait_s, ended=self._given_up)
+        if is_sent and connection.invalidated:
+            # The server kept it all, and what it answered was lost with the connection: to be asked again, not done again.
+            for place in awaited:
+                outcomes[place] = (True, StoreError(_LOST))
         return [(is_error, _read(value)) for is_error, value in outcomes]
 
 
@@ -341,6 +358,12 @@ def _open_pipeline(connection: Connection) -> Pipeline:
 
     driver: Any = connection.connection.dbapi_connection
     return Pipeline(driver)
+
+
+def _is_aftermath(error: DBAPIError) -> bool:
+    from warehouse.ledger.engine.pipelines import is_aftermath
+
+    return is_aftermath(error.orig)
 
 
 def _read(value: Any) -> Any:

@@ -18,9 +18,15 @@ from PIL import Image
 from schemas.settings import Settings
 from tasks.ingest.landing import land_documents
 from tasks.ingest.originals.excerpt import make_excerpt
-from tasks.ingest.originals.original import Original, find_archived, read_original
+from tasks.ingest.originals.original import (
+    Original,
+    Place,
+    find_archived,
+    find_place,
+    merge_boxes,
+    read_original,
+)
 from tasks.ingest.originals.pages import draw_page, find_pages, read_picture_size, trim_kept
-from tasks.ingest.originals.place import Place, find_place, merge_boxes
 from tasks.ingest.originals.search import PageText, find_lines, fold
 from tasks.ingest.readers.pdf import read_pdf
 from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx
