@@ -1,14 +1,7 @@
 """Write the generated pages of docs/ (`make docs`); a test fails when one is stale.
 
-The page of all commands, as Markdown, from what `proctor --help` says of them.
-
-The page of the papers' tables.
-
-It says what makes each here, how far the printed numbers are from ours, and what every analysis shows of simulated data.
-
-The page of rooms: every package, and what it shows to the others, read from its face.
-
-The page of what a team's members see, made from what a test of all routes holds to.
+They are the list of commands, the papers' tables with how far the printed numbers are from ours, the list of rooms, and
+what a team's members see.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""A small league in the demo: six simulated candidates, two domains, two runs.
+"""What the demo simulates beside the exam: a small league, people, and writing tasks.
 
-Simulated people of the demo.
+The league has six candidates, two domains and two runs. People rate responses, name the causes of failures and score
+texts; what they give goes through the desk or a workbook, as a person's would.
 
-They rate responses, name the causes of failures, and score texts. What they give goes through the desk or a workbook, as a person's would.
-
-Writing tasks in CG-Eval's form for the demo, with references.
-
-They are questions of our own in each of its six categories. References are what a simulated candidate comes close to, so that an abler one has higher Gscores.
+The writing tasks are questions of our own in each of CG-Eval's six categories. Their references are what a simulated
+candidate comes close to, so that an abler one has higher Gscores.
 """
 
 from __future__ import annotations

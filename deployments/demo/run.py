@@ -1,10 +1,7 @@
 """The demo: a whole exam of two months on our own sample papers.
 
-Candidates and judges are simulated.
-
-Everything goes through the same flows, ledger and lake as a real exam. Doing it again changes nothing.
-
-How many rows each analysis has after the demo, as it was counted once.
+Candidates and judges are simulated. Everything goes through the same flows, ledger and lake as a real exam. Doing it
+again changes nothing, and each analysis has as many rows as were counted once.
 """
 
 from __future__ import annotations

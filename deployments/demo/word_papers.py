@@ -1,10 +1,7 @@
-"""Sample papers as Word files.
+"""Sample papers as Word files, and as born-digital PDF.
 
-They are written part by part, so that the same source gives the same bytes.
-
-Sample papers as born-digital PDF.
-
-Chinese papers are made by LibreOffice from Word, English ones by ReportLab.
+Word files are written part by part, so that the same source gives the same bytes. LibreOffice makes Chinese PDFs from
+them; English ones are made by ReportLab.
 """
 
 from __future__ import annotations

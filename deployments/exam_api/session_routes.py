@@ -1,8 +1,6 @@
-"""Sitting an exam: sessions, questions, answers.
+"""Sitting an exam: sessions, questions, answers; and practice, under the id `practice`.
 
-Practice over HTTP: the calls of a session under the id `practice`.
-
-Each answer gets its result.
+In practice each answer gets its result.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The answer key of the simulation: from the hash of a question's text to its answer.
+"""What is right in the simulation: the answer key, and the stars that a response is worth.
 
-It is made from a bank for demonstrations and tests. Only the simulated server reads it; no real exam needs one.
-
-What a response is truly worth in the simulation.
-
-This is the stars that an errorless marker would give.
+The key leads from the hash of a question's text to its answer. It is made from a bank for demonstrations and tests;
+only the simulated server reads it, and no real exam needs one. The stars are those that an errorless marker would give.
 """
 
 from __future__ import annotations

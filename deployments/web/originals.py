@@ -1,11 +1,10 @@
-"""What is shown of the original beside a question.
+"""What is shown beside a question under review: its original, and questions like it.
 
-This is its page with the place marked, or the lines around it.
+Of the original that is its page with the place marked, or the lines around it.
 
-Questions like the one under review, found among all that lie in review batches.
-
-The index is in this process's memory alone: made from the ledger when a page first asks, and brought up to date with batches that
-have come since, in a thread of its own. Pages ask again while it is being made.
+Questions like it are found among all that lie in review batches, by an index in this process's memory alone: made from
+the ledger when a page first asks, and brought up to date with batches that have come since, in a thread of its own.
+Pages ask again while it is being made.
 """
 
 from __future__ import annotations

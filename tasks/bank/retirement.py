@@ -1,10 +1,7 @@
-"""Taking a question out of the bank, or back in, with a reason.
+"""One question of the bank: all that is known of it, and its retirement with a reason.
 
-A new version follows at once.
-
-All that is known of one question of the bank.
-
-That is where it comes from, who met it, how hard it is, and what it earned.
+Known are where it comes from, who met it, how hard it is, and what it earned. Taking it out, or back in, makes a new
+version at once.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The key span of a question: the part that is blanked.
+"""Completing a question from memory: its key span, how it is asked for, and what matches it.
 
-It is chosen by rule, so that only someone who has read the question can complete it.
-
-Whether a completion is the span that was blanked, in Chinese and English.
-
-How a model is asked to complete a question from memory, and how a simulated one reads it.
+The span is chosen by rule, so that only someone who has read the question can complete it. Completions are matched in
+Chinese and English.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Why answers fail.
+"""Why answers fail: a random sample of failed responses is labelled.
 
-A random sample of failed responses is pre-labelled by an LLM, for people to confirm or correct.
-
-How an LLM is asked why an answer fails, and how its reply is read.
-
-The five classes are those of LLMEval-Fair (section 3.1, figure 3); their descriptions here are ours.
+An LLM is asked first, and people confirm or correct it. The five classes are those of LLMEval-Fair (section 3.1, figure
+3); their descriptions here are ours.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Is one better than the other, and has one changed: `verdict`.
+"""What is said of scores and ratings: `verdict`, `figure` and `agreement`.
 
-A figure for a talk or a paper: `figure`.
-
-How far raters agree in any table of ratings: `agreement`.
+A verdict says whether one is better than the other, and whether one has changed; a figure is for a talk or a paper;
+agreement is how far raters agree in any table of ratings.
 """
 
 from __future__ import annotations

@@ -64,8 +64,12 @@ def trace(
 
 
 def _read_picture(path: Path) -> bytes:
+    """Its bytes; of a file that is too large no more than show that it is."""
+    from tasks.ingest.originals import LARGEST_FILE
+
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE + 1)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
 

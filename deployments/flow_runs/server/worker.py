@@ -1,13 +1,10 @@
-"""A worker of Prefect on this host.
+"""A worker of Prefect on this host, which also takes jobs of runs that others conduct.
 
-It takes what is due from the queue of all workers, and from one of its own, by which a run can be started on this worker. Where the
-ledger is on a server it also takes jobs of the runs that others conduct.
+It takes what is due from the queue of all workers, and from one of its own, by which a run can be started on this
+worker.
 
-A worker takes jobs of runs that others conduct.
-
-No run asks it: it looks for what waits in the ledger.
-
-The jobs are done in a process of its own, which ends when nothing waits any more.
+Where the ledger is on a server, it looks there for what waits, and no run asks it. Those jobs are done in a process of
+its own, which ends when nothing waits any more.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""An edition for others to quote.
+"""An edition for others: leaderboard as JSON, citation, and who may take it away.
 
-It is given as a leaderboard in JSON with a schema of its own, and as a citation.
-
-Who may take questions and answers of an edition away.
-
-Also the entry of the audit log that records that they did.
+Whoever takes its questions and answers away is recorded in the audit log.
 """
 
 from __future__ import annotations

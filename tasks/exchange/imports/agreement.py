@@ -1,8 +1,7 @@
-"""Agreement of raters in a table that others made: CSV, JSONL or Parquet.
+"""Whether raters of a table that others made agree, and the orders of two benchmarks.
 
-Whether the orders of two benchmarks agree: Spearman's rho with its p-value.
-
-The two are our benchmark and another one, or two others.
+A table is CSV, JSONL or Parquet. Orders, of ours and another benchmark or of two others, are compared by Spearman's rho
+with its p-value.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 # Cut a box, in thousandths of the page, out of a page of the original; its bytes are kept in the archive.
 from .cutting import cut_picture as cut_picture
 
+# The most bytes of a file that somebody gives as a picture.
+from .cutting import LARGEST_FILE as LARGEST_FILE
+
 # Let the lake know whose picture it is.
 from .cutting import land_picture as land_picture
 
@@ -50,6 +53,7 @@ from .pages import read_picture_size as read_picture_size
 from .original import Box as Box
 
 __all__ = [
+    "LARGEST_FILE",
     "Box",
     "Excerpt",
     "Original",

@@ -27,6 +27,8 @@ LEAST_MARGIN, LONGEST_MARGIN = 4, 4
 
 # Lines that are longer run through no figure; a figure's ink is neither a letter's nor a photograph's share of its box.
 LONGEST_IN_FIGURE, MOST_LETTERS, LEAST_INK, MOST_INK = 16, 120, 0.004, 0.4
+# So long is the name of a part of a figure that reads as the letter of an option.
+LONGEST_LETTER = 3
 # Parts of a figure stand so near to each other, in shares of the page's width; its labels in sizes of their print.
 REACH, NEAR_LABEL = 0.008, 0.6
 # A line or a curve that is neither level nor upright, in sizes of the print: a table, a frame or a form has none.
@@ -155,8 +157,16 @@ def _take_labels(edges: Edges, boxes: Sequence[Row]) -> Edges:
 
 
 def find_drawn_labels(drawings: Sequence[Edges], boxes: Sequence[Row]) -> set[int]:
-    """The numbers of the boxes that drawings have taken."""
-    return {at for at, box in enumerate(boxes) if any(_is_within(box, edges) for edges in drawings)}
+    """The numbers of the boxes that drawings have taken.
+
+    A line, and what begins a question or an option and says more than its letter, stays text wherever it stands.
+    """
+    return {
+        at
+        for at, box in enumerate(boxes)
+        if len(text := box.text.strip()) <= (LONGEST_LETTER if starts_anew(text) else LONGEST_IN_FIGURE)
+        and any(_is_within(box, edges) for edges in drawings)
+    }
 
 
 def _is_within(box: Row, edges: Edges) -> bool:

@@ -585,7 +585,7 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
 def _mark_outer_rows(pages: list[Page]) -> None:
     """Mark what comes back among the first or the last rows of pages.
 
-    A photograph has no fixed height for its header.
+    A photograph has no fixed height for its header. The mark of a drawing says nothing of what is drawn.
     """
     if len(pages) < 2:
         return
@@ -593,7 +593,7 @@ def _mark_outer_rows(pages: list[Page]) -> None:
         places = [
             (number, row)
             for number, page in enumerate(pages)
-            for row in [row for row in page.rows if not row.is_furniture][outer]
+            for row in [row for row in page.rows if not row.is_furniture and not is_picture(row.text)][outer]
         ]
         known: dict[str, str] = {}
         seen: dict[str, set[int]] = defaultdict(set)

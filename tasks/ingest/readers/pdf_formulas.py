@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tasks.ingest.readers.extraction import FORMULA, IMAGE
+from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
 from tasks.ingest.readers.pdf_rules import TOUCH, Rule
 from tasks.ingest.readers.scripts import lower_text, raise_text
@@ -34,6 +35,9 @@ BIG_SIGNS = frozenset("∑∏∐∫∮⋃⋂⋀⋁⊕⊗⊙⊎⊔⨁⨂")
 _BESIDE, _OVER, _ROWS_APART = 1.2, 2.4, 3
 _LONGEST_LIMIT = 12
 _PLAIN = re.compile(r"\w+")
+# In sizes of the print: what stands so far right of a line is in another column.
+_COLUMN_GAP = 2.0
+_ENDS_IN_LETTER = re.compile(r"\s[(（]?[A-Ha-h][)）.．、]\s*$")
 
 
 def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[Rule]) -> list[Row]:
@@ -57,8 +61,8 @@ def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[R
 def cut_formulas(rows: Sequence[Row], keep: Callable[[float, float, float, float], str]) -> list[Row]:
     """The rows with a picture for every formula of which a part has no meaning as text.
 
-    It shows the lines that the formula is in, as far as its marks reach up and down. `keep` gives the mark for a picture
-    in such a box: left, lower, right and upper edge.
+    It shows the lines that the formula is in, as far as its marks reach up and down, and nothing of the column, question or
+    option beside it. `keep` gives the mark for a picture in such a box: left, lower, right and upper edge.
     """
     cut = list(rows)
     marked = sorted(
@@ -69,20 +73,47 @@ def cut_formulas(rows: Sequence[Row], keep: Callable[[float, float, float, float
         while marked and rows[marked[0]].top > min(rows[place].bottom for place in own) - rows[own[0]].size:
             own.append(marked.pop(0))
         bottom, top = min(rows[place].bottom for place in own), max(rows[place].top for place in own)
-        shown = [row for row in rows if bottom <= (row.bottom + row.top) / 2 <= top]
-        room = 0.25 * rows[own[0]].size  # limits of sums hang below the rows that took them in
-        mark = keep(
-            min(row.left for row in shown),
-            min(row.bottom for row in shown) - room,
-            max(row.right for row in shown),
-            max(row.top for row in shown) + room,
-        )
-        for place in own:
-            before, *after = cut[place].text.split(FORMULA)
-            cut[place] = replace(
-                cut[place], text=before + (mark if place == min(own) else "") + "".join(after)
-            )
+        level = [place for place, row in enumerate(rows) if bottom <= (row.bottom + row.top) / 2 <= top]
+        for shown in _part_line(level, rows):
+            members = sorted(set(own).intersection(shown))
+            if members:
+                _cut_formula(cut, members, [rows[place] for place in shown], keep)
     return cut
+
+
+def _part_line(level: Sequence[int], rows: Sequence[Row]) -> list[list[int]]:
+    """The rows of one line, by place, in parts: columns, questions and options side by side."""
+    parts: list[list[int]] = []
+    right = 0.0
+    for place in sorted(level, key=lambda place: rows[place].left):
+        row = rows[place]
+        if not parts or row.left > right + _COLUMN_GAP * row.size or starts_anew(row.text):
+            parts.append([])
+        parts[-1].append(place)
+        right = max(right, row.right)
+    return parts
+
+
+def _cut_formula(
+    cut: list[Row],
+    members: Sequence[int],
+    shown: Sequence[Row],
+    keep: Callable[[float, float, float, float], str],
+) -> None:
+    room = 0.25 * cut[members[0]].size  # limits of sums hang below the rows that took them in
+    mark = keep(
+        min(row.left for row in shown),
+        min(row.bottom for row in shown) - room,
+        max(row.right for row in shown),
+        max(row.top for row in shown) + room,
+    )
+    for place in members:
+        text, *after = cut[place].text.split(FORMULA)
+        text += mark if place == members[0] else ""
+        for following in after[:-1]:
+            # An option of the same row has no picture of its own: it stays one that is lost.
+            text += following + (FORMULA if _ENDS_IN_LETTER.search(following) else "")
+        cut[place] = replace(cut[place], text=text + "".join(after[-1:]))
 
 
 def _mark_pieces(row: Row) -> Row:

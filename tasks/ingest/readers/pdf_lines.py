@@ -11,7 +11,7 @@ from collections import defaultdict
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from tasks.ingest.readers.extraction import Extraction, is_picture
+from tasks.ingest.readers.extraction import IMAGE, Extraction, is_picture
 from tasks.ingest.readers.pdf_pages import Page, Row
 from tasks.ingest.words.labels import parse_label
 
@@ -177,7 +177,9 @@ def mark_furniture(pages: list[Page]) -> None:
     known: dict[str, str] = {}
     for number, page in enumerate(pages):
         for row in page.rows:
-            if not (row.bottom > page.height * 0.9 or row.top < page.height * 0.1):
+            is_outer = row.bottom > page.height * 0.9 or row.top < page.height * 0.1
+            # a mark without a number stands for any drawing of a scan
+            if not is_outer or row.text == IMAGE:
                 continue
             # `[Turn over` beside a footer stands on every other page
             shown = row.text.strip().split("   ", 1)[0]

@@ -1,10 +1,7 @@
-"""What a calibration says, in numbers and in lines.
+"""What a calibration, two columns of marks or a judge's self-test say, in numbers and lines.
 
-Two columns of marks in a file, of people or of anybody: how far they agree.
-
-A judge is tried with wrong answers that speak to it.
-
-The trial shows how many stars each way of speaking wins.
+The marks may be anybody's. In the self-test wrong answers speak to the judge; it shows how many stars each way of
+speaking wins.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""A judge tried with answers of known worth, outside every run.
+"""Controls before they are sent: a judge is tried with them, and their cost is foretold.
 
-Questions of our own to try a judge with; they are in no bank.
-
-What the control answers of a run will cost, before anything is sent.
+A trial is outside every run; its questions are our own and in no bank.
 """
 
 from __future__ import annotations

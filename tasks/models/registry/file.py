@@ -1,14 +1,8 @@
-"""The registry's file: strict YAML.
+"""The registry's file: strict YAML, each field of which is read with an error at its place.
 
-Each kind of field is read with an error that names its place.
-
-The registry's section `organisations`.
-
-It says who owns the models, and under which other names the owners may be written.
-
-The section may be left out: then the owners that the models name are the organisations, however each is written.
-
-What the registry says of a model's batch endpoint: calls that may wait, at a lower price.
+It has models, their batch endpoints (calls that may wait, at a lower price), and the organisations that own them, with
+the other names under which an owner may be written. Without that section the owners that models name are the
+organisations, however each is written.
 """
 
 from __future__ import annotations

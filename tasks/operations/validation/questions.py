@@ -1,12 +1,7 @@
-"""Every original and every variant held to the rules of a question: what failed, and where.
+"""Every original and variant held to the rules of a question, and the editor's page of it.
 
-The editor's page: each broken rule, and where it is broken.
-
-Each rule comes with what it says, what to do and an example.
-
-What each rule says in words, what to do where it is broken, and an example.
-
-The source is `schemas/data/question_rules.yaml`.
+The page has each broken rule and where it is broken, with what the rule says, what to do and an example
+(`schemas/data/question_rules.yaml`).
 """
 
 from __future__ import annotations

@@ -84,6 +84,33 @@ def test_a_formula_that_is_lost_is_cut_out_once_with_the_line_that_it_is_in() ->
     assert boxes[0] == (50, 695.5, 175, 722.5)
 
 
+def test_formulas_of_columns_and_options_beside_each_other_are_cut_out_each_alone() -> None:
+    boxes = []
+
+    def keep(*box: float) -> str:
+        boxes.append(box)
+        return f"<{len(boxes)}>"
+
+    rows = [
+        make_row("1. Find [formula] and", 50, 700),
+        make_row("name it.", 50, 686),
+        make_row("that [formula] is not", 320, 700),
+        make_row("A. [formula]", 50, 600),
+        make_row("B. [formula]", 112, 600),
+        make_row("A. [formula] B. [formula]", 50, 500),
+    ]
+    texts = [row.text for row in cut_formulas(rows, keep)]
+    assert texts[:3] == ["1. Find <1> and", "name it.", "that <2> is not"]
+    # What has no picture of its own says that a formula is lost.
+    assert texts[3:] == ["A. <3>", "B. <4>", "A. <5> B. [formula]"]
+    assert [(left, right) for left, _, right, _ in boxes[:4]] == [
+        (50, 155),
+        (320, 425),
+        (50, 110),
+        (112, 172),
+    ]
+
+
 def test_questions_and_options_beside_each_other_stay_apart() -> None:
     rows = make_row("1. Name it.", 50, 700), make_row("2. Draw it.", 112, 700)
     assert write(*rows) == ["1. Name it.", "2. Draw it."]

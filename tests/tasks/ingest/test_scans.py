@@ -296,6 +296,25 @@ def test_what_a_scan_draws_is_a_figure_with_its_labels_and_a_table_or_the_edge_o
     assert [row.text for row in placed] == [above.text, beside.text, "[image]", below.text]
 
 
+@needs_cv2
+def test_a_question_or_an_option_within_the_box_of_a_drawing_stays_text() -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers.figures import find_drawings, find_drawn_labels
+
+    page = numpy.full((1000, 800), 255, dtype=numpy.uint8)
+    cv2.polylines(page, [numpy.array([[100, 200], [150, 260], [100, 500], [400, 500]])], False, 0, 2)
+    words = [
+        Row("3. Find x.", 200, 330, 690, 706, 16),
+        Row("A. 12", 200, 260, 640, 656, 16),
+        Row("(a)", 200, 230, 600, 616, 16),
+        Row("12 cm", 200, 260, 560, 576, 16),
+    ]
+    drawings = find_drawings(page, words)
+    assert len(drawings) == 1 and find_drawn_labels(drawings, words) == {2, 3}
+
+
 def test_a_sealed_margin_is_set_aside_and_numbers_that_stand_apart_are_not() -> None:
     from tasks.ingest.readers.figures import find_margin
 
@@ -532,6 +551,45 @@ def test_a_figure_of_a_scanned_page_is_a_picture_of_its_question(tmp_path: Path)
     (row,) = parsed.pictures
     left, top, right, foot = row["box"]
     assert 360 <= left <= 375 and 305 <= top <= 314 and 650 <= right <= 660 and 540 <= foot <= 550
+
+
+@needs_ocr
+def test_a_figure_on_every_page_of_a_scan_is_no_header(tmp_path: Path) -> None:
+    import cv2
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    for texts, height in (
+        (("Short answer questions", "1. What is drawn in the figure below?"), 300),
+        (("The second part", "2. Which shape does the figure show?"), 420),
+    ):
+        page = draw_text(*texts)
+        cv2.ellipse(page, (410, height), (110, 80), 0, 0, 360, (0, 0, 0), 1)
+        canvas.drawImage(ImageReader(io.BytesIO(cv2.imencode(".png", page)[1].tobytes())), 0, 0, 595, 842)
+        canvas.showPage()
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    assert [len(one["pictures"] or []) for one in parsed.questions] == [1, 1]
+    assert [row["page"] for row in parsed.pictures] == [1, 2]
+
+
+def test_drawings_at_the_edge_of_scanned_pages_are_no_header() -> None:
+    from tasks.ingest.readers.pdf_lines import mark_furniture
+    from tasks.ingest.readers.pdf_pages import Page
+
+    def page(number: int) -> Page:
+        made = Page(595, 842)
+        made.rows = [
+            Row("Mathematics paper", 100, 300, 810, 825, 12),
+            Row("[image]", 100, 300, 700, 800 + number, 12),
+            Row("[image]", 100, 300, 20, 80, 12),
+        ]
+        return made
+
+    pages = [page(number) for number in range(3)]
+    mark_furniture(pages)
+    assert [[row.is_furniture for row in page.rows] for page in pages] == [[True, False, False]] * 3
 
 
 @needs_ocr

@@ -139,7 +139,7 @@ def read_identity(book: Workbook, file_name: str) -> Identity:
     if head[1] != str(layout.FORMAT_VERSION):
         raise WorkbookError(
             f"{file_name}: it was written by another version of Proctor (format {head[1]!s:.10}, this one reads "
-            f"{layout.FORMAT_VERSION}). Export it again."
+            f"{layout.FORMAT_VERSION}). Export it again and copy the decisions into it. Nothing was imported."
         )
     batch_id, annotator, role, checksum = (str(part) for part in head[2:6])
     if head[6] not in LANGUAGES:

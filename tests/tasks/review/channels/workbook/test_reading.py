@@ -11,9 +11,9 @@ from schemas.settings import Settings
 from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
-from tasks.review.channels.workbook.writing import export_workbook
+from tasks.review.channels.workbook.writing import export_batch, export_workbook, name_workbook
 from tasks.review.closing import close_batch
-from tasks.review.recording import RefusedSubmission, SubmissionReceipt
+from tasks.review.recording import RefusedSubmission, Submission, SubmissionReceipt
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
@@ -26,6 +26,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     refuse,
 )
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
+from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 
@@ -253,6 +254,42 @@ def test_a_workbook_of_another_ledger_is_refused(
         assign_batch(other, "b1", make_frame([make_question(7)]), TWO, settings, NOW)
         with pytest.raises(WorkbookError, match="3 of its 3 questions"):
             import_workbook(other, path, LATER)
+
+
+def write_as_layout_1(path: Path) -> None:
+    """Make the file what was written before the card: no language, one digest of a question."""
+    book = load_workbook(path)
+    rows = [[cell.value for cell in row] for row in book[layout.HIDDEN_SHEET].iter_rows()]
+    del book[layout.HIDDEN_SHEET]
+    hidden = book.create_sheet(layout.HIDDEN_SHEET)
+    rows[1][0] = "1"
+    for row in [*rows[:6], *(row[:3] for row in rows[7:])]:
+        hidden.append(row)
+    sheet = book[layout.SHEET]
+    sheet.delete_cols(find_column(sheet, "card"))
+    for place, header in enumerate(("Stem 题干", "Answer 答案", "DECISION 结论"), start=1):
+        sheet.cell(1, place).value = header
+    book.save(path)
+
+
+def test_a_workbook_of_the_layout_before_is_refused_in_one_sentence_and_stops_no_other(
+    ledger: Ledger, folder: Path
+) -> None:
+    earlier, good = folder / name_workbook("b1", "chen"), folder / name_workbook("b1", "dai")
+    fill(good, decision={2: "accept", 3: "accept"})
+    write_as_layout_1(earlier)
+    refused, taken = read_workbooks(ledger, [earlier, good])
+    assert isinstance(refused, RefusedSubmission) and isinstance(taken, Submission)
+    assert refused.message == (
+        f"{earlier.name}: it was written by another version of Proctor (format 1, this one reads 2). Export it again "
+        "and copy the decisions into it. Nothing was imported."
+    )
+    assert record_submission(ledger, taken, LATER).new_count == 2
+    assert sorted(path.name for path in folder.iterdir()) == sorted([earlier.name, good.name])
+    # What is exported again in its place is taken.
+    export_batch(ledger, "b1", folder / "again")
+    fill(folder / "again" / earlier.name, decision={2: "accept"})
+    assert import_workbook(ledger, folder / "again" / earlier.name, LATER).new_count == 1
 
 
 def test_a_workbook_of_a_closed_batch_is_refused(ledger: Ledger, path: Path) -> None:
