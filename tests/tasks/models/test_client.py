@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server import build_answer_key
+from deployments.model_server import RunningServer, build_answer_key
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
@@ -361,15 +361,18 @@ def test_neither_key_nor_question_reaches_a_log_or_an_error(
     assert "QUESTIONMARK55" not in kept
 
 
-def cancel_calls(ledger: Ledger, url: str, provider: str, count: int) -> None:
-    """Start calls, one of them in flight at a time, and cancel all."""
+def cancel_calls(ledger: Ledger, server: RunningServer, provider: str, count: int) -> None:
+    """Start calls, one of them in flight at a time, and cancel all once the server has the first."""
 
     async def run() -> None:
         model = make_model(max_concurrency=1, provider=provider)
-        async with ModelClient(ledger, Settings(), simulated_url=url) as client:
+        async with ModelClient(ledger, Settings(), simulated_url=server.url) as client:
             calls = [
                 asyncio.create_task(client.complete(model, make_request(number))) for number in range(count)
             ]
+            while not server.state.requests["sim"]:  # noqa: ASYNC110 - another thread counts them
+                await asyncio.sleep(0.02)
+            # What it said to the first is read by now, where it said something.
             await asyncio.sleep(0.5)
             for call in calls:
                 call.cancel()
@@ -381,7 +384,7 @@ def cancel_calls(ledger: Ledger, url: str, provider: str, count: int) -> None:
 
 def test_a_call_that_is_cancelled_in_flight_is_reported_when_it_is_repeated(ledger: Ledger) -> None:
     with start_server(sim={"latency_ms": 5000, "latency_spread": 0}) as server:
-        cancel_calls(ledger, server.url, "cancelled-in-flight", 3)
+        cancel_calls(ledger, server, "cancelled-in-flight", 3)
     with ledger.read() as connection:
         assert count_calls(connection, "run-1") == {"started": 1, "done": 0, "failed": 0}
     with start_server() as server:
@@ -392,7 +395,7 @@ def test_a_call_that_is_cancelled_in_flight_is_reported_when_it_is_repeated(ledg
 
 def test_a_call_that_is_cancelled_before_it_is_sent_is_not_mistaken_for_one_in_flight(ledger: Ledger) -> None:
     with start_server(sim={"faults": {"rate_limit": 1.0, "retry_after_s": 5}}) as server:
-        cancel_calls(ledger, server.url, "cancelled-before", 2)
+        cancel_calls(ledger, server, "cancelled-before", 2)
     assert (read_row(ledger)["status"], read_row(ledger)["error"]) == ("failed", "cancelled")
 
 
