@@ -362,7 +362,7 @@ def test_neither_key_nor_question_reaches_a_log_or_an_error(
 
 
 def cancel_calls(ledger: Ledger, server: RunningServer, provider: str, count: int) -> None:
-    """Start calls, one of them in flight at a time, and cancel all once the server has the first."""
+    """Start calls, one in flight at a time; cancel all once the server has the first."""
 
     async def run() -> None:
         model = make_model(max_concurrency=1, provider=provider)
