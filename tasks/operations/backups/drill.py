@@ -108,7 +108,7 @@ def land_check(settings: Settings, found: RestoreCheck) -> None:
     }
     with open_lake(settings) as lake:
         frame = get_table("restore_checks").frame([row])
-        lake.land("restore_checks", f"{found.folder.name}/{found.checked_at:%Y%m%dT%H%M%S}", frame)
+        lake.land("restore_checks", f"{found.folder.name}/{found.checked_at:%Y%m%dT%H%M%S%f}", frame)
 
 
 def _try(live: Settings, folder: Path, place: Path) -> dict[str, Any]:
