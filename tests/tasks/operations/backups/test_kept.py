@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.operations.backups import (
     check_restore,
+    land_check,
     make_kept_backup,
     read_kept,
     verify_backup,
@@ -150,6 +152,16 @@ def test_the_newest_that_a_try_found_good_stays_until_a_newer_one_is(settings: S
     assert check_restore(settings).problems == ()
     make_kept_backup(settings, now=NIGHT + timedelta(days=3))
     assert list_names(settings) == ["2026-03-04T003000Z", "2026-03-03T003000Z"]
+
+
+def test_two_tries_within_a_second_are_two_rows(settings: Settings) -> None:
+    make_kept_backup(settings, now=NIGHT)
+    found = check_restore(settings)
+    second = found.checked_at.replace(microsecond=1)
+    for checked_at in (second, second + timedelta(milliseconds=5)):
+        land_check(settings, replace(found, checked_at=checked_at))
+    with open_lake(settings, read_only=True) as lake:
+        assert lake.query("SELECT count(*) FROM restore_checks").item() == 2
 
 
 def test_a_try_leaves_nothing_behind_and_says_what_a_damaged_backup_lacks(
