@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from schemas.errors import StoreError
 from tests.benchmarks.ledger_waits import measure_answers
 from tests.warehouse.ledger import test_writer as rules
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.ledger.slow_link import open_slow_link
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import HASHED, Entry, add_entry, compute_entry_hash
@@ -31,15 +31,9 @@ _PUT = HotStatement(
 )
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
-
-
 @pytest.fixture
-def ledger_url(server: PostgresqlServer) -> str:
-    return server.new_ledger_url()
+def ledger_url(postgresql: PostgresqlServer) -> str:
+    return postgresql.new_ledger_url()
 
 
 @pytest.fixture
@@ -57,9 +51,9 @@ for _name in (
     globals()[_name] = getattr(rules, _name)
 
 
-def test_a_batch_of_writes_is_waited_for_once(server: PostgresqlServer) -> None:
-    with open_slow_link(server.folder, 0.0) as link:
-        url = server.new_ledger_url().replace(str(server.folder), str(link.folder))
+def test_a_batch_of_writes_is_waited_for_once(postgresql: PostgresqlServer) -> None:
+    with open_slow_link(postgresql.folder, 0.0) as link:
+        url = postgresql.new_ledger_url().replace(str(postgresql.folder), str(link.folder))
         with open_ledger(url) as ledger:
             ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "first")))
             before = link.wait_count
@@ -170,10 +164,12 @@ def test_who_lives_with_the_fault_of_another_takes_nobody_with_it(ledger: Ledger
     assert rules.names(ledger) == {"twice", "swallowed"}
 
 
-def test_of_a_commit_whose_answer_is_lost_nobody_is_told_what_is_not_known(server: PostgresqlServer) -> None:
+def test_of_a_commit_whose_answer_is_lost_nobody_is_told_what_is_not_known(
+    postgresql: PostgresqlServer,
+) -> None:
     """What was kept is not done twice, and no receipt lacks its entry of the log."""
-    with open_slow_link(server.folder, 0.0) as link:
-        url = server.new_ledger_url().replace(str(server.folder), str(link.folder))
+    with open_slow_link(postgresql.folder, 0.0) as link:
+        url = postgresql.new_ledger_url().replace(str(postgresql.folder), str(link.folder))
 
         def lose(connection: Connection) -> str:
             link.lost = b"COMMIT\0"
