@@ -50,7 +50,9 @@ def trace_text(
     """
     pieces = split_text(text)
     if not pieces and not pictures:
-        raise UsageError("There is nothing to trace. Give the leaked text, a file that holds it, or --picture FILE.")
+        raise UsageError(
+            "There is nothing to trace. Give the leaked text, a file that holds it, or --picture FILE."
+        )
     bank = lake.read("trace_questions")
     if bank.is_empty():
         raise UsageError("The bank has no questions. Publish a bank version first (`proctor dedupe`).")
