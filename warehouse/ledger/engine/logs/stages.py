@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Float, Table, func, literal, select, tuple_, union_all
 
 from warehouse.ledger.engine.inserting import replace_rows
-from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry, list_pending_entries
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
     access_log,
@@ -429,17 +429,13 @@ def _close(connection: Connection, stage: Stage, found: Mapping[str, Sequence[St
 
 def _begin(connection: Connection) -> bool:
     """Close what was there before stages were closed; whether that is now."""
-    if has_begun(connection) or connection.info.get(BEGIN):
+    # Until the transaction ends, the entry is not in the table.
+    if any(entry.action == BEGIN for entry in list_pending_entries(connection)) or has_begun(connection):
         return False
     add_entry(connection, Entry(BEGIN, target="stages", is_by_caller=True))
-    # Until the transaction ends, the entry is not in the table.
-    connection.info[BEGIN] = True
-    try:
-        for stage in _list_filled(connection):
-            for part in _in_parts(_iter_units(connection, stage)):
-                _close(connection, stage, part)
-    finally:
-        del connection.info[BEGIN]
+    for stage in _list_filled(connection):
+        for part in _in_parts(_iter_units(connection, stage)):
+            _close(connection, stage, part)
     return True
 
 
