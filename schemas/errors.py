@@ -8,14 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """What may be meant by a name that is not known, as a sentence; empty where nothing is near."""
-    # Only a mistake pays for it.
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+# The exit code of a command that a signal ended, as shells have it.
+INTERRUPTED = 130
 
 
 class ProctorError(Exception):
@@ -139,8 +133,13 @@ class ExamError(ProctorError):
         self.code = code
 
 
-# The exit code of a command that a signal ended, as shells have it.
-INTERRUPTED = 130
+def suggest(name: str, known: Iterable[str]) -> str:
+    """What may be meant by a name that is not known, as a sentence; empty where nothing is near."""
+    # Only a mistake pays for it.
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def is_interruption(error: BaseException) -> bool:

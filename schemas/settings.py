@@ -62,6 +62,7 @@ LONGEST_LIFE_S = 366 * 86_400
 # Characters that are kept of a reply: a book's chapter of a model that we call, and more of an answer to the exam.
 LONGEST_REPLY = 262_144
 LONGEST_RESPONSE = 1_000_000
+_Name = TypeVar("_Name", bound=str)
 
 
 def _split(value: Any) -> Any:
@@ -94,7 +95,6 @@ def _check_team(name: str) -> str:
 
 
 TeamName = Annotated[str, AfterValidator(_check_team)]
-_Name = TypeVar("_Name", bound=str)
 # A list of names; in the environment `a,b`, in proctor.toml that or a list.
 Names = Annotated[tuple[_Name, ...], NoDecode, BeforeValidator(_split)]
 

@@ -58,6 +58,9 @@ class Column:
     pattern: str | None = None
 
 
+LANDING_UNIT = Column("landing_unit", "text", "The unit of work this row was landed with.", required=True)
+
+
 @dataclass(frozen=True)
 class Table:
     """A lake table.
@@ -157,6 +160,3 @@ class Table:
         return pl.DataFrame(
             [{name: row.get(name) for name in names} for row in rows], schema=schema, strict=False
         )
-
-
-LANDING_UNIT = Column("landing_unit", "text", "The unit of work this row was landed with.", required=True)

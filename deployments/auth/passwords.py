@@ -24,6 +24,23 @@ FEWEST_CHARACTERS: Final = 12
 MOST_CHARACTERS: Final = 1_000
 
 _hasher = PasswordHasher()
+_COMMON = Path(__file__).with_name("common_passwords.yaml")
+_FEWEST_DIFFERENT = 5
+# Characters that stand for letters: `P@ssw0rd` is `password`.
+_LETTERS = str.maketrans("@4301!$57", "aaeoiisst")
+
+
+class Weakness(Enum):
+    """Why a password is refused, as one sentence."""
+
+    LENGTH = f"A password needs {FEWEST_CHARACTERS} to {MOST_CHARACTERS:,} characters."
+    NAME = "The password is the user's name, or little more. Choose one that has nothing to do with it."
+    COMMON = "The password is among the first that anybody would try. Choose several words that do not belong together."
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong and what to do."""
+        return self.value
 
 
 def hash_password(password: str) -> str:
@@ -49,25 +66,6 @@ def prepare_dummy() -> str:
     It is made before the first of them asks, who would otherwise wait twice as long.
     """
     return _hasher.hash("nobody's password")
-
-
-_COMMON = Path(__file__).with_name("common_passwords.yaml")
-_FEWEST_DIFFERENT = 5
-# Characters that stand for letters: `P@ssw0rd` is `password`.
-_LETTERS = str.maketrans("@4301!$57", "aaeoiisst")
-
-
-class Weakness(Enum):
-    """Why a password is refused, as one sentence."""
-
-    LENGTH = f"A password needs {FEWEST_CHARACTERS} to {MOST_CHARACTERS:,} characters."
-    NAME = "The password is the user's name, or little more. Choose one that has nothing to do with it."
-    COMMON = "The password is among the first that anybody would try. Choose several words that do not belong together."
-
-    @property
-    def sentence(self) -> str:
-        """What is wrong and what to do."""
-        return self.value
 
 
 def find_weakness(password: str, user_id: str) -> Weakness | None:

@@ -37,6 +37,9 @@ SESSION_S: Final = 12 * 3600
 # A browser that has signed in is known so long, so that nobody's guesses keep its owner out.
 DEVICE_S: Final = 180 * 86_400
 _WAY_OUT: Final = "Delete it to sign everybody out; a new one is made at the next start of `proctor web`."
+# Long enough for a second factor and a forgotten password there.
+ATTEMPT_S: Final = 900
+_LONGEST_PATH: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +156,6 @@ def is_equal(one: str, other: str) -> bool:
 
 def _hash(session_id: str) -> str:
     return hashlib.sha256(session_id.encode()).hexdigest()
-
-
-# Long enough for a second factor and a forgotten password there.
-ATTEMPT_S: Final = 900
-_LONGEST_PATH: Final = 1_000
 
 
 class Attempts:

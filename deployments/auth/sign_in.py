@@ -39,12 +39,18 @@ T = TypeVar("T")
 Outcome = Literal["right", "wrong", "pause", "busy"]
 _KNOWN_RANK = 0
 _LAST_RANK = 1 + MOST_OF_ADDRESS
+# Who waits behind so many is refused at once: a hash that nobody waits for any more is still work.
+MOST_WAITING: Final = 20
 
 
 @dataclass
 class _Queue:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     count: int = 0
+
+
+class PlacesTaken(Exception):
+    """So many with a better claim wait that this one is refused."""
 
 
 class PasswordDoor:
@@ -160,14 +166,6 @@ class PasswordDoor:
             queue.count -= 1
             if queue.count == 0:
                 del self._queues[name]
-
-
-# Who waits behind so many is refused at once: a hash that nobody waits for any more is still work.
-MOST_WAITING: Final = 20
-
-
-class PlacesTaken(Exception):
-    """So many with a better claim wait that this one is refused."""
 
 
 class RankedPlaces:

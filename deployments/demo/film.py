@@ -68,6 +68,16 @@ Style = tuple[str, bool, bool]
 Line = list[tuple[str, Style]]
 
 
+@dataclass(frozen=True)
+class Shot:
+    """A command, its lines, and for each of them how long after the command's start it stood."""
+
+    command: str
+    lines: list[Line]
+    seen_s: list[float]
+    took_s: float
+
+
 @dataclass
 class Screen:
     """What stands on an endless terminal: its lines, and when each was last written."""
@@ -129,16 +139,6 @@ class Screen:
                 self.style = ("", is_bold, is_dim)
             case _ if code in _COLOURS:
                 self.style = (_COLOURS[code], is_bold, is_dim)
-
-
-@dataclass(frozen=True)
-class Shot:
-    """A command, its lines, and for each of them how long after the command's start it stood."""
-
-    command: str
-    lines: list[Line]
-    seen_s: list[float]
-    took_s: float
 
 
 def record(command: str, folder: Path) -> Shot:

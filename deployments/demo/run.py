@@ -30,6 +30,8 @@ ANNOTATORS = ("demo-annotator-1", "demo-annotator-2")
 DEMO_SETTINGS = {"PROCTOR_SET_SIZE": "30", "PROCTOR_REPEATS": "1"}
 # What a month pays for: candidates, their judges, and the judges' anchor set where there is one.
 _CALLS = ("calls", "judge_calls", "anchor_calls")
+# Analysis → its rows after the demo, and after `--everything`: written by `python -m tests.benchmarks.demo_rows`.
+ROW_COUNTS: Final = HERE / "row_counts.yaml"
 
 
 @dataclass
@@ -260,10 +262,6 @@ def render_stages(stages: Sequence[StageCost]) -> list[str]:
     lines += [f"{cost.stage:<32}{cost.wall_s:>8.1f}{cost.cpu_s:>8.1f}" for cost in stages]
     total = [sum(cost.wall_s for cost in stages), sum(cost.cpu_s for cost in stages)]
     return [*lines, f"{'total':<32}{total[0]:>8.1f}{total[1]:>8.1f}"]
-
-
-# Analysis → its rows after the demo, and after `--everything`: written by `python -m tests.benchmarks.demo_rows`.
-ROW_COUNTS: Final = HERE / "row_counts.yaml"
 
 
 def read_row_counts() -> dict[str, list[int]]:

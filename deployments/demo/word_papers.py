@@ -26,6 +26,8 @@ _DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip entry can have
 
 _SECTION_LIST, _QUESTION_LIST, _FIRST_OPTION_LIST = 1, 2, 3
+_CHINESE_FONT = "Noto Serif CJK SC"
+_SECONDS_TO_CONVERT = 180
 
 
 def render_docx(paper: Paper, east_asian_font: str = "宋体") -> bytes:
@@ -178,10 +180,6 @@ def _relationships(targets: list[tuple[str, str]]) -> str:
         for index, (kind, target) in enumerate(targets, start=1)
     )
     return f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{rows}</Relationships>'
-
-
-_CHINESE_FONT = "Noto Serif CJK SC"
-_SECONDS_TO_CONVERT = 180
 
 
 def render_pdf(paper: Paper) -> bytes:

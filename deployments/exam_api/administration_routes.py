@@ -32,6 +32,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """A token that is asked for.
+
+    Attributes:
+        user_id: whose it is to be.
+        session_id: the session that it is for; null for none.
+        role: the role that the user must have; null for any.
+        checked_hash: that of the password that was shown; null where none was.
+        issued_by: the examiner who asks for it; null where the user does.
+    """
+
+    user_id: str
+    session_id: str | None
+    role: str | None = None
+    checked_hash: str | None = None
+    issued_by: str | None = None
+
+
 def add_administration_routes(app: FastAPI, settings: Settings) -> None:
     """Add what examiners and admins may ask, and the way to a token."""
 
@@ -215,25 +234,6 @@ def _describe_run(run: Run, counts: Mapping[str, int]) -> bodies.RunBody:
         session_count=sum(counts.values()),
         closed_session_count=counts.get("closed", 0),
     )
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """A token that is asked for.
-
-    Attributes:
-        user_id: whose it is to be.
-        session_id: the session that it is for; null for none.
-        role: the role that the user must have; null for any.
-        checked_hash: that of the password that was shown; null where none was.
-        issued_by: the examiner who asks for it; null where the user does.
-    """
-
-    user_id: str
-    session_id: str | None
-    role: str | None = None
-    checked_hash: str | None = None
-    issued_by: str | None = None
 
 
 def _issue(ledger: Ledger, settings: Settings, keys: KeyFile, wanted: _Wanted) -> bodies.Token:

@@ -25,6 +25,9 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import CALLER, Caller
 
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
+T = TypeVar("T")
+MOST_PER_PAGE: Final = 500
+Limit = Annotated[int, Query(ge=1, le=MOST_PER_PAGE)]
 
 
 async def read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
@@ -66,12 +69,6 @@ Token = Annotated[str, Depends(read_token)]
 Exam = Annotated[ExamProtocol, Depends(_read_protocol)]
 Store = Annotated[Ledger, Depends(_read_ledger)]
 Held = Annotated[Lease, Depends(_read_lease)]
-
-
-T = TypeVar("T")
-
-MOST_PER_PAGE: Final = 500
-Limit = Annotated[int, Query(ge=1, le=MOST_PER_PAGE)]
 
 
 def cut_page(found: Sequence[T], limit: int, name: Callable[[T], str]) -> tuple[Sequence[T], str | None]:

@@ -44,6 +44,9 @@ _FIELDS = frozenset(
 
 # Seconds after which a password that had no place is sent again.
 BUSY_RETRY_S = "3"
+ENTRIES_PER_ADDRESS: Final = 10
+ENTRIES_PER_MINUTE: Final = 30
+_MINUTE_S: Final = 60.0
 
 
 async def refuse(_request: Request, error: Exception) -> JSONResponse:
@@ -134,11 +137,6 @@ async def note_attempt(
 def _error(status: int, code: str, message: str) -> JSONResponse:
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return JSONResponse({"code": code, "message": message}, status_code=status, headers=headers)
-
-
-ENTRIES_PER_ADDRESS: Final = 10
-ENTRIES_PER_MINUTE: Final = 30
-_MINUTE_S: Final = 60.0
 
 
 class StrangerLog:

@@ -21,6 +21,8 @@ from tasks.exam.protocol import Answer, Lease, Put
 from tasks.questions.pictures import name_media_type
 from tasks.questions.pictures import read_picture as load_bytes
 
+_PATH = f"/sessions/{PRACTICE}"
+
 
 def add_session_routes(app: FastAPI, settings: Settings) -> None:
     """Add what candidates and those who watch them may ask; `settings` say where pictures lie."""
@@ -130,9 +132,6 @@ def describe_question(put: Put | None) -> bodies.QuestionBody | None:
     if put is None:
         return None
     return bodies.QuestionBody(**put.as_body(), task=bodies.TaskBody(**describe_task(put.content)))
-
-
-_PATH = f"/sessions/{PRACTICE}"
 
 
 async def _read_candidate(token: Token, protocol: Exam) -> str:

@@ -30,6 +30,40 @@ _LOCAL_URL: Final = "http://127.0.0.1:8000/v1"
 _JUDGE_HELP: Final = "It must not be one of the candidates, and better not of one of their families."
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where models answer, with which key, whose they are, and what they cost."""
+
+    url: str
+    key_variable: str
+    organisation: str
+    is_simulated: bool
+    prices: tuple[float | None, float | None] = (None, None)
+
+    @classmethod
+    def read(cls, model: RegisteredModel) -> _Place:
+        """The place of a model as it is registered."""
+        prices = (model.input_price_usd, model.output_price_usd)
+        key = model.key_variable or _NO_KEY
+        return cls(model.base_url, key, model.organisation, model.is_simulated, prices)
+
+    def write_options(self) -> list[str]:
+        """The same as options of `models add`."""
+        options = ["--url", self.url, "--organisation", self.organisation]
+        options += [] if self.key_variable == _NO_KEY else ["--key-variable", self.key_variable]
+        options += ["--simulated"] if self.is_simulated else []
+        for option, price in zip(("--input-price", "--output-price"), self.prices, strict=True):
+            options += [] if price is None else [option, f"{price:g}"]
+        return options
+
+
+class _Found(NamedTuple):
+    """What an address lists of its models, and whether it is our simulation."""
+
+    names: tuple[str, ...] = ()
+    is_simulation: bool = False
+
+
 def register_models(talk: Talk, answers: GivenAnswers) -> None:
     """Ask for candidates and a judge, write their entries, and go on when all of them answer.
 
@@ -247,33 +281,6 @@ def _add_judge(
     return judges
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where models answer, with which key, whose they are, and what they cost."""
-
-    url: str
-    key_variable: str
-    organisation: str
-    is_simulated: bool
-    prices: tuple[float | None, float | None] = (None, None)
-
-    @classmethod
-    def read(cls, model: RegisteredModel) -> _Place:
-        """The place of a model as it is registered."""
-        prices = (model.input_price_usd, model.output_price_usd)
-        key = model.key_variable or _NO_KEY
-        return cls(model.base_url, key, model.organisation, model.is_simulated, prices)
-
-    def write_options(self) -> list[str]:
-        """The same as options of `models add`."""
-        options = ["--url", self.url, "--organisation", self.organisation]
-        options += [] if self.key_variable == _NO_KEY else ["--key-variable", self.key_variable]
-        options += ["--simulated"] if self.is_simulated else []
-        for option, price in zip(("--input-price", "--output-price"), self.prices, strict=True):
-            options += [] if price is None else [option, f"{price:g}"]
-        return options
-
-
 def _ask_place(
     talk: Talk,
     whose: str,
@@ -362,13 +369,6 @@ def _add_model(talk: Talk, name: str, place: _Place, roles: str, before: Sequenc
     if known is not None and _Place.read(known) == place and ",".join(known.roles) == roles:
         return
     talk.run("models", "add", name, *place.write_options(), "--roles", roles, *again)
-
-
-class _Found(NamedTuple):
-    """What an address lists of its models, and whether it is our simulation."""
-
-    names: tuple[str, ...] = ()
-    is_simulation: bool = False
 
 
 def _look_at(url: str, key_variable: str = _NO_KEY) -> _Found:

@@ -30,6 +30,13 @@ _SWEEP_S: Final = 0.5
 _OTHER_FILES: Final = 128
 # What of uvicorn's connection is called or overridden here, beside what asyncio defines.
 _RELIED_ON: Final = ("on_response_complete", "send_400_response")
+_BUSY = json.dumps(
+    {"code": "busy", "message": "The server has too many connections. Send the same call again."}
+).encode()
+_REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 2\r\n"
+    b"Content-Length: " + str(len(_BUSY)).encode() + b"\r\n\r\n" + _BUSY
+)
 
 
 @dataclass(frozen=True)
@@ -311,12 +318,3 @@ def _raise_file_limit() -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         soft = wanted
     return wanted if soft == resource.RLIM_INFINITY else soft
-
-
-_BUSY = json.dumps(
-    {"code": "busy", "message": "The server has too many connections. Send the same call again."}
-).encode()
-_REFUSAL: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nRetry-After: 2\r\n"
-    b"Content-Length: " + str(len(_BUSY)).encode() + b"\r\n\r\n" + _BUSY
-)

@@ -41,6 +41,8 @@ _STRANGERS_LINES = (
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
+LINES_PER_MINUTE: Final = 120
+_LONGEST_PATH: Final = 120
 
 
 def serve_app(
@@ -203,10 +205,6 @@ def check_free(name: str, host: str, port: int) -> None:
             raise UsageError(
                 f"{name} cannot listen on {host}, port {port} ({error.strerror}). Name another with --port."
             ) from None
-
-
-LINES_PER_MINUTE: Final = 120
-_LONGEST_PATH: Final = 120
 
 
 class AccessLines:

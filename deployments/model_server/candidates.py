@@ -53,6 +53,9 @@ _WORDS = {
         "stop": ". ",
     },
 }
+# Blanked question, hashed → its span.
+Memory = Mapping[str, str]
+_GUESSES = ("37", "基本原理", "the general case", "1986", "相关要求", "an important factor", "第三种情形")
 
 
 def compute_probability(model: SimulatedModel, entry: KnownQuestion, style: str, seed: str) -> float:
@@ -149,12 +152,6 @@ def _draw_quality(model: SimulatedModel, knows: bool, place: tuple[str, ...]) ->
     if knows:
         return "reasonable" if luck < model.explanation else "partial"
     return "partial" if luck < 0.4 * model.explanation else "wrong"
-
-
-# Blanked question, hashed → its span.
-Memory = Mapping[str, str]
-
-_GUESSES = ("37", "基本原理", "the general case", "1986", "相关要求", "an important factor", "第三种情形")
 
 
 def build_memory(spans: Mapping[str, str]) -> Memory:

@@ -25,6 +25,40 @@ if TYPE_CHECKING:
     import polars as pl
 
 _SPACE = re.compile(r"\s+")
+# The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.
+EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "zh": {
+        "reasonable": (
+            "依据相关概念的定义逐条核对，结论与题意一致。",
+            "从基本原理出发推导，各步条件都满足，结论成立。",
+            "结合该领域的通行结论，可以排除其他可能。",
+        ),
+        "partial": (
+            "大体思路是这样，但其中有的环节没有展开说明。",
+            "主要依据如此，个别条件未作讨论。",
+        ),
+        "wrong": (
+            "凭印象作此判断，没有更多依据。",
+            "这里把两个不同的概念当作同一个来用。",
+        ),
+    },
+    "en": {
+        "reasonable": (
+            "Checked against the definitions point by point, the conclusion fits what is asked.",
+            "It follows from the basic principle, and each condition on the way is met.",
+            "What is generally established in the field rules out the alternatives.",
+        ),
+        "partial": (
+            "The main line is this, though some of the steps are left open.",
+            "This is the chief ground; some of the conditions are not discussed.",
+        ),
+        "wrong": (
+            "This is an impression; there is no further ground for it.",
+            "Two different concepts are taken for the same one here.",
+        ),
+    },
+}
+_JUNK = re.compile(r"[\s，。；、：,.;:!?！？“”\"'（）()]+")
 
 
 @dataclass(frozen=True)
@@ -120,43 +154,6 @@ def read_answer_key(path: Path | None) -> AnswerKey:
         return parse_answer_key(path.read_bytes())
     except OSError as error:
         raise UsageError(f"The answer key {path} cannot be read ({type(error).__name__}).") from None
-
-
-# The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.
-EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
-    "zh": {
-        "reasonable": (
-            "依据相关概念的定义逐条核对，结论与题意一致。",
-            "从基本原理出发推导，各步条件都满足，结论成立。",
-            "结合该领域的通行结论，可以排除其他可能。",
-        ),
-        "partial": (
-            "大体思路是这样，但其中有的环节没有展开说明。",
-            "主要依据如此，个别条件未作讨论。",
-        ),
-        "wrong": (
-            "凭印象作此判断，没有更多依据。",
-            "这里把两个不同的概念当作同一个来用。",
-        ),
-    },
-    "en": {
-        "reasonable": (
-            "Checked against the definitions point by point, the conclusion fits what is asked.",
-            "It follows from the basic principle, and each condition on the way is met.",
-            "What is generally established in the field rules out the alternatives.",
-        ),
-        "partial": (
-            "The main line is this, though some of the steps are left open.",
-            "This is the chief ground; some of the conditions are not discussed.",
-        ),
-        "wrong": (
-            "This is an impression; there is no further ground for it.",
-            "Two different concepts are taken for the same one here.",
-        ),
-    },
-}
-
-_JUNK = re.compile(r"[\s，。；、：,.;:!?！？“”\"'（）()]+")
 
 
 class ErrorlessMarker:

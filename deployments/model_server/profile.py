@@ -23,6 +23,7 @@ from schemas.errors import UsageError
 from tasks.questions import compute_short_rank
 
 KINDS = ("candidate", "judge", "generator")
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,9 @@ class ServerProfile:
     batches: BatchTraits = field(default_factory=BatchTraits)
 
 
+T = TypeVar("T", BatchTraits, Faults, LeagueTraits, SimulatedModel, WritingTraits)
+
+
 def read_profile(path: Path) -> ServerProfile:
     """Read a profile from YAML; raises UsageError naming file, model and field."""
     try:
@@ -250,18 +254,12 @@ def _spread_accuracy(value: Any) -> dict[str, float]:
     return {"default": float(value)}
 
 
-T = TypeVar("T", BatchTraits, Faults, LeagueTraits, SimulatedModel, WritingTraits)
-
-
 def _build(kind: type[T], values: Mapping[str, Any], origin: str) -> T:
     known = {item.name for item in fields(kind)}
     for name in values:
         if name not in known:
             raise UsageError(f"{origin}: unknown field {name!r}; the fields are {', '.join(sorted(known))}.")
     return kind(**values)
-
-
-_NORMAL = NormalDist()
 
 
 def draw_uniform(*parts: object) -> float:

@@ -53,6 +53,8 @@ from tasks.questions.forms import extract_question, read_style
 LOCAL = "127.0.0.1"
 _THINKING = "What is asked, what is known of it, what rules out the alternatives: weighed in turn."
 _REFUSALS = ("对不起，这个问题我不能回答。", "I am sorry, but I cannot answer this.")
+ATTEMPT_FAULTS = ("rate_limit", "server_error", "hang", "cut_stream", "malformed")
+ANSWER_FAULTS = ("empty", "refusal", "truncated", "no_usage")
 
 
 class SimulatedServer:
@@ -338,10 +340,6 @@ async def _listen(state: SimulatedServer, host: str, port: int) -> tuple[web.Ser
     await web.TCPSite(runner, host, port).start()
     bound = runner.addresses[0][1]
     return runner, f"http://{host}:{bound}/v1"
-
-
-ATTEMPT_FAULTS = ("rate_limit", "server_error", "hang", "cut_stream", "malformed")
-ANSWER_FAULTS = ("empty", "refusal", "truncated", "no_usage")
 
 
 class FaultDraws:

@@ -79,6 +79,23 @@ _KINDS = (
     add_report_routes,
     add_answer_routes,
 )
+# Nothing but our own files: no script or style in a page, so that one stored in a question does not run.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types proctor"
+)
+_HEADERS: Final = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-frame-options", b"DENY"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+# Of our own files: an address with a digest changes with the file; one without is asked for again.
+_KEPT: Final = {True: b"public, max-age=31536000, immutable", False: b"no-cache"}
+_SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 def create_app(
@@ -182,25 +199,6 @@ async def _refuse_form(request: Request, error: Exception) -> Response:
 def _is_script(request: Request) -> bool:
     """Whether our own script asks, which reads codes and not pages."""
     return FORM_HEADER in request.headers
-
-
-# Nothing but our own files: no script or style in a page, so that one stored in a question does not run.
-_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types proctor"
-)
-_HEADERS: Final = (
-    (b"content-security-policy", _POLICY.encode()),
-    (b"x-frame-options", b"DENY"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
-)
-# Of our own files: an address with a digest changes with the file; one without is asked for again.
-_KEPT: Final = {True: b"public, max-age=31536000, immutable", False: b"no-cache"}
-_SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class SecurityHeaders:

@@ -20,6 +20,8 @@ from warehouse.lake import Lake, open_lake, open_narrow_lake
 
 # Teams whose lakes are kept open at once; who comes after them waits half a second longer.
 _MOST_SIGHTS: Final = 8
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class LakeDoor:
@@ -60,10 +62,6 @@ class LakeDoor:
         with self._lock:
             while self._lakes:
                 self._lakes.popitem()[1].close()
-
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class Kept(Generic[K, V]):

@@ -38,6 +38,8 @@ MOST_PAGES = 6
 _MOST_KEPT = 500
 # So many papers are looked up at once, others come back in a moment: drawing holds no thread that takes decisions.
 _MOST_AT_ONCE = 6
+# A page waits so long for a batch that is new; a whole bank takes longer.
+_WAIT_S = 1.0
 
 
 class BusyError(Exception):
@@ -182,10 +184,6 @@ def _widen(first: int, last: int, least: int) -> tuple[int, int]:
     first = max(first - missing // 2, 0)
     last = min(max(last, first + least), 1000)
     return max(min(first, last - least), 0), last
-
-
-# A page waits so long for a batch that is new; a whole bank takes longer.
-_WAIT_S = 1.0
 
 
 class SimilarShelf:

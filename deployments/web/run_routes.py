@@ -46,6 +46,17 @@ if TYPE_CHECKING:
 
 SESSIONS_PER_PAGE = 100
 _MOST_KEPT, _KEPT_S = 32, 60.0
+# Months that are shown where none is asked for: what is older costs a scan, and is asked for by name.
+_MONTHS_SHOWN: Final = 12
+_SUMMED: Final = (
+    "call_count",
+    "failed_count",
+    "input_token_count",
+    "output_token_count",
+    "cost_usd",
+    "unpriced_count",
+)
+FromMonth = Annotated[str, Query(alias="from")]
 
 
 def add_run_routes(app: FastAPI) -> None:
@@ -188,19 +199,6 @@ def _describe_numbers(one: RunProgress | CandidateProgress, failed_count: int) -
         "cost": "–" if one.cost_usd is None else f"${one.cost_usd:,.4f}",
         "failed": str(failed_count),
     }
-
-
-# Months that are shown where none is asked for: what is older costs a scan, and is asked for by name.
-_MONTHS_SHOWN: Final = 12
-_SUMMED: Final = (
-    "call_count",
-    "failed_count",
-    "input_token_count",
-    "output_token_count",
-    "cost_usd",
-    "unpriced_count",
-)
-FromMonth = Annotated[str, Query(alias="from")]
 
 
 def add_cost_routes(app: FastAPI) -> None:

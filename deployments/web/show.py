@@ -37,6 +37,9 @@ from tasks.review import LANGUAGES, Language
 _TOKENS = re.compile(r"[A-Za-z]+|\d+|\s+|.", re.DOTALL)
 _MOST_COMPARED = 4_000
 _MARKS = {"removed": Markup("<del>{}</del>"), "added": Markup("<ins>{}</ins>")}
+LANGUAGE_COOKIE = "proctor_language"
+_ROUNDS = 4
+_HALF_BYTES = 8
 
 
 def show_bare_question(content: QuestionContent, language: Language) -> Markup:
@@ -151,9 +154,6 @@ def _compare(before: str, after: str) -> Iterator[tuple[str, str]]:
             yield "added", "".join(new[c:d])
 
 
-LANGUAGE_COOKIE = "proctor_language"
-
-
 @lru_cache(maxsize=1)
 def read_wording() -> Mapping[str, Mapping[str, str]]:
     """Each word in both languages, by its name."""
@@ -173,10 +173,6 @@ def choose_language(request: Request) -> Language:
     chosen = request.cookies.get(LANGUAGE_COOKIE)
     asked = [part.split(";")[0].strip()[:2] for part in request.headers.get("accept-language", "").split(",")]
     return next((one for name in (chosen, *asked) for one in LANGUAGES if one == name), "en")
-
-
-_ROUNDS = 4
-_HALF_BYTES = 8
 
 
 def make_reference(key: bytes, annotator: str, batch_id: str, question_uuid: str) -> str:

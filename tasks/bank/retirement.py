@@ -18,6 +18,17 @@ from tasks.running.approvals import Request, check_approved, finish
 from warehouse.lake import Lake
 from warehouse.ledger.engine.opening import open_ledger
 
+# Part of the card → the query that reads it, and what it asks by.
+_PARTS = {
+    "entries": ("card_entries", "question_uuid"),
+    "lineage": ("card_lineage", "lineage_uuid"),
+    "reviews": ("card_reviews", "question_uuid"),
+    "duplicates": ("card_duplicates", "question_uuid"),
+    "exposure": ("card_exposure", "lineage_uuid"),
+    "difficulty": ("card_difficulty", "question_uuid"),
+    "results": ("card_results", "question_uuid"),
+}
+
 
 @dataclass(frozen=True)
 class Retirement:
@@ -109,18 +120,6 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
             finish(ledger, settings, request)
     assert build is not None, "a question of the bank can be retired only once there is a bank"
     return Retirement(question, question == lineage, build.version, build.exits.height, build.contents.height)
-
-
-# Part of the card → the query that reads it, and what it asks by.
-_PARTS = {
-    "entries": ("card_entries", "question_uuid"),
-    "lineage": ("card_lineage", "lineage_uuid"),
-    "reviews": ("card_reviews", "question_uuid"),
-    "duplicates": ("card_duplicates", "question_uuid"),
-    "exposure": ("card_exposure", "lineage_uuid"),
-    "difficulty": ("card_difficulty", "question_uuid"),
-    "results": ("card_results", "question_uuid"),
-}
 
 
 def read_card(lake: Lake, name: str) -> dict[str, Any]:

@@ -27,6 +27,22 @@ _ENGLISH = re.compile(r"\b[A-Za-z][A-Za-z\-]{5,}\b")
 _LEAST_OPTION = 4
 # A blank in quotation marks is no term.
 _LEAST_CONTENT = 2
+_SAID_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_LABEL = re.compile(r"^(?:answer|missing words?|答案|缺失(?:的)?(?:内容|文字))\s*[:：]\s*", re.IGNORECASE)
+_JUNK = re.compile(r"[\s\W_]+")
+# How much more than the span a completion may hold: who lists many guesses has recalled none.
+_MOST_EXTRA_CHARACTERS = 6
+_MOST_EXTRA_WORDS = 3
+# Recorded with every replay: a changed word below needs a new version.
+VERSION = "1"
+_REQUEST = {
+    "zh": "下面是一道试题的原文，其中一处被“{blank}”代替。请凭记忆写出被代替的原文，只写这一处，不要作答，也不要解释。",
+    "en": 'Below is the text of an exam question in which one passage was replaced by "{blank}". Write the original passage from '
+    "memory, and nothing else: do not answer the question, do not explain.",
+}
+_PASSAGE = re.compile(
+    r"^=== passage (?P<tag>[0-9a-f]{12}) ===\n(?P<text>.*?)\n^=== end (?P=tag) ===$", re.DOTALL | re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -82,14 +98,6 @@ def _list_spans(stem: str, options: Sequence[str], text: str) -> list[tuple[str,
     return spans
 
 
-_SAID_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
-_LABEL = re.compile(r"^(?:answer|missing words?|答案|缺失(?:的)?(?:内容|文字))\s*[:：]\s*", re.IGNORECASE)
-_JUNK = re.compile(r"[\s\W_]+")
-# How much more than the span a completion may hold: who lists many guesses has recalled none.
-_MOST_EXTRA_CHARACTERS = 6
-_MOST_EXTRA_WORDS = 3
-
-
 def is_recalled(span: str, kind: str, completion: str) -> bool | None:
     """Whether the completion's first line gives the span.
 
@@ -118,19 +126,6 @@ def is_recalled(span: str, kind: str, completion: str) -> bool | None:
 
 def _read_number(text: str) -> float:
     return float(text.replace(",", ""))
-
-
-# Recorded with every replay: a changed word below needs a new version.
-VERSION = "1"
-
-_REQUEST = {
-    "zh": "下面是一道试题的原文，其中一处被“{blank}”代替。请凭记忆写出被代替的原文，只写这一处，不要作答，也不要解释。",
-    "en": 'Below is the text of an exam question in which one passage was replaced by "{blank}". Write the original passage from '
-    "memory, and nothing else: do not answer the question, do not explain.",
-}
-_PASSAGE = re.compile(
-    r"^=== passage (?P<tag>[0-9a-f]{12}) ===\n(?P<text>.*?)\n^=== end (?P=tag) ===$", re.DOTALL | re.MULTILINE
-)
 
 
 def render_replay(blanked: str, language: str) -> Messages:

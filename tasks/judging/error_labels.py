@@ -23,6 +23,33 @@ from tasks.questions.forms import Messages
 
 PURPOSE = "error_label"
 MOST_TRIES = 3
+# Recorded with every label: a changed word below needs a new version (a test compares).
+VERSION = "1"
+# A simulated labeller knows the request by this line.
+REQUEST = {
+    "zh": "下面的作答被判为错误。请指出它失败的主要原因属于哪一类。",
+    "en": "The response below was marked wrong. Say which class the main cause of its failure belongs to.",
+}
+_CLASSES = {
+    "zh": {
+        "disciplinary_knowledge": "缺少或错用本学科的概念、原理、方法",
+        "misunderstanding": "误解题意，答非所问",
+        "logical_reasoning": "所用知识不错，推理或计算的过程出错",
+        "factual_inaccuracy": "人物、时间、数据等具体事实说错",
+        "format_compliance": "没有按要求的形式作答，如未作判断、未选选项",
+    },
+    "en": {
+        "disciplinary_knowledge": "a concept, principle or method of the subject is missing or misapplied",
+        "misunderstanding": "the question is misread and something else is answered",
+        "logical_reasoning": "the knowledge is sound, but the inference or calculation goes wrong",
+        "factual_inaccuracy": "a particular fact is wrong: a person, a date, a figure",
+        "format_compliance": "the demanded form is not kept: no verdict given, no option chosen",
+    },
+}
+_REPLY = {
+    "zh": '只输出一个 JSON 对象：{"error_class": "……"}，取值为上面五类之一的英文名。',
+    "en": 'Return one JSON object and nothing else: {"error_class": "..."}, with the name of one of the five classes.',
+}
 
 
 def draw_failure_sample(failed: pl.DataFrame, *, per_model: int, seed: str) -> pl.DataFrame:
@@ -107,36 +134,6 @@ async def _label(
         "parse_status": "unparsed" if label is None else "parsed",
         "prompt_version": f"{VERSION}/{put.question.language}",
     }
-
-
-# Recorded with every label: a changed word below needs a new version (a test compares).
-VERSION = "1"
-
-# A simulated labeller knows the request by this line.
-REQUEST = {
-    "zh": "下面的作答被判为错误。请指出它失败的主要原因属于哪一类。",
-    "en": "The response below was marked wrong. Say which class the main cause of its failure belongs to.",
-}
-_CLASSES = {
-    "zh": {
-        "disciplinary_knowledge": "缺少或错用本学科的概念、原理、方法",
-        "misunderstanding": "误解题意，答非所问",
-        "logical_reasoning": "所用知识不错，推理或计算的过程出错",
-        "factual_inaccuracy": "人物、时间、数据等具体事实说错",
-        "format_compliance": "没有按要求的形式作答，如未作判断、未选选项",
-    },
-    "en": {
-        "disciplinary_knowledge": "a concept, principle or method of the subject is missing or misapplied",
-        "misunderstanding": "the question is misread and something else is answered",
-        "logical_reasoning": "the knowledge is sound, but the inference or calculation goes wrong",
-        "factual_inaccuracy": "a particular fact is wrong: a person, a date, a figure",
-        "format_compliance": "the demanded form is not kept: no verdict given, no option chosen",
-    },
-}
-_REPLY = {
-    "zh": '只输出一个 JSON 对象：{"error_class": "……"}，取值为上面五类之一的英文名。',
-    "en": 'Return one JSON object and nothing else: {"error_class": "..."}, with the name of one of the five classes.',
-}
 
 
 def render_label_prompt(question: QuestionContent, response: str) -> Messages:

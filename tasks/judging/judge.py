@@ -108,6 +108,44 @@ class JudgingIncomplete(ProctorError):
         self.failed_count = failed_count
 
 
+@dataclass(frozen=True)
+class _Dealt:
+    """Answers that go with a session, and where what becomes of them is noted."""
+
+    put: list[PutResponse]
+    mixture: _Mixture
+
+    def note(self, outcomes: Sequence[JudgementRow | BaseException]) -> None:
+        """Note what became of them; raises what ends everything."""
+        for outcome in outcomes:
+            if isinstance(outcome, CallFailed):
+                self.mixture.failures.append(outcome)
+            elif isinstance(outcome, BaseException):
+                if not isinstance(outcome, CallPending):
+                    raise outcome
+            else:
+                self.mixture.rows.append(outcome)
+
+
+@dataclass(frozen=True)
+class AskedStars:
+    """What a judge gave, or that it could not be read.
+
+    Attributes:
+        stars: 0 to 3; null where no reply could be read.
+        reason: why, in its words.
+        raw: its last reply.
+        cost_usd: of all its replies.
+        attempt: how often it was asked.
+    """
+
+    stars: int | None
+    reason: str | None = field(repr=False)
+    raw: str = field(repr=False)
+    cost_usd: float
+    attempt: int
+
+
 def name_unit(session_id: str, judge: str, wording: str | None = None, occasion: str = FIRST_OCCASION) -> str:
     """The unit with which a judge's judgements of a session are landed.
 
@@ -285,25 +323,6 @@ class _Mixture:
         return bool(self.rows) and len(self.rows) == self._count
 
 
-@dataclass(frozen=True)
-class _Dealt:
-    """Answers that go with a session, and where what becomes of them is noted."""
-
-    put: list[PutResponse]
-    mixture: _Mixture
-
-    def note(self, outcomes: Sequence[JudgementRow | BaseException]) -> None:
-        """Note what became of them; raises what ends everything."""
-        for outcome in outcomes:
-            if isinstance(outcome, CallFailed):
-                self.mixture.failures.append(outcome)
-            elif isinstance(outcome, BaseException):
-                if not isinstance(outcome, CallPending):
-                    raise outcome
-            else:
-                self.mixture.rows.append(outcome)
-
-
 async def _judge_unit(
     ask: Callable[[PutResponse], Coroutine[Any, Any, JudgementRow]],
     responses: list[PutResponse],
@@ -422,25 +441,6 @@ def name_call(judge: RegisteredModel, put: PutResponse, occasion: str, attempt: 
 
 def _salt(salt: str, attempt: int) -> str:
     return f"{salt}/{attempt}" if salt or attempt > 1 else ""
-
-
-@dataclass(frozen=True)
-class AskedStars:
-    """What a judge gave, or that it could not be read.
-
-    Attributes:
-        stars: 0 to 3; null where no reply could be read.
-        reason: why, in its words.
-        raw: its last reply.
-        cost_usd: of all its replies.
-        attempt: how often it was asked.
-    """
-
-    stars: int | None
-    reason: str | None = field(repr=False)
-    raw: str = field(repr=False)
-    cost_usd: float
-    attempt: int
 
 
 async def ask_stars(

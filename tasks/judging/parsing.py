@@ -78,6 +78,32 @@ class ParsedJudgement:
     reason: str | None
 
 
+@dataclass(frozen=True)
+class _Claim:
+    """Stars that the judge's own words name.
+
+    Attributes:
+        value: how many.
+        start: where they stand.
+        is_named: whether as `Overall Rating: n`, and not as `n stars`.
+        is_verdict: whether a word says that they are its verdict.
+        is_weighed: whether they are only considered.
+        denied: `n` where they are not given, `more` where what is beyond them is not.
+    """
+
+    value: float
+    start: int
+    is_named: bool
+    is_verdict: bool
+    is_weighed: bool
+    denied: Literal["n", "more"] | None
+
+    def denies(self, stars: int | None) -> bool:
+        if stars is None or self.denied is None or self.is_weighed:
+            return False
+        return stars > self.value if self.denied == "more" else stars == self.value
+
+
 def parse_judgement(text: str) -> ParsedJudgement:
     """Stars and reason of a judge's reply.
 
@@ -104,32 +130,6 @@ def parse_judgement(text: str) -> ParsedJudgement:
         stars = None
     reasons = [reason for one in verdicts if (reason := _find_reason(one.value))]
     return ParsedJudgement(stars, reasons[-1] if reasons else _read_reason(text))
-
-
-@dataclass(frozen=True)
-class _Claim:
-    """Stars that the judge's own words name.
-
-    Attributes:
-        value: how many.
-        start: where they stand.
-        is_named: whether as `Overall Rating: n`, and not as `n stars`.
-        is_verdict: whether a word says that they are its verdict.
-        is_weighed: whether they are only considered.
-        denied: `n` where they are not given, `more` where what is beyond them is not.
-    """
-
-    value: float
-    start: int
-    is_named: bool
-    is_verdict: bool
-    is_weighed: bool
-    denied: Literal["n", "more"] | None
-
-    def denies(self, stars: int | None) -> bool:
-        if stars is None or self.denied is None or self.is_weighed:
-            return False
-        return stars > self.value if self.denied == "more" else stars == self.value
 
 
 def _find_claims(text: str, objects: Sequence[FoundObject]) -> list[_Claim] | None:

@@ -49,6 +49,7 @@ _FIELDS = (
 )
 _OPTIONAL = ("title", "runs_code", "examples", "originality", "topics", "topics_per_season", "typical_tokens")
 _USUAL_TOKENS = {"question": 1500, "answer": 1200, "judgement": 700}
+_SEASON = re.compile(r"(\d{4})-Q([1-4])")
 
 
 @dataclass(frozen=True)
@@ -250,9 +251,6 @@ def _read_texts(value: object, name: str, origin: str) -> dict[str, tuple[str, .
     if not isinstance(value, Mapping) or not all(isinstance(texts, list) for texts in value.values()):
         raise UsageError(f"{origin}: `{name}` holds a list for each language. Correct it.")
     return {str(language): tuple(str(text) for text in texts) for language, texts in value.items()}
-
-
-_SEASON = re.compile(r"(\d{4})-Q([1-4])")
 
 
 def name_season(day: date) -> str:

@@ -82,6 +82,21 @@ class PlayedRound:
         return total
 
 
+@dataclass(frozen=True)
+class JudgedRound:
+    """What judges see of a round.
+
+    Attributes:
+        question: the question.
+        answers: answerer → text and what running it came to.
+        place: what the letters are drawn by.
+    """
+
+    question: PutQuestion
+    answers: Mapping[str, tuple[str, str | None]]
+    place: str
+
+
 async def answer_question(
     line: LeagueCalls, claim: ClaimedLeague, domain: Domain, stem: str, answerers: Sequence[RegisteredModel]
 ) -> list[GivenAnswer]:
@@ -99,21 +114,6 @@ async def answer_question(
         return GivenAnswer(model.name, values.get(text_key), values.get(final_key), None, reply)
 
     return await gather_all([answer(model) for model in answerers])
-
-
-@dataclass(frozen=True)
-class JudgedRound:
-    """What judges see of a round.
-
-    Attributes:
-        question: the question.
-        answers: answerer → text and what running it came to.
-        place: what the letters are drawn by.
-    """
-
-    question: PutQuestion
-    answers: Mapping[str, tuple[str, str | None]]
-    place: str
 
 
 async def judge_answers(

@@ -23,6 +23,19 @@ FULL = "full"
 OCCASION = "round"
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where a candidate stands: the mean over its evaluations, and its rank.
+
+    The mean is None without an evaluation. Ranks count from 1, and equal means share the better rank.
+    """
+
+    model: str
+    evaluation_count: int
+    score: float | None
+    rank: int | None
+
+
 def name_place(claim: ClaimedLeague, place: RoundPlace) -> str:
     """The round's name, the same for every type of run: letters are drawn by it."""
     return f"{claim.league_id}/{place.domain}/run-{place.league_run}/round-{place.league_round}"
@@ -207,19 +220,6 @@ def _describe_originality(claim: ClaimedLeague, played: PlayedRound) -> list[Row
         for number, draft in enumerate(played.question.drafts, start=1)
         for near, is_too_near in zip(draft.nearness, draft.is_too_near, strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where a candidate stands: the mean over its evaluations, and its rank.
-
-    The mean is None without an evaluation. Ranks count from 1, and equal means share the better rank.
-    """
-
-    model: str
-    evaluation_count: int
-    score: float | None
-    rank: int | None
 
 
 class Tally:

@@ -87,22 +87,6 @@ class CallFailed(ProctorError):
         self.attempts = attempts
 
 
-class CallPending(CallFailed):
-    """A call is in a batch under way, or is to go into one.
-
-    Its reply is there when the batch has ended.
-    """
-
-    def __init__(self, model: RegisteredModel, call_key: str) -> None:
-        super().__init__(
-            f"A call of {model.name!r} at {model.provider!r} is in a batch; run the command again when the batch has ended "
-            "(`proctor models batches`).",
-            call_key=call_key,
-            error="in_batch",
-            attempts=0,
-        )
-
-
 @dataclass(frozen=True)
 class CallRequest:
     """What is asked of a model.
@@ -148,6 +132,22 @@ class CallReply:
     error: str | None
     is_replayed: bool
     fingerprint: str | None = None
+
+
+class CallPending(CallFailed):
+    """A call is in a batch under way, or is to go into one.
+
+    Its reply is there when the batch has ended.
+    """
+
+    def __init__(self, model: RegisteredModel, call_key: str) -> None:
+        super().__init__(
+            f"A call of {model.name!r} at {model.provider!r} is in a batch; run the command again when the batch has ended "
+            "(`proctor models batches`).",
+            call_key=call_key,
+            error="in_batch",
+            attempts=0,
+        )
 
 
 class ModelClient:

@@ -93,6 +93,60 @@ class BareQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """One item of the bank, or on its way there.
+
+    Attributes:
+        question_uuid: UUIDv5 of the normalised content (`tasks.questions.identity.normal_form`).
+        revision: 1 as parsed; each accepted edit adds one.
+        lineage_uuid: the original that this one descends from.
+        parent_uuid: the question it was made from; null for an original.
+        method: how it was made from its parent; `original` for an original.
+        content: everything that is asked and known.
+    """
+
+    question_uuid: str
+    revision: int
+    lineage_uuid: str
+    parent_uuid: str | None
+    method: str
+    content: QuestionContent
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Question:
+        """The question in a row of any table that holds identity and content."""
+        return cls(
+            row["question_uuid"],
+            row["revision"],
+            row["lineage_uuid"],
+            row.get("parent_uuid"),
+            row.get("method") or ORIGINAL,
+            QuestionContent.from_row(row),
+        )
+
+    @property
+    def is_original(self) -> bool:
+        """Whether it was found in a paper rather than made from another question."""
+        return self.question_uuid == self.lineage_uuid
+
+    def identity_row(self) -> dict[str, Any]:
+        """The columns `schemas.questions.IDENTITY`."""
+        return {
+            "question_uuid": self.question_uuid,
+            "revision": self.revision,
+            "lineage_uuid": self.lineage_uuid,
+            "parent_uuid": self.parent_uuid,
+        }
+
+    def as_row(self) -> dict[str, Any]:
+        """Identity and content with plain values.
+
+        `method` is not here, because only some tables have it.
+        """
+        return self.identity_row() | self.content.as_row()
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionContent:
     """Everything that is asked and known of a question, without its identity.
 
@@ -172,60 +226,6 @@ class QuestionContent:
             "source_kind": self.source_kind,
             "pictures": write_pictures(self.pictures) or None,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One item of the bank, or on its way there.
-
-    Attributes:
-        question_uuid: UUIDv5 of the normalised content (`tasks.questions.identity.normal_form`).
-        revision: 1 as parsed; each accepted edit adds one.
-        lineage_uuid: the original that this one descends from.
-        parent_uuid: the question it was made from; null for an original.
-        method: how it was made from its parent; `original` for an original.
-        content: everything that is asked and known.
-    """
-
-    question_uuid: str
-    revision: int
-    lineage_uuid: str
-    parent_uuid: str | None
-    method: str
-    content: QuestionContent
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Question:
-        """The question in a row of any table that holds identity and content."""
-        return cls(
-            row["question_uuid"],
-            row["revision"],
-            row["lineage_uuid"],
-            row.get("parent_uuid"),
-            row.get("method") or ORIGINAL,
-            QuestionContent.from_row(row),
-        )
-
-    @property
-    def is_original(self) -> bool:
-        """Whether it was found in a paper rather than made from another question."""
-        return self.question_uuid == self.lineage_uuid
-
-    def identity_row(self) -> dict[str, Any]:
-        """The columns `schemas.questions.IDENTITY`."""
-        return {
-            "question_uuid": self.question_uuid,
-            "revision": self.revision,
-            "lineage_uuid": self.lineage_uuid,
-            "parent_uuid": self.parent_uuid,
-        }
-
-    def as_row(self) -> dict[str, Any]:
-        """Identity and content with plain values.
-
-        `method` is not here, because only some tables have it.
-        """
-        return self.identity_row() | self.content.as_row()
 
 
 def read_options(options: Iterable[Mapping[str, str]] | None) -> tuple[Option, ...]:

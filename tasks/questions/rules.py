@@ -44,6 +44,23 @@ ANSWER_SEPARATORS = re.compile(r"[;；、,，|/]|\s{2,}|\n")
 # Shorter answers ("1", "水", "an") occur in a stem by chance.
 SHORTEST_LEAK = {"zh": 3, "en": 5}
 _LETTERS = [chr(code) for code in range(ord("A"), ord("Z") + 1)]
+ANSWERABLE = (
+    "stem_is_not_empty",
+    "answer_is_not_empty",
+    "choice_has_two_options",
+    "labels_are_unique_and_sequential",
+    "option_texts_are_not_empty",
+    "option_texts_are_distinct",
+    "key_is_among_labels",
+    "truth_is_true_or_false",
+    "pictures_are_there",
+)
+_BLANK = re.compile(
+    r"[（(][\s_＿]*[）)](?<![A-Za-z0-9_]\(\))"
+    r"|[_＿]{2,}[（(]?(?:[①-⑳]|\d{1,2})[)）]?[_＿]{2,}|[_＿]{2,}|(?<!\S)[_＿](?!\S)|﹍+"
+    r"|【\s*】|\[\s{2,}\]"
+    r"|…{5,}(?![A-Za-z0-9_.…])"
+)
 
 
 def find_broken_rules(content: QuestionContent) -> list[str]:
@@ -184,18 +201,6 @@ RULES: dict[str, Rule] = {
     )
 }
 
-ANSWERABLE = (
-    "stem_is_not_empty",
-    "answer_is_not_empty",
-    "choice_has_two_options",
-    "labels_are_unique_and_sequential",
-    "option_texts_are_not_empty",
-    "option_texts_are_distinct",
-    "key_is_among_labels",
-    "truth_is_true_or_false",
-    "pictures_are_there",
-)
-
 
 def split_answers(text: str) -> list[str]:
     """The answers that one printed line holds, split at the marks papers use."""
@@ -208,14 +213,6 @@ def _is_choice(content: QuestionContent) -> bool:
 
 def _squeeze(text: str) -> str:
     return "".join(text.split()).casefold()
-
-
-_BLANK = re.compile(
-    r"[（(][\s_＿]*[）)](?<![A-Za-z0-9_]\(\))"
-    r"|[_＿]{2,}[（(]?(?:[①-⑳]|\d{1,2})[)）]?[_＿]{2,}|[_＿]{2,}|(?<!\S)[_＿](?!\S)|﹍+"
-    r"|【\s*】|\[\s{2,}\]"
-    r"|…{5,}(?![A-Za-z0-9_.…])"
-)
 
 
 def has_blank(text: str) -> bool:

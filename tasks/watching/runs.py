@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 RUNS_PER_PAGE: Final = 24
+# Seconds for which a reading serves at least, and how many times longer than it took.
+_LEAST_S: Final = 2.0
+_REST_FACTOR: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +147,6 @@ def _make_run(row: dict[str, Any]) -> WatchedRun:
         row["marks"],
         row["grade"],
     )
-
-
-# Seconds for which a reading serves at least, and how many times longer than it took.
-_LEAST_S: Final = 2.0
-_REST_FACTOR: Final = 20.0
 
 
 def narrow_progress(run: RunProgress, sight: Sight) -> RunProgress | None:

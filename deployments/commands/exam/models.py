@@ -59,39 +59,6 @@ _BATCH_COLUMNS = (
 models_app = typer.Typer(cls=group_with_default("list"))
 
 
-@models_app.command(name="list")
-def list_models(as_json: AsJson = False) -> None:
-    """List the registry: candidates, judges and prices.
-
-    It also shows whether each key variable is set (never the key).
-
-    Example: proctor models
-    """
-    registry = read_registry(load_settings().registry_path)
-    rows = [
-        {
-            "model": model.name,
-            "organisation": model.organisation,
-            "family": model.family,
-            "released": None if model.release_date is None else model.release_date.isoformat(),
-            "provider": model.provider,
-            "roles": " ".join(model.roles),
-            "mode": model.mode,
-            "reexamine_every": model.reexamine_every,
-            "input_price_usd": model.input_price_usd,
-            "output_price_usd": model.output_price_usd,
-            "key_variable": model.key_variable,
-            "has_key": model.has_key,
-            "is_simulated": model.is_simulated,
-            "batch_price_share": None if model.batch is None else model.batch.price_share,
-        }
-        for model in registry.models.values()
-    ]
-    print_records(_MODEL_COLUMNS, rows, as_json=as_json)
-    if not as_json:
-        print_note(f"Registry: {registry.path}. Next: proctor exam plan")
-
-
 @dataclass(frozen=True)
 class ModelOptions:
     """Where a model is and whose; what is left out can be filled in later (docs/models.md)."""
@@ -127,6 +94,39 @@ class ModelOptions:
     is_simulated: Annotated[
         bool, typer.Option("--simulated", help="It is no model: what it answers is marked everywhere.")
     ] = False
+
+
+@models_app.command(name="list")
+def list_models(as_json: AsJson = False) -> None:
+    """List the registry: candidates, judges and prices.
+
+    It also shows whether each key variable is set (never the key).
+
+    Example: proctor models
+    """
+    registry = read_registry(load_settings().registry_path)
+    rows = [
+        {
+            "model": model.name,
+            "organisation": model.organisation,
+            "family": model.family,
+            "released": None if model.release_date is None else model.release_date.isoformat(),
+            "provider": model.provider,
+            "roles": " ".join(model.roles),
+            "mode": model.mode,
+            "reexamine_every": model.reexamine_every,
+            "input_price_usd": model.input_price_usd,
+            "output_price_usd": model.output_price_usd,
+            "key_variable": model.key_variable,
+            "has_key": model.has_key,
+            "is_simulated": model.is_simulated,
+            "batch_price_share": None if model.batch is None else model.batch.price_share,
+        }
+        for model in registry.models.values()
+    ]
+    print_records(_MODEL_COLUMNS, rows, as_json=as_json)
+    if not as_json:
+        print_note(f"Registry: {registry.path}. Next: proctor exam plan")
 
 
 @models_app.command("add")

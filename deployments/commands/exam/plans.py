@@ -11,6 +11,21 @@ from typing import Any
 
 from tasks.statistics.items import LEAST_LINK
 
+# A longer pause between two sets is no advice.
+_LONGEST_PAUSE_MONTHS = 12
+_WHY_UNLINKED = {
+    "parted": "those who would share a set have met every answered question, and share in two groups from now on",
+    "alone": "the one organisation that sits has met every answered question",
+    "one_group": "those who sit have met every answered question",
+    "unwanted": "no anchors are asked for",
+}
+_OFFERS = {
+    "groups": "share sets in two groups (PROCTOR_SET_GROUPS=2), which answer for each other from the next run on",
+    "bridge": "examine a candidate of another organisation in the same months, as a bridge",
+    "rest": "let questions return after a rest (PROCTOR_REST_MONTHS)",
+    "share": "ask for anchors (PROCTOR_ANCHOR_SHARE=0.2)",
+}
+
 
 def render_plan(summary: dict[str, Any] | None) -> list[str]:
     """A plan in lines for a person."""
@@ -166,22 +181,6 @@ def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
             uneven = ", ".join(f"{name} ({one['counts'][name]} times)" for name in one["uneven"])
             line += f"; right more often than an even draw makes it: {uneven}"
         yield line
-
-
-# A longer pause between two sets is no advice.
-_LONGEST_PAUSE_MONTHS = 12
-_WHY_UNLINKED = {
-    "parted": "those who would share a set have met every answered question, and share in two groups from now on",
-    "alone": "the one organisation that sits has met every answered question",
-    "one_group": "those who sit have met every answered question",
-    "unwanted": "no anchors are asked for",
-}
-_OFFERS = {
-    "groups": "share sets in two groups (PROCTOR_SET_GROUPS=2), which answer for each other from the next run on",
-    "bridge": "examine a candidate of another organisation in the same months, as a bridge",
-    "rest": "let questions return after a rest (PROCTOR_REST_MONTHS)",
-    "share": "ask for anchors (PROCTOR_ANCHOR_SHARE=0.2)",
-}
 
 
 def _render_link(summary: dict[str, Any]) -> Iterator[str]:

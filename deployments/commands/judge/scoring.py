@@ -22,6 +22,8 @@ from tasks.judging import export_unparsed, import_unparsed
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
+unparsed_app = typer.Typer(no_args_is_help=True)
+
 
 def judge(
     run_id: Annotated[
@@ -187,9 +189,6 @@ def report(
     folder = "" if out is None else str(out.resolve())
     result = run_flow("report", without_server=no_server, out_dir=folder, team=team)
     print_result(result, as_json=as_json, then="open the page in a browser; the folder needs no network")
-
-
-unparsed_app = typer.Typer(no_args_is_help=True)
 
 
 @unparsed_app.command("export")

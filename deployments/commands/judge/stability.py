@@ -20,6 +20,8 @@ from schemas.vocabulary import PROMPT_STYLES
 from tasks.editions import StabilityRequest, compute_recalibration, write_improvements, write_stability
 from warehouse.lake import open_lake
 
+_SHOWN = 10
+
 
 def stability(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
@@ -94,9 +96,6 @@ def _read_sizes(option: str, text: str) -> list[int]:
             f"{option}: {wrong[0]!r} is not a number of questions. Write 1000,2000, for example."
         )
     return [int(part) for part in parts]
-
-
-_SHOWN = 10
 
 
 def recalibrate(

@@ -48,6 +48,35 @@ validate_app = typer.Typer(
 )
 
 JudgedLeague = Annotated[str, typer.Argument(help="Id of the league.")]
+league_app = typer.Typer(no_args_is_help=True)
+LeagueId = Annotated[
+    str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")
+]
+WithoutReference = Annotated[
+    bool,
+    typer.Option(
+        "--without-reference", help="Judge the finished rounds again without the reference answers."
+    ),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD."),
+]
+VoidFailed = Annotated[
+    bool,
+    typer.Option(
+        "--void-failed", help="Take calls that fail for good as void instead of leaving rounds open."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """How a league is played: what it may cost, and what becomes of calls that fail."""
+
+    without_reference: WithoutReference = False
+    budget: Budget = None
+    void_failed: VoidFailed = False
 
 
 @validate_app.command("export")
@@ -152,37 +181,7 @@ def report(
     )
 
 
-league_app = typer.Typer(no_args_is_help=True)
 league_app.add_typer(validate_app, name="validate")
-
-LeagueId = Annotated[
-    str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")
-]
-WithoutReference = Annotated[
-    bool,
-    typer.Option(
-        "--without-reference", help="Judge the finished rounds again without the reference answers."
-    ),
-]
-Budget = Annotated[
-    float | None,
-    typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD."),
-]
-VoidFailed = Annotated[
-    bool,
-    typer.Option(
-        "--void-failed", help="Take calls that fail for good as void instead of leaving rounds open."
-    ),
-]
-
-
-@dataclass(frozen=True)
-class PlayOptions:
-    """How a league is played: what it may cost, and what becomes of calls that fail."""
-
-    without_reference: WithoutReference = False
-    budget: Budget = None
-    void_failed: VoidFailed = False
 
 
 @league_app.command()

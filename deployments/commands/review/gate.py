@@ -34,6 +34,33 @@ from warehouse.ledger.engine.opening import open_ledger
 # Imported within a function: what brings NumPy. Not every command here needs it.
 
 review_app = typer.Typer(no_args_is_help=True)
+_AGREEMENT_HEADERS = {
+    "scope": "scope",
+    "name": "name",
+    "question_count": "questions",
+    "decision_count": "decisions",
+    "pair_count": "pairs",
+    "percent_agreement": "agree",
+    "cohen_kappa": "kappa",
+    "kappa_linear": "linear",
+    "kappa_quadratic": "quadratic",
+    "krippendorff_alpha": "alpha",
+    "alpha_ordinal": "ordinal",
+    "decisions_per_day": "per day",
+    "median_days_to_decide": "days",
+    "is_far_off": "far off",
+}
+_GOLD_HEADERS = {
+    "annotator": "annotator",
+    "given_count": "given",
+    "decided_count": "decided",
+    "right_count": "right",
+    "missed_count": "missed",
+    "false_alarm_count": "false alarms",
+    "right_rate": "rate",
+    "low": "low",
+    "high": "high",
+}
 review_app.add_typer(label_studio_app, name="label-studio")
 
 
@@ -271,35 +298,6 @@ def _describe_load(one: Workload) -> str:
     if one.needed_per_day is not None:
         line += f"; {one.needed_per_day:.1f} a day finish them by {str(one.due_at)[:10]}"
     return line + (" BEHIND" if one.is_behind else "")
-
-
-_AGREEMENT_HEADERS = {
-    "scope": "scope",
-    "name": "name",
-    "question_count": "questions",
-    "decision_count": "decisions",
-    "pair_count": "pairs",
-    "percent_agreement": "agree",
-    "cohen_kappa": "kappa",
-    "kappa_linear": "linear",
-    "kappa_quadratic": "quadratic",
-    "krippendorff_alpha": "alpha",
-    "alpha_ordinal": "ordinal",
-    "decisions_per_day": "per day",
-    "median_days_to_decide": "days",
-    "is_far_off": "far off",
-}
-_GOLD_HEADERS = {
-    "annotator": "annotator",
-    "given_count": "given",
-    "decided_count": "decided",
-    "right_count": "right",
-    "missed_count": "missed",
-    "false_alarm_count": "false alarms",
-    "right_rate": "rate",
-    "low": "low",
-    "high": "high",
-}
 
 
 def _print_table(rows: list[dict[str, Any]], headers: dict[str, str], title: str) -> None:

@@ -42,6 +42,20 @@ class AugmentSummary:
     refused: int = 0
 
 
+@dataclass
+class SettledSummary:
+    """What was settled.
+
+    It counts the batches of variants that were settled now, those that still wait, and the variants that were
+    released.
+    """
+
+    released: int = 0
+    refused: int = 0
+    held: int = 0
+    variants: int = 0
+
+
 def land_variants(
     lake: Lake, methods: Sequence[str] = (true_false.METHOD,), batch_id: str = ""
 ) -> AugmentSummary:
@@ -114,20 +128,6 @@ def _make_each(
         if not rules:
             variants.append(variant)
     return build_variants_frame(variants), get_table("quarantine").frame(refused)
-
-
-@dataclass
-class SettledSummary:
-    """What was settled.
-
-    It counts the batches of variants that were settled now, those that still wait, and the variants that were
-    released.
-    """
-
-    released: int = 0
-    refused: int = 0
-    held: int = 0
-    variants: int = 0
 
 
 def settle_variant_batches(lake: Lake, settings: Settings) -> SettledSummary:

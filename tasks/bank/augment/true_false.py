@@ -37,6 +37,18 @@ _INHERITED = tuple(
 )
 
 
+class _Choice(NamedTuple):
+    """A choice as columns hold it."""
+
+    stem: str
+    language: str
+    material: str
+    labels: list[str]
+    texts: list[str]
+    answer: list[str]
+    has_pictures: bool
+
+
 def augment_questions(
     questions: pl.DataFrame, *, unit: str, now: datetime
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -97,18 +109,6 @@ def state_as_true_or_false(content: QuestionContent, stem: str, *, truth: bool) 
     """A true/false question in the place of another; material, explanation and metadata stay."""
     bare = replace(content.bare, question_type="true_false", stem=stem, options=())
     return replace(content, bare=bare, answer=("true" if truth else "false",))
-
-
-class _Choice(NamedTuple):
-    """A choice as columns hold it."""
-
-    stem: str
-    language: str
-    material: str
-    labels: list[str]
-    texts: list[str]
-    answer: list[str]
-    has_pictures: bool
 
 
 def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:

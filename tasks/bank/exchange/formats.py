@@ -22,22 +22,10 @@ from tasks.questions import BareQuestion
 from tasks.questions.forms import build_records, export_records, render_prompt
 from tasks.questions.pictures import PICTURE, name_media_type, read_picture
 
-
-class _Function(str):
-    """The name of a function that the harness loads from a file beside its task."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes a `_Function` by the tag of the harness."""
-
-
-_Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
-
 _TASK_NAME = re.compile(r"^[a-z][a-z0-9_]{0,60}$")
 # What a closed answer begins with when it is given as the prompt asks for it.
 _FIRST_WORDS = r"^\W*(true|false|True|False|TRUE|FALSE|正确|错误|[A-H]+)"
 _TRUTHS = {("zh", "true"): "正确", ("zh", "false"): "错误"}
-
 _INSPECT_TASK = '''"""Questions of Proctor's bank, version {version}: `inspect eval {name}.py --model …`."""
 
 from pathlib import Path
@@ -56,8 +44,6 @@ def {name}():
         scorer={scorer},
     )
 '''
-
-
 _HARNESS_IMAGES = '''"""The pictures of a question, in the order in which its text names them."""
 
 import base64
@@ -72,6 +58,17 @@ def doc_to_image(doc):
 '''
 # Where the harness puts a picture into a prompt.
 _HARNESS_MARK = "<image>"
+
+
+class _Function(str):
+    """The name of a function that the harness loads from a file beside its task."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a `_Function` by the tag of the harness."""
+
+
+_Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
 
 
 def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:

@@ -61,6 +61,8 @@ _EDITION: Final = (
     "code_version",
     "root_hash",
 )
+ROLES: Final = ("admin", "examiner")
+ACTION: Final = "export_edition"
 
 
 def render_leaderboard(lake: Lake, edition: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,10 +176,6 @@ def _describe_provisional(edition: Mapping[str, Any]) -> str:
     return (
         f"provisional: {', '.join(words[one] for one in edition['provisional_because'] or ('uncalibrated',))}"
     )
-
-
-ROLES: Final = ("admin", "examiner")
-ACTION: Final = "export_edition"
 
 
 def note_export(ledger: Ledger, user_id: str, edition_id: str, *, with_answers: bool) -> None:

@@ -49,6 +49,16 @@ class ImportedFile:
     is_unchanged: bool
 
 
+@dataclass(frozen=True)
+class Withdrawal:
+    """What was taken back."""
+
+    import_id: str
+    benchmark: str
+    file_name: str
+    row_count: int
+
+
 def import_inspect(lake: Lake, path: Path, benchmark: str | None = None) -> ImportedFile:
     """Land an Inspect log; raises what parse_inspect_log does."""
     log = parse_inspect_log(path)
@@ -158,16 +168,6 @@ def _land_log(lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None
         frame["mark"].null_count(),
         landing.is_unchanged,
     )
-
-
-@dataclass(frozen=True)
-class Withdrawal:
-    """What was taken back."""
-
-    import_id: str
-    benchmark: str
-    file_name: str
-    row_count: int
 
 
 def withdraw_import(lake: Lake, name: str) -> Withdrawal:

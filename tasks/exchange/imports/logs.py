@@ -49,6 +49,8 @@ _HARNESS_FIELDS = frozenset(
     }
 )
 _SAMPLES_NAME = re.compile(r"samples_(?P<task>.+?)(?:_\d{4}-\d{2}-\d{2}T[\d\-.]+)?\.jsonl$")
+ZSTANDARD = 93
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 @dataclass(frozen=True)
@@ -269,10 +271,6 @@ def _flatten(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-ZSTANDARD = 93
-_LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:

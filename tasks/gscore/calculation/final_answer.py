@@ -10,6 +10,52 @@ import re
 from typing import Literal, NamedTuple
 
 FoundBy = Literal["final_answer_marker", "answer_marker", "boxed", "last_line", "nothing"]
+_CHARACTERS = str.maketrans(
+    {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
+    | {
+        "\u3000": " ", "。": ".", "、": ",", "−": "-", "–": "-", "—": "-", "﹣": "-", "’": "'", "‘": "'", "′": "'", "“": '"', "”": '"',
+        "×": r"\times ", "÷": r"\div ", "·": r"\cdot ", "⋅": r"\cdot ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "±": r"\pm ",
+        "π": r"\pi ", "∞": r"\infty ", "°": r"^\circ ", "√": r"\sqrt ", "∪": r"\cup ", "∈": r"\in ",
+        "²": "^2", "³": "^3", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}",
+        "$": "", "*": "*", "\u200b": "", "\ufeff": "",
+    }
+)  # fmt: skip
+_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\*\*|`", ""),
+        (r"\\[()\[\]]", ""),
+        (r"\\(?:left|right|big|Big|bigg|Bigg|displaystyle|textstyle|limits)(?![A-Za-z])\s*\.?", ""),
+        (r"\\(?:qquad|quad)(?![A-Za-z])|\\[,;:! ]|~", " "),
+        (r"\\[dtc]frac(?![A-Za-z])", r"\\frac"),
+        (r"\\(?:leqslant|leq)(?![A-Za-z])", r"\\le"),
+        (r"\\(?:geqslant|geq)(?![A-Za-z])", r"\\ge"),
+        (r"\\neq(?![A-Za-z])", r"\\ne"),
+        (r"\\lt(?![A-Za-z])", "<"),
+        (r"\\gt(?![A-Za-z])", ">"),
+        (r"\\%", "%"),
+        (r"\\(?:lor|vee)(?![A-Za-z])|(?<![A-Za-z\\])or(?![A-Za-z])|或者", "或"),
+        # x^10 means ten to whoever wrote it; braces keep an index apart from a digit after it
+        (r"([\^_])\s*(\d+|[A-Za-z])", r"\1{\2}"),
+        # white space separates a command from a letter after it, and means nothing elsewhere
+        (r"(\\[A-Za-z]+)\s+(?=[A-Za-z])", "\\1\0"),
+        (r"\s+", ""),
+        ("\0", " "),
+        (r"\^\{\\prime\}|\^\\prime(?![A-Za-z])|\\prime(?![A-Za-z])", "'"),
+        (r"\^\{\\circ\}", r"^\\circ"),
+        (r"\\frac(\d)(?=[\d{])", r"\\frac{\1}"),
+        (r"(\\frac\{[^{}]*\})(\d)", r"\1{\2}"),
+        (r"\\sqrt(\d)", r"\\sqrt{\1}"),
+        (r"(?<![\d.])\.(?=\d)", "0."),
+        (r"(\d\.\d*?)0+(?!\d)", r"\1"),
+        (r"(\d)\.(?!\d)", r"\1"),
+    )
+)  # fmt: skip
+_WRAPPERS = re.compile(
+    r"\\(?:text|textrm|textbf|mathrm|mathbf|mathit|rm|mbox|operatorname|boxed|fbox)\s*(?=\{)"
+)
+_LEADS = re.compile(r"^(?:答案|答|所以|因此|故|即|解得|得|原式)?(?:是|为|[:,=])*(?=.)")
+_ONE_NUMBER = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 class FinalAnswer(NamedTuple):
@@ -63,54 +109,6 @@ def parse_braces(text: str, start: int) -> str | None:
         if depth == 0:
             return text[start + 1 : index]
     return None
-
-
-_CHARACTERS = str.maketrans(
-    {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
-    | {
-        "\u3000": " ", "。": ".", "、": ",", "−": "-", "–": "-", "—": "-", "﹣": "-", "’": "'", "‘": "'", "′": "'", "“": '"', "”": '"',
-        "×": r"\times ", "÷": r"\div ", "·": r"\cdot ", "⋅": r"\cdot ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ", "±": r"\pm ",
-        "π": r"\pi ", "∞": r"\infty ", "°": r"^\circ ", "√": r"\sqrt ", "∪": r"\cup ", "∈": r"\in ",
-        "²": "^2", "³": "^3", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}",
-        "$": "", "*": "*", "\u200b": "", "\ufeff": "",
-    }
-)  # fmt: skip
-_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\*\*|`", ""),
-        (r"\\[()\[\]]", ""),
-        (r"\\(?:left|right|big|Big|bigg|Bigg|displaystyle|textstyle|limits)(?![A-Za-z])\s*\.?", ""),
-        (r"\\(?:qquad|quad)(?![A-Za-z])|\\[,;:! ]|~", " "),
-        (r"\\[dtc]frac(?![A-Za-z])", r"\\frac"),
-        (r"\\(?:leqslant|leq)(?![A-Za-z])", r"\\le"),
-        (r"\\(?:geqslant|geq)(?![A-Za-z])", r"\\ge"),
-        (r"\\neq(?![A-Za-z])", r"\\ne"),
-        (r"\\lt(?![A-Za-z])", "<"),
-        (r"\\gt(?![A-Za-z])", ">"),
-        (r"\\%", "%"),
-        (r"\\(?:lor|vee)(?![A-Za-z])|(?<![A-Za-z\\])or(?![A-Za-z])|或者", "或"),
-        # x^10 means ten to whoever wrote it; braces keep an index apart from a digit after it
-        (r"([\^_])\s*(\d+|[A-Za-z])", r"\1{\2}"),
-        # white space separates a command from a letter after it, and means nothing elsewhere
-        (r"(\\[A-Za-z]+)\s+(?=[A-Za-z])", "\\1\0"),
-        (r"\s+", ""),
-        ("\0", " "),
-        (r"\^\{\\prime\}|\^\\prime(?![A-Za-z])|\\prime(?![A-Za-z])", "'"),
-        (r"\^\{\\circ\}", r"^\\circ"),
-        (r"\\frac(\d)(?=[\d{])", r"\\frac{\1}"),
-        (r"(\\frac\{[^{}]*\})(\d)", r"\1{\2}"),
-        (r"\\sqrt(\d)", r"\\sqrt{\1}"),
-        (r"(?<![\d.])\.(?=\d)", "0."),
-        (r"(\d\.\d*?)0+(?!\d)", r"\1"),
-        (r"(\d)\.(?!\d)", r"\1"),
-    )
-)  # fmt: skip
-_WRAPPERS = re.compile(
-    r"\\(?:text|textrm|textbf|mathrm|mathbf|mathit|rm|mbox|operatorname|boxed|fbox)\s*(?=\{)"
-)
-_LEADS = re.compile(r"^(?:答案|答|所以|因此|故|即|解得|得|原式)?(?:是|为|[:,=])*(?=.)")
-_ONE_NUMBER = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def compute_standard_answer(answer: str) -> str:

@@ -34,6 +34,26 @@ CALCULATION_COLUMNS: dict[str, pl.DataType] = {
     "gscore": pl.Float64(),
     "profile": pl.String(),
 }
+_ALTERNATIVES = re.compile("或")
+_UNKNOWN = re.compile(r"([A-Za-z]|\\[A-Za-z]+)(?:_\{?\w+\}?)?('*(?:\([A-Za-z]\))?)=(?=[^=])(.*)")
+
+
+class _Item(NamedTuple):
+    kind: CalculationKind
+    answer: str | None
+    found_by: str
+    reference_answer: str
+    reference_steps: str
+    response_steps: str
+
+
+class _Parts(NamedTuple):
+    """An answer in its parts."""
+
+    values: list[tuple[str, str]]
+    """(name, value): the name of an unknown without its number, or empty."""
+
+    is_ordered: bool
 
 
 def score_calculations(
@@ -83,15 +103,6 @@ def compute_calculation_gscore(accuracy: float, step_chrf: float, kind: Calculat
     return accuracy + (1 - accuracy) * STEP_WEIGHT * step_chrf
 
 
-class _Item(NamedTuple):
-    kind: CalculationKind
-    answer: str | None
-    found_by: str
-    reference_answer: str
-    reference_steps: str
-    response_steps: str
-
-
 def _parse_item(row: dict[str, str | None]) -> _Item | None:
     reference, response, given = row["reference"], row["response"], row.get("reference_answer")
     if response is None or (reference is None and given is None):
@@ -137,19 +148,6 @@ def _score_item(
         "step_chrf": step_chrf,
         "gscore": compute_calculation_gscore(float(exact), step_chrf, item.kind),
     }
-
-
-class _Parts(NamedTuple):
-    """An answer in its parts."""
-
-    values: list[tuple[str, str]]
-    """(name, value): the name of an unknown without its number, or empty."""
-
-    is_ordered: bool
-
-
-_ALTERNATIVES = re.compile("或")
-_UNKNOWN = re.compile(r"([A-Za-z]|\\[A-Za-z]+)(?:_\{?\w+\}?)?('*(?:\([A-Za-z]\))?)=(?=[^=])(.*)")
 
 
 def is_same_answer(one: str, other: str, ask: Callable[[str, str], bool | None] | None = None) -> bool | None:

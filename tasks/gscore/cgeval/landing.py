@@ -70,6 +70,23 @@ class ScoreSummary:
     is_unchanged: bool
 
 
+@dataclass(frozen=True)
+class Scoring:
+    """How answers are scored.
+
+    Attributes:
+        profile: how BLEU-4, ROUGE-2 and chrF are computed.
+        embedding: embedding model, a name or a folder; empty for the one of the settings, `none` for none.
+        several: `best` or `mean` of several references.
+        run_id: the run that they were given in.
+    """
+
+    profile: str = "cgeval-paper"
+    embedding: str = ""
+    several: Several = "best"
+    run_id: str = DEFAULT_RUN
+
+
 async def answer_and_land(
     ledger: Ledger,
     lake: Lake,
@@ -91,23 +108,6 @@ async def answer_and_land(
             return await answer_questions(ledger, settings, client, model, questions, run_id, progress)
     finally:
         _land_calls(ledger, lake, unit)
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """How answers are scored.
-
-    Attributes:
-        profile: how BLEU-4, ROUGE-2 and chrF are computed.
-        embedding: embedding model, a name or a folder; empty for the one of the settings, `none` for none.
-        several: `best` or `mean` of several references.
-        run_id: the run that they were given in.
-    """
-
-    profile: str = "cgeval-paper"
-    embedding: str = ""
-    several: Several = "best"
-    run_id: str = DEFAULT_RUN
 
 
 def score_and_land(

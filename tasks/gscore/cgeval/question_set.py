@@ -19,6 +19,8 @@ from schemas.settings import Settings
 from tasks.gscore.cgeval.files import QUESTION_HEADERS, read_cgeval_questions
 
 PUBLISHED_COUNT = 11_000
+_PRINTED_ID = (QUESTION_HEADERS[1], QUESTION_HEADERS[2], QUESTION_HEADERS[3])
+_NAMES = {"reference": ("reference", "参考答案"), "reference_answer": ("reference_answer", "最终答案")}
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,6 @@ def read_questions(settings: Settings) -> pl.DataFrame:
 def get_questions_path(settings: Settings) -> Path:
     """Where the imported file lies."""
     return settings.home / "cgeval" / "questions.csv"
-
-
-_PRINTED_ID = (QUESTION_HEADERS[1], QUESTION_HEADERS[2], QUESTION_HEADERS[3])
-_NAMES = {"reference": ("reference", "参考答案"), "reference_answer": ("reference_answer", "最终答案")}
 
 
 def read_references(path: Path, questions: pl.DataFrame) -> pl.DataFrame:

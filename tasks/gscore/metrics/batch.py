@@ -52,6 +52,23 @@ class NgramCounts(NamedTuple):
     """Different bigrams of the reference that the response has too: shape (pairs,)."""
 
 
+class _Groups(NamedTuple):
+    position: Ints
+    """Positions in the batch, those of equal n-grams together."""
+
+    rank: Ints
+    """For each of them the number of its group: equal exactly for equal n-grams of the same pair."""
+
+    first: Ints
+    """One position of each group."""
+
+    is_in_reference: npt.NDArray[np.bool_]
+    """Whether the group's n-gram occurs in the reference."""
+
+    matches: Ints
+    """The smaller of its frequencies in reference and response."""
+
+
 def score_surface(
     references: Sequence[str], responses: Sequence[str], profile: str | Profile
 ) -> SurfaceScores:
@@ -204,23 +221,6 @@ def count_ngrams(symbols: Symbols, max_order: int) -> NgramCounts:
         names = (ranks[position] << position_bits) | ranks[position + 1]
         name_bits = 2 * position_bits
     return NgramCounts(totals[:pairs], totals[pairs:], matches, distinct_reference, distinct_matches)
-
-
-class _Groups(NamedTuple):
-    position: Ints
-    """Positions in the batch, those of equal n-grams together."""
-
-    rank: Ints
-    """For each of them the number of its group: equal exactly for equal n-grams of the same pair."""
-
-    first: Ints
-    """One position of each group."""
-
-    is_in_reference: npt.NDArray[np.bool_]
-    """Whether the group's n-gram occurs in the reference."""
-
-    matches: Ints
-    """The smaller of its frequencies in reference and response."""
 
 
 def _group(names: Ints, position: Ints, name_bits: int, position_bits: int, first_response: int) -> _Groups:

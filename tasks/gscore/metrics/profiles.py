@@ -22,6 +22,7 @@ SIMILARITY_WEIGHT = 0.3
 
 BLEU_MAX_ORDER = 4
 CHRF_MAX_ORDER = 6
+Score = TypeVar("Score", float, npt.NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,6 @@ def parse_profile(profile: str | Profile) -> Profile:
     if profile not in PROFILES:
         raise UsageError(f"There is no Gscore profile {profile!r}. Use one of: {', '.join(PROFILES)}.")
     return PROFILES[profile]
-
-
-Score = TypeVar("Score", float, npt.NDArray[np.float64])
 
 
 def compute_gscore(bleu4: Score, rouge2: Score, chrf: Score, similarity: Score) -> Score:

@@ -41,6 +41,14 @@ _CHINESE_RANGES = (
 _ISOLATED_ASCII = r" !\"#$%&()*+:;<=>?@/[\]^_`{|}~"
 
 _SPACE, _SINGLE, _STOP, _DASH, _DIGIT, _WORD = range(6)
+_CHINESE = re.compile("([" + "".join(f"{chr(a)}-{chr(b)}" for a, b in _CHINESE_RANGES) + "])")
+_SUBSTITUTIONS = (
+    (_CHINESE, r" \1 "),
+    (re.compile(r"([ -&(-+:-@/\[-`{-~])"), r" \1 "),
+    (re.compile(r"([^0-9])([.,])"), r"\1 \2 "),
+    (re.compile(r"([.,])([^0-9])"), r" \1 \2"),
+    (re.compile(r"([0-9])(-)"), r"\1 \2 "),
+)
 
 
 class Symbols(NamedTuple):
@@ -156,16 +164,6 @@ def _sum_by_text(flags: npt.NDArray[np.bool_], lengths: npt.NDArray[np.int64]) -
     ends = np.cumsum(lengths)
     counts: npt.NDArray[np.int64] = total[ends] - total[ends - lengths]
     return counts
-
-
-_CHINESE = re.compile("([" + "".join(f"{chr(a)}-{chr(b)}" for a, b in _CHINESE_RANGES) + "])")
-_SUBSTITUTIONS = (
-    (_CHINESE, r" \1 "),
-    (re.compile(r"([ -&(-+:-@/\[-`{-~])"), r" \1 "),
-    (re.compile(r"([^0-9])([.,])"), r"\1 \2 "),
-    (re.compile(r"([.,])([^0-9])"), r" \1 \2"),
-    (re.compile(r"([0-9])(-)"), r"\1 \2 "),
-)
 
 
 def _replace_tangled(

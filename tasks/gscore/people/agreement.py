@@ -12,6 +12,53 @@ import polars as pl
 from schemas.errors import ContractError, UsageError
 
 METRICS = ("gscore", "bleu4", "rouge2", "chrf", "similarity")
+_AGREEMENT_NUMBERS = (
+    "kendall_tau",
+    "kendall_low",
+    "kendall_high",
+    "kendall_p",
+    "spearman_rho",
+    "spearman_low",
+    "spearman_high",
+    "spearman_p",
+)
+_AGREEMENT_SCHEMA = {
+    "round": pl.Int64(),
+    "profile": pl.String(),
+    "similarity_model": pl.String(),
+    "metric": pl.String(),
+    "pair_count": pl.Int64(),
+    "left_out_count": pl.Int64(),
+    **dict.fromkeys(_AGREEMENT_NUMBERS, pl.Float64()),
+}
+
+
+@dataclass(frozen=True)
+class RankAgreement:
+    """Rank correlations between Gscores and human scores of the same responses.
+
+    They come with percentile bootstrap intervals.
+    """
+
+    pair_count: int
+    """Responses with both scores."""
+
+    left_out_count: int
+    """Responses that lack one of the two."""
+
+    kendall_tau: float
+    """Kendall's τ-b (the paper: 0.614)."""
+
+    kendall_low: float
+    kendall_high: float
+    kendall_p: float
+    spearman_rho: float
+    spearman_low: float
+    spearman_high: float
+    spearman_p: float
+    confidence: float
+    resample_count: int
+    seed: int
 
 
 def compute_sample_agreement(
@@ -61,34 +108,6 @@ def compute_sample_agreement(
                 continue
             records.append(record | {name: getattr(found, name) for name in _AGREEMENT_NUMBERS})
     return pl.DataFrame(records, schema=_AGREEMENT_SCHEMA)
-
-
-@dataclass(frozen=True)
-class RankAgreement:
-    """Rank correlations between Gscores and human scores of the same responses.
-
-    They come with percentile bootstrap intervals.
-    """
-
-    pair_count: int
-    """Responses with both scores."""
-
-    left_out_count: int
-    """Responses that lack one of the two."""
-
-    kendall_tau: float
-    """Kendall's τ-b (the paper: 0.614)."""
-
-    kendall_low: float
-    kendall_high: float
-    kendall_p: float
-    spearman_rho: float
-    spearman_low: float
-    spearman_high: float
-    spearman_p: float
-    confidence: float
-    resample_count: int
-    seed: int
 
 
 def compute_rank_agreement(
@@ -151,24 +170,3 @@ def _compute_spearman(ours: npt.NDArray[np.float64], theirs: npt.NDArray[np.floa
     one, other = one - one.mean(), other - other.mean()
     scale = float(np.sqrt((one @ one) * (other @ other)))
     return float(one @ other) / scale if scale > 0 else float("nan")
-
-
-_AGREEMENT_NUMBERS = (
-    "kendall_tau",
-    "kendall_low",
-    "kendall_high",
-    "kendall_p",
-    "spearman_rho",
-    "spearman_low",
-    "spearman_high",
-    "spearman_p",
-)
-_AGREEMENT_SCHEMA = {
-    "round": pl.Int64(),
-    "profile": pl.String(),
-    "similarity_model": pl.String(),
-    "metric": pl.String(),
-    "pair_count": pl.Int64(),
-    "left_out_count": pl.Int64(),
-    **dict.fromkeys(_AGREEMENT_NUMBERS, pl.Float64()),
-}

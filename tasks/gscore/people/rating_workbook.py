@@ -31,6 +31,7 @@ _INTRODUCTION = (
     "Only the score and the comment are read back. Leave the score empty where you cannot judge.",
     "请对照参考答案给每个回答打分：1 表示完全答对，0 表示完全不对，精确到 0.1；无法判断的留空。",
 )
+HUMAN_SCALE = "score_0_1"
 
 
 def export_rating_workbook(sample: pl.DataFrame, path: Path) -> None:
@@ -111,9 +112,6 @@ def _parse_score(value: str, place: str) -> float | None:
             f"{place}, column F: the score is not one of 0, 0.1, … 1. Correct it, or leave the cell empty."
         )
     return tenths / 10
-
-
-HUMAN_SCALE = "score_0_1"
 
 
 def land_ratings(

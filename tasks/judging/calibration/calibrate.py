@@ -47,6 +47,20 @@ _SAMPLE_COLUMNS = (
     "option_place",
     "is_simulated",
 )
+ALL_ROUNDS = 0
+_SIGNIFICANT = 0.05
+_LENGTHS = ("short", "medium", "long")
+# Kind of group → column of the pairs.
+_KINDS = {
+    "all": None,
+    "discipline": "discipline",
+    "candidate": "model",
+    "family": "family",
+    "family_of_judge": "relation",
+    "prompt_style": "prompt_style",
+    "response_length": "length_group",
+    "option_place": "option_place",
+}
 
 
 @dataclass(frozen=True)
@@ -157,22 +171,6 @@ def make_pairs(
     return related.select(
         pl.col(column.name).cast(table.polars_schema[column.name]) for column in table.own_columns
     ).sort(table.key)
-
-
-ALL_ROUNDS = 0
-_SIGNIFICANT = 0.05
-_LENGTHS = ("short", "medium", "long")
-# Kind of group → column of the pairs.
-_KINDS = {
-    "all": None,
-    "discipline": "discipline",
-    "candidate": "model",
-    "family": "family",
-    "family_of_judge": "relation",
-    "prompt_style": "prompt_style",
-    "response_length": "length_group",
-    "option_place": "option_place",
-}
 
 
 def name_length_groups(samples: pl.DataFrame) -> pl.DataFrame:

@@ -32,6 +32,36 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake
 
 
+_MORE = {
+    "length": "twice the length",
+    "lists": "twice as many list items (and one)",
+    "headings": "twice as many headings (and one)",
+    "bold": "twice as many bold passages (and one)",
+    "chinese": "a reply in Chinese",
+}
+MOST_STEPS = 1_000
+
+
+@dataclass(frozen=True)
+class MarksAgreement:
+    """Agreement of two columns of marks.
+
+    Attributes:
+        pair_count, left_out: rows with both marks, and rows without.
+        step: the smallest distance of two marks, in which distances are counted.
+        agreement: share of equal marks.
+        bias: mean of the second less the first.
+        kappas: weighting → kappa; null where it is undefined.
+    """
+
+    pair_count: int
+    left_out: int
+    step: float
+    agreement: Bounded
+    bias: Bounded | None
+    kappas: dict[str, Bounded | None]
+
+
 def read_calibration(lake: Lake, occasion: str, least_ratings: int) -> dict[str, Any]:
     """The report of an occasion's calibration.
 
@@ -93,15 +123,6 @@ def describe_calibration(found: dict[str, Any]) -> list[str]:
     ]
 
 
-_MORE = {
-    "length": "twice the length",
-    "lists": "twice as many list items (and one)",
-    "headings": "twice as many headings (and one)",
-    "bold": "twice as many bold passages (and one)",
-    "chinese": "a reply in Chinese",
-}
-
-
 def _describe_styles(styles: list[dict[str, Any]]) -> list[str]:
     """What holds among all features of a judge, or that nothing does."""
     lines = []
@@ -126,29 +147,6 @@ def _say(row: dict[str, Any], name: str, sign: str = "") -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     interval = "" if low is None else f" ({low:{sign}.3f} to {high:{sign}.3f})"
     return f"{row[name]:{sign}.3f}{interval}"
-
-
-MOST_STEPS = 1_000
-
-
-@dataclass(frozen=True)
-class MarksAgreement:
-    """Agreement of two columns of marks.
-
-    Attributes:
-        pair_count, left_out: rows with both marks, and rows without.
-        step: the smallest distance of two marks, in which distances are counted.
-        agreement: share of equal marks.
-        bias: mean of the second less the first.
-        kappas: weighting → kappa; null where it is undefined.
-    """
-
-    pair_count: int
-    left_out: int
-    step: float
-    agreement: Bounded
-    bias: Bounded | None
-    kappas: dict[str, Bounded | None]
 
 
 def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:

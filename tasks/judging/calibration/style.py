@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake
 
 _KEY = ["session_id", "seq"]
+_COLUMNS = {
+    "effect": "effect",
+    "effect_se": "se",
+    "effect_low": "low",
+    "effect_high": "high",
+    "p_value": "p_value",
+    "p_holm": "p_holm",
+}
 
 
 def read_styles(lake: Lake, occasion: str, months: Sequence[str]) -> pl.DataFrame:
@@ -76,16 +84,6 @@ def compute_judge_style(pairs: pl.DataFrame, styles: pl.DataFrame) -> pl.DataFra
             for place, feature in enumerate(STYLE_FEATURES)
         ]
     return table.frame(rows)
-
-
-_COLUMNS = {
-    "effect": "effect",
-    "effect_se": "se",
-    "effect_low": "low",
-    "effect_high": "high",
-    "p_value": "p_value",
-    "p_holm": "p_holm",
-}
 
 
 def fit_style(rated: pl.DataFrame) -> StyleEffects:

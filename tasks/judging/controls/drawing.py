@@ -35,6 +35,19 @@ _SYLLABLES: Final = {
 _WORD_LENGTH: Final = 4
 _SENTENCE: Final = 9
 _STOPS: Final = {"zh": ("，", "。"), "en": (", ", ". ")}
+# Of sixty control answers; chosen by `python -m tests.benchmarks.validity_controls`. An empty answer gets its 0 stars by rule, so
+# that no judge is asked for it.
+CONTROL_SHARES: Final[Mapping[str, int]] = {
+    "reference": 20,
+    "wrong_option": 12,
+    "nonsense": 8,
+    "other": 8,
+    "echo": 8,
+    "empty": 4,
+}
+_EMPTY: Final = "empty"
+# Of each discipline so many are looked at; more would only cost time.
+_MOST_PER_DISCIPLINE: Final = 120
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,25 @@ class ControlQuestion:
     cluster: str
     discipline: str
     content: QuestionContent
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control answer.
+
+    Attributes:
+        number: its place among them, from 1: by lot.
+        kind: one of CONTROL_SHARES.
+        question: what it is given to.
+        response: what it says.
+        other_uuid: the question that it answers, where it is of the kind `other`.
+    """
+
+    number: int
+    kind: str
+    question: ControlQuestion
+    response: str
+    other_uuid: str | None = None
 
 
 def write_reference(question: QuestionContent) -> str | None:
@@ -150,40 +182,6 @@ def _iter_syllables(question: QuestionContent, count: int) -> Iterator[str]:
     for number in range(count):
         rank = compute_rank("nonsense", question.stem, number)
         yield "".join(known[byte % len(known)] for byte in rank[:length])
-
-
-# Of sixty control answers; chosen by `python -m tests.benchmarks.validity_controls`. An empty answer gets its 0 stars by rule, so
-# that no judge is asked for it.
-CONTROL_SHARES: Final[Mapping[str, int]] = {
-    "reference": 20,
-    "wrong_option": 12,
-    "nonsense": 8,
-    "other": 8,
-    "echo": 8,
-    "empty": 4,
-}
-_EMPTY: Final = "empty"
-# Of each discipline so many are looked at; more would only cost time.
-_MOST_PER_DISCIPLINE: Final = 120
-
-
-@dataclass(frozen=True)
-class Control:
-    """A control answer.
-
-    Attributes:
-        number: its place among them, from 1: by lot.
-        kind: one of CONTROL_SHARES.
-        question: what it is given to.
-        response: what it says.
-        other_uuid: the question that it answers, where it is of the kind `other`.
-    """
-
-    number: int
-    kind: str
-    question: ControlQuestion
-    response: str
-    other_uuid: str | None = None
 
 
 def count_kinds(size: int, *, is_asked: bool = False) -> dict[str, int]:

@@ -33,6 +33,7 @@ TRIAL_CONTROLS: Final = 30
 # What one judgement is expected to take; it serves only for what is said before.
 _TOKENS: Final = (900, 150)
 _SEED: Final = "control trial 1"
+_FILE = Path(__file__).with_name("questions.yaml")
 
 
 async def ask_trials(
@@ -109,9 +110,6 @@ async def try_controls(
         for one in verdict.kinds
     ]
     return verdict, rows
-
-
-_FILE = Path(__file__).with_name("questions.yaml")
 
 
 def list_built_in(language: str) -> list[ControlQuestion]:

@@ -31,6 +31,12 @@ __all__ = [
 
 # Without a hyphen, so that no name and version read as another name and version (`KIND-VERSION`).
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]{0,15}")
+JUDGES: Final[Seam[JudgeKind]] = Seam(
+    "proctor.judges",
+    "kind of judge",
+    {"stars": "tasks.judging.kinds.stars:STARS"},
+    needs=("version", "reply_schema", "write_messages", "parse_reply"),
+)
 
 
 class JudgeKind(Protocol):
@@ -72,11 +78,3 @@ def is_version(value: object) -> bool:
     Such a text has at most 16 Latin letters, digits, dots and underscores.
     """
     return isinstance(value, str) and _VERSION.fullmatch(value) is not None
-
-
-JUDGES: Final[Seam[JudgeKind]] = Seam(
-    "proctor.judges",
-    "kind of judge",
-    {"stars": "tasks.judging.kinds.stars:STARS"},
-    needs=("version", "reply_schema", "write_messages", "parse_reply"),
-)

@@ -32,6 +32,8 @@ from tasks.league.people import PersonVerdict, land_verdicts, read_waiting
 from tasks.review.marking import compute_key
 from warehouse.lake import Lake
 
+YES, NO = "yes", "no"
+
 
 def find_rating_work(lake: Lake, person: str) -> list[WorkSummary]:
     """The rounds in which somebody has responses to rate or disputes to settle.
@@ -141,9 +143,6 @@ def open_label_work(lake: Lake, name: str, person: str) -> Work:
 def land_label_marks(lake: Lake, name: str, person: str, marks: Mapping[str, str]) -> None:
     """Land classes by key, as the import of a workbook does."""
     land_labels(lake, read_sample(lake, name), person, marks)
-
-
-YES, NO = "yes", "no"
 
 
 def find_league_work(lake: Lake, person: str) -> list[WorkSummary]:

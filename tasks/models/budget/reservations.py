@@ -52,6 +52,19 @@ if TYPE_CHECKING:
 _ROUNDING_USD = 1e-9
 # How often a call that waits for others in flight asks again.
 POLL_S = 0.2
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class AccountSummary:
+    """The money of a run in USD; `limit_usd` is the one that counts now, null for no limit."""
+
+    run_id: str
+    limit_usd: float | None
+    spent_usd: float
+    reserved_usd: float
+    planned_usd: float | None
+    limits: tuple[Limit, ...]
 
 
 class Budget:
@@ -310,21 +323,6 @@ def compute_worst_cost(
         f"Model {model.name!r} has no {missing} in the registry, so the most that a call can cost is unknown. "
         "Add it, or run without a budget."
     )
-
-
-_MOST_NAMED = 8
-
-
-@dataclass(frozen=True)
-class AccountSummary:
-    """The money of a run in USD; `limit_usd` is the one that counts now, null for no limit."""
-
-    run_id: str
-    limit_usd: float | None
-    spent_usd: float
-    reserved_usd: float
-    planned_usd: float | None
-    limits: tuple[Limit, ...]
 
 
 def read_run_account(ledger: Ledger, run_id: str, registry: Registry | None = None) -> AccountSummary:

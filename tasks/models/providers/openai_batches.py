@@ -29,6 +29,7 @@ _PATH: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _LISTED_AT_ONCE = 100
 # Looking and uploading may be repeated at will; creating may not.
 _RETRIES = 3
+_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 
 
 class OpenAIBatches:
@@ -180,9 +181,6 @@ def _read_batch(batch: Batch | Failure) -> ProviderBatch | Failure:
     errors = batch.errors.data if batch.errors is not None else None
     error = next((one.code for one in errors or () if one.code), None)
     return ProviderBatch(str(batch.id), str(batch.status), batch.output_file_id, batch.error_file_id, error)
-
-
-_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 
 
 def parse_completion(data: object) -> ParsedReply | None:

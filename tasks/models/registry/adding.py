@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # What is written of a provider here; whatever else stands there is somebody's.
 _WRITTEN: Final = ("base_url", "key_variable", "key_command", "api", "is_simulated")
+# The unit's name, whatever the file is called.
+REGISTRY_UNIT: Final = "models.yaml"
 
 
 def add_model(
@@ -124,10 +126,6 @@ def _name_provider(providers: Mapping[str, Any], organisation: str) -> str:
     plain = "".join(one if one.isalnum() else "-" for one in organisation.lower()).strip("-") or "provider"
     names = [plain, *(f"{plain}-{number}" for number in range(2, len(providers) + 3))]
     return next(name for name in names if name not in providers)
-
-
-# The unit's name, whatever the file is called.
-REGISTRY_UNIT: Final = "models.yaml"
 
 
 def close_registry(ledger: Ledger, settings: Settings) -> None:

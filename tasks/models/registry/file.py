@@ -19,6 +19,14 @@ import yaml
 from schemas.errors import RegistryError
 from schemas.organisations import normalise_organisation
 
+BATCH_FIELDS = ("window", "price_share", "most_requests", "most_mb", "least_requests")
+DEFAULT_WINDOW = "24h"
+DEFAULT_PRICE_SHARE = 0.5
+# Providers take more (OpenAI: 50,000 requests, 200 MB); what is lost with one batch is to stay small.
+DEFAULT_MOST_REQUESTS = 10_000
+DEFAULT_MOST_MB = 50.0
+DEFAULT_LEAST_REQUESTS = 10
+
 
 @dataclass(frozen=True)
 class EntryPlace:
@@ -32,6 +40,44 @@ class EntryPlace:
         """The error of one field: what was found there, and what to do."""
         where = f", field `{field_name}`" if field_name else ""
         return RegistryError(f"{self.path}, {self.kind} {self.name!r}{where}: {found}. {advice}.")
+
+
+@dataclass(frozen=True)
+class Organisations:
+    """The organisations of a registry.
+
+    Attributes:
+        names: name of each organisation → its other names.
+        is_closed: whether the registry has the section, so that a name which is not in it is refused.
+        meant: normal form of every name → the name of the organisation.
+    """
+
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_closed: bool = False
+    meant: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, name: str) -> str | None:
+        """The organisation of that name, however it is written; null where it is not registered."""
+        return self.meant.get(normalise_organisation(name))
+
+
+@dataclass(frozen=True)
+class BatchTerms:
+    """How a model takes batches.
+
+    Attributes:
+        window: the time within which the provider answers, as its API words it (`completion_window`).
+        price_share: share of the prices of a single call that a call in a batch costs.
+        most_requests: the most requests of one batch.
+        most_mb: the most megabytes of one batch's file.
+        least_requests: fewer requests than so many are not worth the wait, and are sent singly.
+    """
+
+    window: str = DEFAULT_WINDOW
+    price_share: float = DEFAULT_PRICE_SHARE
+    most_requests: int = DEFAULT_MOST_REQUESTS
+    most_mb: float = DEFAULT_MOST_MB
+    least_requests: int = DEFAULT_LEAST_REQUESTS
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -146,25 +192,6 @@ def read_day(place: EntryPlace, entry: Mapping[str, Any], name: str) -> date | N
     raise place.error(name, f"{value!r} is not a date", "Write it as YYYY-MM-DD")
 
 
-@dataclass(frozen=True)
-class Organisations:
-    """The organisations of a registry.
-
-    Attributes:
-        names: name of each organisation → its other names.
-        is_closed: whether the registry has the section, so that a name which is not in it is refused.
-        meant: normal form of every name → the name of the organisation.
-    """
-
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    is_closed: bool = False
-    meant: Mapping[str, str] = field(default_factory=dict)
-
-    def find(self, name: str) -> str | None:
-        """The organisation of that name, however it is written; null where it is not registered."""
-        return self.meant.get(normalise_organisation(name))
-
-
 def parse_organisations(path: Path, content: Mapping[str, Any], owners: Mapping[str, str]) -> Organisations:
     """Read the section; `owners` are the models with the organisation that each names.
 
@@ -227,34 +254,6 @@ def _collect_owners(path: Path, owners: Mapping[str, str]) -> Organisations:
             )
         meant.setdefault(form, owner)
     return Organisations(dict.fromkeys(meant.values(), ()), False, meant)
-
-
-BATCH_FIELDS = ("window", "price_share", "most_requests", "most_mb", "least_requests")
-DEFAULT_WINDOW = "24h"
-DEFAULT_PRICE_SHARE = 0.5
-# Providers take more (OpenAI: 50,000 requests, 200 MB); what is lost with one batch is to stay small.
-DEFAULT_MOST_REQUESTS = 10_000
-DEFAULT_MOST_MB = 50.0
-DEFAULT_LEAST_REQUESTS = 10
-
-
-@dataclass(frozen=True)
-class BatchTerms:
-    """How a model takes batches.
-
-    Attributes:
-        window: the time within which the provider answers, as its API words it (`completion_window`).
-        price_share: share of the prices of a single call that a call in a batch costs.
-        most_requests: the most requests of one batch.
-        most_mb: the most megabytes of one batch's file.
-        least_requests: fewer requests than so many are not worth the wait, and are sent singly.
-    """
-
-    window: str = DEFAULT_WINDOW
-    price_share: float = DEFAULT_PRICE_SHARE
-    most_requests: int = DEFAULT_MOST_REQUESTS
-    most_mb: float = DEFAULT_MOST_MB
-    least_requests: int = DEFAULT_LEAST_REQUESTS
 
 
 def parse_batch_terms(place: EntryPlace, entry: Mapping[str, Any]) -> BatchTerms | None:

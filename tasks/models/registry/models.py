@@ -158,6 +158,14 @@ class RegisteredModel:
         return bool(os.environ.get(self.key_variable, "").strip())
 
 
+class _Limits(NamedTuple):
+    """How fast, and how much at once."""
+
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    concurrency: int | None
+
+
 @dataclass(frozen=True)
 class Registry:
     """The models by name, in the order of the file, and the organisations that own them."""
@@ -456,14 +464,6 @@ def _read_cached_price(place: EntryPlace, entry: Mapping[str, Any]) -> float | N
             "Give input_price_usd, of which this is the lower price for what the provider has in its cache",
         )
     return cached
-
-
-class _Limits(NamedTuple):
-    """How fast, and how much at once."""
-
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    concurrency: int | None
 
 
 def _limits(place: EntryPlace, entry: Mapping[str, Any]) -> _Limits:

@@ -20,6 +20,23 @@ from tasks.models.providers import PROVIDERS, BatchEndpoint, Endpoint
 from tasks.models.registry import RegisteredModel, read_address, read_api_key
 from tasks.models.replies import Failure, ParsedReply
 
+log = logging.getLogger("proctor.models")
+# A server that was gone is asked again after this time, then after twice as long, and so on.
+_FIRST_REST_S: Final = 1.0
+_LONGEST_REST_S: Final = 60.0
+_NO_MODEL: Final = 404
+
+
+@dataclass
+class _Replica:
+    """A server, the calls that it has under way, and until when it is left alone."""
+
+    url: str
+    endpoint: Endpoint
+    under_way: int = 0
+    rest_s: float = 0.0
+    rests_until: float = float("-inf")
+
 
 class Endpoints:
     """The endpoints that are open; close them at the end.
@@ -77,25 +94,6 @@ class Endpoints:
         opened, self._opened = self._opened, {}
         for endpoint in opened.values():
             await endpoint.close()
-
-
-log = logging.getLogger("proctor.models")
-
-# A server that was gone is asked again after this time, then after twice as long, and so on.
-_FIRST_REST_S: Final = 1.0
-_LONGEST_REST_S: Final = 60.0
-_NO_MODEL: Final = 404
-
-
-@dataclass
-class _Replica:
-    """A server, the calls that it has under way, and until when it is left alone."""
-
-    url: str
-    endpoint: Endpoint
-    under_way: int = 0
-    rest_s: float = 0.0
-    rests_until: float = float("-inf")
 
 
 class ReplicatedEndpoint:

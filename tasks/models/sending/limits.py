@@ -25,6 +25,17 @@ _BYTES_PER_TOKEN = 3
 # What the first reply is taken for, and over how many replies the mean goes.
 _FIRST_REPLY = 500
 _REMEMBERED = 50
+_limiters: dict[_Shared, Limiter] = {}
+_limiters_lock = threading.Lock()
+
+
+class _Shared(NamedTuple):
+    """Models that share their limits: those of a provider, or one model alone."""
+
+    provider: str
+    model: str | None
+    per_minute: float | None
+    concurrency: int
 
 
 class TokenBucket:
@@ -179,19 +190,6 @@ class OwnPace:
     async def pause(self, seconds: float) -> None:
         """Let nobody of this process send for so long: the provider said so (Retry-After)."""
         self._limiter.bucket.pause(seconds)
-
-
-class _Shared(NamedTuple):
-    """Models that share their limits: those of a provider, or one model alone."""
-
-    provider: str
-    model: str | None
-    per_minute: float | None
-    concurrency: int
-
-
-_limiters: dict[_Shared, Limiter] = {}
-_limiters_lock = threading.Lock()
 
 
 def get_limiter(model: RegisteredModel, default_concurrency: int) -> Limiter:

@@ -72,6 +72,16 @@ class Erased:
     deleted_files: int
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What is erased, why, by whom, and when (null: by the ledger's clock)."""
+
+    scope: Scope
+    reason: str
+    erased_by: str
+    now: datetime | None
+
+
 def check_may_erase(ledger: Ledger, user_id: str) -> None:
     """Raise UsageError unless this is an admin who is not shut out."""
     with ledger.read() as connection:
@@ -171,16 +181,6 @@ def land_erasures(ledger: Ledger, lake: Lake) -> dict[str, int]:
     batches = [_describe(ledger, erasure) for erasure in missing]
     lake.land_together(batches, stage="erase")
     return {"erasures": sum(batch.frame.height for batch in batches)}
-
-
-@dataclass(frozen=True)
-class _Order:
-    """What is erased, why, by whom, and when (null: by the ledger's clock)."""
-
-    scope: Scope
-    reason: str
-    erased_by: str
-    now: datetime | None
 
 
 def _erase_run(

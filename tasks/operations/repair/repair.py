@@ -95,6 +95,19 @@ class Repair:
         return not (self.other_faults or self.missing or self.used_by)
 
 
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """Copies of the stores, with the logs that fit: what the home would be after the repair.
+
+    Attributes:
+        settings: those of the home, over the copies.
+        copies: file of the home → its copy.
+    """
+
+    settings: Settings
+    copies: dict[Path, Path]
+
+
 def inspect_home(settings: Settings) -> Repair:
     """What was found and what a repair would do; changes nothing."""
     found, files = _look(settings)
@@ -172,19 +185,6 @@ def _repair(settings: Settings) -> Repair:
     found.is_done = True
     _write_report(folder, found)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """Copies of the stores, with the logs that fit: what the home would be after the repair.
-
-    Attributes:
-        settings: those of the home, over the copies.
-        copies: file of the home → its copy.
-    """
-
-    settings: Settings
-    copies: dict[Path, Path]
 
 
 @contextmanager

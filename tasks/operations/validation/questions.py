@@ -24,6 +24,27 @@ PAGE_NAME = "questions.html"
 # Of a rule that many break, so many places are shown; all are counted.
 PLACES_SHOWN = 200
 _EXCERPT = 160
+# (Chinese, English) for everything that the page says by itself.
+LABELS = {
+    "title": ("题目检查", "Questions to look at"),
+    "originals": ("已检查原题", "Originals checked"),
+    "variants": ("已检查变体", "Variants checked"),
+    "places": ("处", "places"),
+    "nothing": ("所有规则均满足。", "Every rule is kept."),
+    "refuses": ("不入库", "kept out of the bank"),
+    "doubt": ("存疑", "a doubt"),
+    "do": ("处理", "What to do"),
+    "more": ("未列出", "not shown"),
+    "kind": ("类别", "Kind"),
+    "source": ("出处", "Where"),
+    "discipline": ("学科", "Discipline"),
+    "text": ("题干", "Text"),
+}
+KINDS = {
+    "original": ("原题", "original"),
+    "variant": ("变体", "variant"),
+    "refused": ("已隔离", "refused"),
+}
 
 
 @dataclass(frozen=True)
@@ -69,6 +90,27 @@ class QuestionCheck:
         shown = self.places.setdefault(rule, [])
         if len(shown) < PLACES_SHOWN:
             shown.append(place)
+
+
+@dataclass(frozen=True)
+class RuleNote:
+    """One rule in words.
+
+    Attributes:
+        name: as quarantine names it.
+        about: `question` (of any question), or `variant` (between what a model wrote and what it was made from).
+        refuses: whether what breaks it is refused; else it is a doubt for an editor.
+        texts: (Chinese, English) what must hold.
+        advice: (Chinese, English) what to do.
+        example: what breaks it.
+    """
+
+    name: str
+    about: str
+    refuses: bool
+    texts: tuple[str, str]
+    advice: tuple[str, str]
+    example: Mapping[str, Any]
 
 
 def check_questions(
@@ -131,29 +173,6 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
-# (Chinese, English) for everything that the page says by itself.
-LABELS = {
-    "title": ("题目检查", "Questions to look at"),
-    "originals": ("已检查原题", "Originals checked"),
-    "variants": ("已检查变体", "Variants checked"),
-    "places": ("处", "places"),
-    "nothing": ("所有规则均满足。", "Every rule is kept."),
-    "refuses": ("不入库", "kept out of the bank"),
-    "doubt": ("存疑", "a doubt"),
-    "do": ("处理", "What to do"),
-    "more": ("未列出", "not shown"),
-    "kind": ("类别", "Kind"),
-    "source": ("出处", "Where"),
-    "discipline": ("学科", "Discipline"),
-    "text": ("题干", "Text"),
-}
-KINDS = {
-    "original": ("原题", "original"),
-    "variant": ("变体", "variant"),
-    "refused": ("已隔离", "refused"),
-}
-
-
 def render_editor_page(check: QuestionCheck) -> str:
     """The page as HTML.
 
@@ -182,27 +201,6 @@ def render_editor_page(check: QuestionCheck) -> str:
     return environment.get_template("questions.html.j2").render(
         labels=LABELS, kinds=KINDS, rules=rules, check=check
     )
-
-
-@dataclass(frozen=True)
-class RuleNote:
-    """One rule in words.
-
-    Attributes:
-        name: as quarantine names it.
-        about: `question` (of any question), or `variant` (between what a model wrote and what it was made from).
-        refuses: whether what breaks it is refused; else it is a doubt for an editor.
-        texts: (Chinese, English) what must hold.
-        advice: (Chinese, English) what to do.
-        example: what breaks it.
-    """
-
-    name: str
-    about: str
-    refuses: bool
-    texts: tuple[str, str]
-    advice: tuple[str, str]
-    example: Mapping[str, Any]
 
 
 @lru_cache(maxsize=1)

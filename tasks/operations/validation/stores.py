@@ -84,6 +84,25 @@ class StoreFindings:
         ]
 
 
+@dataclass(frozen=True)
+class BrokenRule:
+    """Rows of a unit that have landed and break a rule of their table; no value of them."""
+
+    table: str
+    unit: str
+    rule: str
+    row_count: int
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What was validated, what breaks a rule, and where the pages lie."""
+
+    counts: list[TableCounts]
+    broken: list[BrokenRule]
+    page: Path
+
+
 def check_stores(
     ledger: Ledger, lake: Lake, *, now: datetime | None = None, left_out: Iterable[str] = ()
 ) -> StoreFindings:
@@ -126,25 +145,6 @@ def find_month_differences(
             if found > most[place] or (found < least[place] and not may_wait):
                 differences.append(MonthDifference(month, table, most[place], found))
     return differences
-
-
-@dataclass(frozen=True)
-class BrokenRule:
-    """Rows of a unit that have landed and break a rule of their table; no value of them."""
-
-    table: str
-    unit: str
-    rule: str
-    row_count: int
-
-
-@dataclass(frozen=True)
-class Validation:
-    """What was validated, what breaks a rule, and where the pages lie."""
-
-    counts: list[TableCounts]
-    broken: list[BrokenRule]
-    page: Path
 
 
 def validate_landed(

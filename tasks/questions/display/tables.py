@@ -12,6 +12,10 @@ from html.parser import HTMLParser
 
 LEAST_ROWS = 2
 MOST_COLUMNS = 60
+_MARKED = re.compile(
+    r"(?P<html><table\b[^>]*>.*?</table\s*>)|(?P<latex>\\begin\{(?P<name>tabular|array)\}.*?\\end\{(?P=name)\})",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,6 @@ def part_tables(text: str) -> list[Part]:
         for piece in (_part_lines(part) if isinstance(part, str) else [part])
         if not isinstance(piece, str) or piece.strip()
     ]
-
-
-_MARKED = re.compile(
-    r"(?P<html><table\b[^>]*>.*?</table\s*>)|(?P<latex>\\begin\{(?P<name>tabular|array)\}.*?\\end\{(?P=name)\})",
-    re.DOTALL | re.IGNORECASE,
-)
 
 
 def _part_marked(text: str) -> Iterator[Part]:

@@ -44,6 +44,31 @@ _TOKENS = re.compile(
     r"|<(?P<script>su[bp])>(?P<raised>[^<>\n]{1,40})</(?P=script)>|(?P<break><br\s*/?>)",
     re.DOTALL | re.IGNORECASE,
 )
+# Longer than any formula of a paper; a reader that recurses is not given more.
+LONGEST = 3_000
+_TAGS = frozenset({
+    "math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle", "mpadded",
+    "mphantom", "mover", "munder", "munderover", "msub", "msup", "msubsup", "mmultiscripts", "mprescripts",
+    "none", "mtable", "mtr", "mtd", "menclose",
+})  # fmt: skip
+_ATTRIBUTES = frozenset({
+    "display", "displaystyle", "mathvariant", "stretchy", "fence", "form", "separator", "lspace", "rspace",
+    "minsize", "maxsize", "symmetric", "largeop", "movablelimits", "accent", "accentunder", "linethickness",
+    "columnalign", "rowalign", "columnlines", "rowlines", "rowspacing", "columnspacing", "width", "height",
+    "depth", "notation", "scriptlevel",
+})  # fmt: skip
+_VALUE = re.compile(r"[\w#.%+ -]{1,40}", re.ASCII)
+# Letters that are words in a formula of a Chinese paper stand together, upright.
+_WIDE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]+")
+_TEXT = re.compile(r"(\\(?:text|mbox|textrm|textbf|textit|mathrm|operatorname)\s*\{[^{}]*\})")
+_CIRCLED = re.compile(r"\\textcircled\s*\{\s*(1\d|20|[1-9])\s*\}")
+# A place to write on, inside of a formula.
+_BLANK = re.compile(r"_{2,}")
+_CHEMISTRY = re.compile(r"\\ce\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
+
+
+class _UnreadError(ValueError):
+    """The formula holds a command that is not known."""
 
 
 def render_text(text: str | None, language: Language = "en") -> Markup:
@@ -151,29 +176,6 @@ def _render_cell(cell: TextCell, tag: str, language: Language) -> str:
     return f"<{tag}{spans}>{''.join(_render_inline(cell.text, language))}</{tag}>"
 
 
-# Longer than any formula of a paper; a reader that recurses is not given more.
-LONGEST = 3_000
-_TAGS = frozenset({
-    "math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle", "mpadded",
-    "mphantom", "mover", "munder", "munderover", "msub", "msup", "msubsup", "mmultiscripts", "mprescripts",
-    "none", "mtable", "mtr", "mtd", "menclose",
-})  # fmt: skip
-_ATTRIBUTES = frozenset({
-    "display", "displaystyle", "mathvariant", "stretchy", "fence", "form", "separator", "lspace", "rspace",
-    "minsize", "maxsize", "symmetric", "largeop", "movablelimits", "accent", "accentunder", "linethickness",
-    "columnalign", "rowalign", "columnlines", "rowlines", "rowspacing", "columnspacing", "width", "height",
-    "depth", "notation", "scriptlevel",
-})  # fmt: skip
-_VALUE = re.compile(r"[\w#.%+ -]{1,40}", re.ASCII)
-# Letters that are words in a formula of a Chinese paper stand together, upright.
-_WIDE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]+")
-_TEXT = re.compile(r"(\\(?:text|mbox|textrm|textbf|textit|mathrm|operatorname)\s*\{[^{}]*\})")
-_CIRCLED = re.compile(r"\\textcircled\s*\{\s*(1\d|20|[1-9])\s*\}")
-# A place to write on, inside of a formula.
-_BLANK = re.compile(r"_{2,}")
-_CHEMISTRY = re.compile(r"\\ce\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-
-
 @lru_cache(maxsize=4096)
 def render_formula(latex: str, *, is_block: bool = False) -> str | None:
     """The formula as a `<math>` element.
@@ -195,10 +197,6 @@ def render_formula(latex: str, *, is_block: bool = False) -> str | None:
     except Exception:
         # the library raises a dozen kinds for what is no LaTeX, IndexError and RecursionError among them
         return None
-
-
-class _UnreadError(ValueError):
-    """The formula holds a command that is not known."""
 
 
 def _write(element: Element) -> Iterator[str]:

@@ -30,6 +30,7 @@ from tasks.questions.question import BareQuestion, QuestionContent
 KEYS = ("category", "sub_category", "question_uuid", "dialog", "hint", "response", "judge")
 ROLES = ("system", "user", "assistant")
 MOST_REPORTED = 50
+_COLUMNS = ("question_uuid", "question_type", "language", "stem", "material", "options", "pictures")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,17 @@ class QuestionRecord:
     hint: bool = False
     response: str | None = None
     judge: JudgeRecord | None = None
+
+
+class _Given(NamedTuple):
+    """A response, with the session and position where it was given.
+
+    `place` is None where the record only stands in for a response that is missing.
+    """
+
+    place: tuple[str, int] | None
+    prompt_style: str
+    response: str | None
 
 
 def build_records(
@@ -163,17 +175,6 @@ def import_records(path: Path) -> list[QuestionRecord]:
     return records
 
 
-class _Given(NamedTuple):
-    """A response, with the session and position where it was given.
-
-    `place` is None where the record only stands in for a response that is missing.
-    """
-
-    place: tuple[str, int] | None
-    prompt_style: str
-    response: str | None
-
-
 def _iterate(frame: pl.DataFrame | None) -> Iterable[Mapping[str, Any]]:
     return () if frame is None else frame.iter_rows(named=True)
 
@@ -242,9 +243,6 @@ def _parse_judge(value: object) -> JudgeRecord | None:
     if stars is not None and (isinstance(stars, bool) or not isinstance(stars, int) or not 0 <= stars <= 3):
         raise ValueError("stars are not 0, 1, 2, 3 or null")
     return JudgeRecord(judge=_parse_text(value, "judge"), stars=stars, reason=_parse_text(value, "reason"))
-
-
-_COLUMNS = ("question_uuid", "question_type", "language", "stem", "material", "options", "pictures")
 
 
 def strip_questions(bank: pl.DataFrame, question_uuids: Collection[str]) -> dict[str, BareQuestion]:

@@ -33,6 +33,10 @@ WORD_LETTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 _MOST_FOLDINGS = 4
 
 
+class _JoinsItsNeighbour(ValueError):
+    """A character whose normal form depends on the text around it."""
+
+
 def normalise_for_key(text: str) -> str:
     """Fold a text for identity: NFKC, case, white space and punctuation variants.
 
@@ -126,10 +130,6 @@ def join_pieces(first: str, second: str) -> str:
 def close_pieces(text: str) -> str:
     """The normal form of a text whose pieces are joined."""
     return text.rstrip(CLOSING_STOPS)
-
-
-class _JoinsItsNeighbour(ValueError):
-    """A character whose normal form depends on the text around it."""
 
 
 class _Letters(dict[int, str]):

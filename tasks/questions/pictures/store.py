@@ -14,6 +14,7 @@ from typing import Any, Final
 from schemas.errors import StoreError
 
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+PICTURE: Final = re.compile(r"\[picture:([1-9]\d{0,3})\]")
 
 
 def name_picture(folder: Path, sha256: str) -> Path:
@@ -48,9 +49,6 @@ def name_media_type(data: bytes) -> str:
     if data.startswith(_JPEG):
         return "image/jpeg"
     raise StoreError("A kept picture is neither PNG nor JPEG: it was changed. Restore it from a backup.")
-
-
-PICTURE: Final = re.compile(r"\[picture:([1-9]\d{0,3})\]")
 
 
 def write_mark(number: int) -> str:

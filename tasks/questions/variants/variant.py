@@ -85,32 +85,6 @@ class VariantOrigin:
     made_at: datetime
 
 
-def make_variant(
-    parent: Question,
-    content: QuestionContent,
-    origin: VariantOrigin,
-    *,
-    option_label: str | None = None,
-    support: str | None = None,
-) -> Variant:
-    """A variant of `parent` that asks `content`, with the UUID of that content."""
-    return Variant(
-        Question(
-            question_uuid=compute_question_uuid(content.bare),
-            revision=1,
-            lineage_uuid=parent.lineage_uuid,
-            parent_uuid=parent.question_uuid,
-            method=origin.method,
-            content=content,
-        ),
-        origin.generator,
-        origin.prompt_version,
-        origin.made_at,
-        option_label,
-        support,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class ReviewedQuestion:
     """A row of `review_decisions`, as far as later stages need it.
@@ -147,3 +121,29 @@ class ReviewedQuestion:
     def content(self) -> QuestionContent:
         """What is asked and known."""
         return self.question.content
+
+
+def make_variant(
+    parent: Question,
+    content: QuestionContent,
+    origin: VariantOrigin,
+    *,
+    option_label: str | None = None,
+    support: str | None = None,
+) -> Variant:
+    """A variant of `parent` that asks `content`, with the UUID of that content."""
+    return Variant(
+        Question(
+            question_uuid=compute_question_uuid(content.bare),
+            revision=1,
+            lineage_uuid=parent.lineage_uuid,
+            parent_uuid=parent.question_uuid,
+            method=origin.method,
+            content=content,
+        ),
+        origin.generator,
+        origin.prompt_version,
+        origin.made_at,
+        option_label,
+        support,
+    )

@@ -97,6 +97,32 @@ class Planted:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class GoldScore:
+    """What an annotator made of the planted questions that they decided on.
+
+    Attributes:
+        annotator: who.
+        given_count: planted among their work.
+        decided_count: of these, decided.
+        right_count: accepted what is right, rejected or corrected what is not.
+        missed_count: let a fault pass.
+        false_alarm_count: rejected, or changed the key of, a question that is right.
+        right_rate: share of the decided that is right, 0 to 1, with `low` and `high` of its 95% interval (Wilson); null
+            without a decision.
+    """
+
+    annotator: str
+    given_count: int
+    decided_count: int
+    right_count: int
+    missed_count: int
+    false_alarm_count: int
+    right_rate: float | None
+    low: float | None
+    high: float | None
+
+
 def read_gold_supply(settings: Settings, lake: Lake, share: float) -> GoldSupply:
     """What can be planted of the settled questions; empty for a share of 0."""
     if share <= 0:
@@ -232,32 +258,6 @@ def judge_gold(
 def _draw(key: bytes, *parts: str) -> bytes:
     """A keyed hash: who does not know the key of the home cannot tell what was drawn."""
     return hmac.digest(key, "\x1f".join(parts).encode(), hashlib.sha256)
-
-
-@dataclass(frozen=True, slots=True)
-class GoldScore:
-    """What an annotator made of the planted questions that they decided on.
-
-    Attributes:
-        annotator: who.
-        given_count: planted among their work.
-        decided_count: of these, decided.
-        right_count: accepted what is right, rejected or corrected what is not.
-        missed_count: let a fault pass.
-        false_alarm_count: rejected, or changed the key of, a question that is right.
-        right_rate: share of the decided that is right, 0 to 1, with `low` and `high` of its 95% interval (Wilson); null
-            without a decision.
-    """
-
-    annotator: str
-    given_count: int
-    decided_count: int
-    right_count: int
-    missed_count: int
-    false_alarm_count: int
-    right_rate: float | None
-    low: float | None
-    high: float | None
 
 
 def read_gold_rows(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:

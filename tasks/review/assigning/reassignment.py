@@ -39,6 +39,18 @@ class Reassignment:
     due_at: str | None
 
 
+@dataclass(frozen=True)
+class _Takers:
+    """Who can take the work.
+
+    Who may, everybody by name, and how much each has (counted on as work is moved).
+    """
+
+    others: Sequence[Annotator]
+    everybody: Mapping[str, Annotator]
+    loads: Counter[str]
+
+
 def reassign(
     ledger: Ledger,
     annotator: str,
@@ -94,18 +106,6 @@ def reassign(
             )
             for name in names
         ]
-
-
-@dataclass(frozen=True)
-class _Takers:
-    """Who can take the work.
-
-    Who may, everybody by name, and how much each has (counted on as work is moved).
-    """
-
-    others: Sequence[Annotator]
-    everybody: Mapping[str, Annotator]
-    loads: Counter[str]
 
 
 def _move(

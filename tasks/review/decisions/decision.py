@@ -27,6 +27,20 @@ MAY_BE_EMPTIED = ("discipline", "sub_discipline", "material", "explanation")
 
 
 @dataclass(frozen=True, slots=True)
+class GivenDecision:
+    """What an annotator gave for one question, whatever the channel.
+
+    `edit` is given only with the decision `edit`.
+    """
+
+    question_uuid: str
+    decision: str
+    reject_reason: str | None = None
+    comment: str | None = None
+    edit: Edit | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Edit:
     """The corrected fields of a question; null leaves a field as it is.
 
@@ -106,20 +120,6 @@ def _read_pictures(rows: Sequence[Mapping[str, Any]]) -> tuple[QuestionPicture, 
     return tuple(
         QuestionPicture(int(one["number"]), str(one["sha256"]), "", one.get("alt_text")) for one in rows
     )
-
-
-@dataclass(frozen=True, slots=True)
-class GivenDecision:
-    """What an annotator gave for one question, whatever the channel.
-
-    `edit` is given only with the decision `edit`.
-    """
-
-    question_uuid: str
-    decision: str
-    reject_reason: str | None = None
-    comment: str | None = None
-    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from tasks.questions import QuestionContent
 from tasks.review.decisions.decision import Decision, Edit, GivenDecision
 from warehouse.ledger.review.assigning import QUESTION_COLUMNS
 
+State = Literal["accepted", "rejected", "waiting", "disputed"]
+
 
 @dataclass(frozen=True, slots=True)
 class SourceNote:
@@ -69,6 +71,26 @@ class SourceNote:
             "parse_notes": list(self.parse_notes),
             "status": self.status,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where a question stands, with the content and revision that this makes current."""
+
+    item: Item
+    state: State
+    accept_count: int
+    reject_count: int
+    reject_reason: str | None
+    was_edited: bool
+    was_adjudicated: bool
+    revision: int
+    content: QuestionContent = field(repr=False)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no decision on it is waited for."""
+        return self.state in ("accepted", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,29 +179,6 @@ def _encode_field(name: str, kind: str) -> pl.Expr:
     if kind in ("options", "texts"):
         return pl.col(name).fill_null([])
     return pl.col(name).fill_null("") if name == "stem" else pl.col(name)
-
-
-State = Literal["accepted", "rejected", "waiting", "disputed"]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Where a question stands, with the content and revision that this makes current."""
-
-    item: Item
-    state: State
-    accept_count: int
-    reject_count: int
-    reject_reason: str | None
-    was_edited: bool
-    was_adjudicated: bool
-    revision: int
-    content: QuestionContent = field(repr=False)
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether no decision on it is waited for."""
-        return self.state in ("accepted", "rejected")
 
 
 def compute_outcomes(

@@ -19,6 +19,8 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import desk
 from warehouse.ledger.review.desk import Queue as Queue
 
+QUEUES: tuple[Queue, ...] = get_args(Queue)
+
 
 @dataclass(frozen=True, slots=True)
 class WorkItem:
@@ -35,36 +37,6 @@ class WorkItem:
     own: Decision | None
     earlier: Sequence[Decision] = ()
     messages: Sequence[ShownMessage] = ()
-
-
-def read_work(ledger: Ledger, batch_id: str, annotator: str, role: str) -> dict[str, WorkItem]:
-    """What is given to somebody in that role, by question.
-
-    Empty when nothing is given, or the batch is unknown.
-    """
-    with ledger.read() as connection:
-        items = read_given_items(connection, batch_id, annotator)
-        assigned = read_assignments(connection, batch_id, annotator, role)
-        decisions = read_decisions(connection, batch_id, annotator if role == "reviewer" else None)
-        written = read_shown_messages(connection, batch_id, annotator, role)
-    own = {one.question_uuid: one for one in decisions if one.annotator == annotator}
-    others: dict[str, list[Decision]] = {}
-    for decision in decisions:
-        if role == "adjudicator" and decision.annotator != annotator:
-            others.setdefault(decision.question_uuid, []).append(decision)
-    return {
-        uuid: WorkItem(items[uuid], own.get(uuid), others.get(uuid, ()), written.get(uuid, ()))
-        for uuid in (assignment.question_uuid for assignment in assigned)
-    }
-
-
-def list_people(ledger: Ledger, batch_id: str) -> list[tuple[str, str]]:
-    """Everybody with work in the batch and their role, by name."""
-    with ledger.read() as connection:
-        return sorted({(one.annotator, one.role) for one in read_assignments(connection, batch_id)})
-
-
-QUEUES: tuple[Queue, ...] = get_args(Queue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +89,33 @@ class ListedQuestion:
     source_name: str | None
     number_label: str | None
     decision: str | None
+
+
+def read_work(ledger: Ledger, batch_id: str, annotator: str, role: str) -> dict[str, WorkItem]:
+    """What is given to somebody in that role, by question.
+
+    Empty when nothing is given, or the batch is unknown.
+    """
+    with ledger.read() as connection:
+        items = read_given_items(connection, batch_id, annotator)
+        assigned = read_assignments(connection, batch_id, annotator, role)
+        decisions = read_decisions(connection, batch_id, annotator if role == "reviewer" else None)
+        written = read_shown_messages(connection, batch_id, annotator, role)
+    own = {one.question_uuid: one for one in decisions if one.annotator == annotator}
+    others: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        if role == "adjudicator" and decision.annotator != annotator:
+            others.setdefault(decision.question_uuid, []).append(decision)
+    return {
+        uuid: WorkItem(items[uuid], own.get(uuid), others.get(uuid, ()), written.get(uuid, ()))
+        for uuid in (assignment.question_uuid for assignment in assigned)
+    }
+
+
+def list_people(ledger: Ledger, batch_id: str) -> list[tuple[str, str]]:
+    """Everybody with work in the batch and their role, by name."""
+    with ledger.read() as connection:
+        return sorted({(one.annotator, one.role) for one in read_assignments(connection, batch_id)})
 
 
 def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:

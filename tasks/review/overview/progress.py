@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _MOST_LOOKED_AT = 100
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,97 @@ class BatchProgress:
     question_count: int
     states: Mapping[str, int]
     annotators: Sequence[AnnotatorProgress]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What somebody has to do in the batches that are open.
+
+    Attributes:
+        annotator: who.
+        open_count: questions given to them that wait for a decision.
+        overdue_count: of these, past their due moment.
+        due_at: the earliest due moment of what is open; null without any.
+        quota: questions per day that they are to do at most.
+        capacity: questions that they can hold at once.
+        decided_today_count: decisions since the day began (UTC).
+        needed_per_day: decisions per day that finish what is open in time; null where nothing is, or it is too late.
+    """
+
+    annotator: str
+    open_count: int
+    overdue_count: int
+    due_at: str | None
+    quota: int
+    capacity: int
+    decided_today_count: int
+    needed_per_day: float | None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is overdue, or no longer to be done in time at the daily quota.
+
+        A day that has begun counts whole: who was given as much as the days hold is not behind a minute later.
+        """
+        if self.overdue_count or not self.needed_per_day:
+            return self.overdue_count > 0
+        return self.open_count > self.quota * math.ceil(self.open_count / self.needed_per_day)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSummary:
+    """A batch and its work.
+
+    It counts what is given out, decided and overdue (reviews and adjudications), and the disputes given out.
+    """
+
+    batch_id: str
+    status: str
+    created_at: str
+    due_at: str
+    assigned_count: int
+    decided_count: int
+    overdue_count: int
+    dispute_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkShare:
+    """Part of a batch's work: that of a discipline, or of an annotator in a role.
+
+    `due_at` is None when none waits.
+    """
+
+    name: str
+    role: str
+    assigned_count: int
+    decided_count: int
+    overdue_count: int
+    due_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDetail:
+    """A batch in detail.
+
+    Attributes:
+        batch_id, status, due_at: the batch.
+        states: questions by state of the gate (`accepted rejected waiting disputed`).
+        disciplines: its work by discipline.
+        annotators: its work by annotator and role.
+    """
+
+    batch_id: str
+    status: str
+    due_at: str
+    states: dict[str, int]
+    disciplines: Sequence[WorkShare]
+    annotators: Sequence[WorkShare]
+
+    @property
+    def unsettled_count(self) -> int:
+        """Questions on which something is still waited for."""
+        return self.states["waiting"] + self.states["disputed"]
 
 
 def list_progress(ledger: Ledger, now: str) -> list[BatchProgress]:
@@ -142,41 +234,6 @@ def read_outcomes(
     return compute_outcomes(items, decisions, batch.review_count)
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
-    """What somebody has to do in the batches that are open.
-
-    Attributes:
-        annotator: who.
-        open_count: questions given to them that wait for a decision.
-        overdue_count: of these, past their due moment.
-        due_at: the earliest due moment of what is open; null without any.
-        quota: questions per day that they are to do at most.
-        capacity: questions that they can hold at once.
-        decided_today_count: decisions since the day began (UTC).
-        needed_per_day: decisions per day that finish what is open in time; null where nothing is, or it is too late.
-    """
-
-    annotator: str
-    open_count: int
-    overdue_count: int
-    due_at: str | None
-    quota: int
-    capacity: int
-    decided_today_count: int
-    needed_per_day: float | None
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether something is overdue, or no longer to be done in time at the daily quota.
-
-        A day that has begun counts whole: who was given as much as the days hold is not behind a minute later.
-        """
-        if self.overdue_count or not self.needed_per_day:
-            return self.overdue_count > 0
-        return self.open_count > self.quota * math.ceil(self.open_count / self.needed_per_day)
-
-
 def list_workloads(
     ledger: Ledger, settings: Settings, now: str, batch_id: str | None = None
 ) -> list[Workload]:
@@ -226,65 +283,6 @@ def _sum_up(
         decided_today_count=today,
         needed_per_day=needed,
     )
-
-
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class BatchSummary:
-    """A batch and its work.
-
-    It counts what is given out, decided and overdue (reviews and adjudications), and the disputes given out.
-    """
-
-    batch_id: str
-    status: str
-    created_at: str
-    due_at: str
-    assigned_count: int
-    decided_count: int
-    overdue_count: int
-    dispute_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class WorkShare:
-    """Part of a batch's work: that of a discipline, or of an annotator in a role.
-
-    `due_at` is None when none waits.
-    """
-
-    name: str
-    role: str
-    assigned_count: int
-    decided_count: int
-    overdue_count: int
-    due_at: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class BatchDetail:
-    """A batch in detail.
-
-    Attributes:
-        batch_id, status, due_at: the batch.
-        states: questions by state of the gate (`accepted rejected waiting disputed`).
-        disciplines: its work by discipline.
-        annotators: its work by annotator and role.
-    """
-
-    batch_id: str
-    status: str
-    due_at: str
-    states: dict[str, int]
-    disciplines: Sequence[WorkShare]
-    annotators: Sequence[WorkShare]
-
-    @property
-    def unsettled_count(self) -> int:
-        """Questions on which something is still waited for."""
-        return self.states["waiting"] + self.states["disputed"]
 
 
 def list_batch_summaries(ledger: Ledger, now: str) -> list[BatchSummary]:

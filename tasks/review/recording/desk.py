@@ -104,11 +104,6 @@ class RefusedSubmission:
     is_final: bool = False
 
 
-def name_unit(batch_id: str, annotator: str, role: str) -> str:
-    """What somebody hands in of a batch, as the lake's `quarantine` names it."""
-    return f"{batch_id}/{annotator}/{role}"
-
-
 @dataclass(frozen=True)
 class SubmissionReceipt:
     """What recording a submission changed."""
@@ -134,6 +129,11 @@ class DeskReport:
     refusals: Sequence[RefusedSubmission]
     adjudications: Sequence[AdjudicationSummary]
     complete_batches: Sequence[str]
+
+
+def name_unit(batch_id: str, annotator: str, role: str) -> str:
+    """What somebody hands in of a batch, as the lake's `quarantine` names it."""
+    return f"{batch_id}/{annotator}/{role}"
 
 
 def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], now: str) -> DeskReport:

@@ -51,6 +51,7 @@ KEPT = (
     "is kept; it cannot be shown in these cells. Leave the row empty to keep it.",
     "已保存，但无法在单元格中完整显示。此行留空即保持不变。",
 )
+_WITH_MATHEMATICS = ("material", "stem", "options", "answer", "explanation", "earlier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,6 @@ def render_card(one: WorkItem, language: Language, *, is_kept_unshown: bool = Fa
         paragraphs.append(CardParagraph(name, name_heading(name, language), first))
         paragraphs += [CardParagraph("", "", line) for line in rest]
     return paragraphs
-
-
-_WITH_MATHEMATICS = ("material", "stem", "options", "answer", "explanation", "earlier")
 
 
 def name_heading(section: str, language: Language) -> str:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 # Enough to correct a file by; a workbook of another format would otherwise fill the screen.
 MOST_REPORTED = 100
+MARK = ".to-correct"
+# More than this many copies of one file are a mistake, not corrections.
+_MOST_COPIES = 99
 
 
 @dataclass(frozen=True)
@@ -133,11 +136,6 @@ def _render_return(file: _File, copy: Path) -> str:
         "Correct them there and import that file."
     )
     return f"{head}\n{render_faults(faults, MOST_REPORTED, language)}"
-
-
-MARK = ".to-correct"
-# More than this many copies of one file are a mistake, not corrections.
-_MOST_COPIES = 99
 
 
 def name_original(path: Path) -> str:

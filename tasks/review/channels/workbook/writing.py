@@ -45,6 +45,15 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import guidelines
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A question ready to be written: the parts of its card, and what its cells to fill in hold."""
+
+    one: WorkItem
+    parts: Sequence[Sequence[CardParagraph]]
+    inputs: Mapping[str, str]
+
+
 def export_open_batches(
     ledger: Ledger, folder: Path, *, language: Language | None = None, archive: Path | None = None
 ) -> list[Path]:
@@ -136,15 +145,6 @@ def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
             f"{path} holds {count} decisions that were not imported, and would be written over. Import them first: "
             f"proctor review import {path.parent} (rows that it refuses are marked in a copy). Or move it away."
         )
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A question ready to be written: the parts of its card, and what its cells to fill in hold."""
-
-    one: WorkItem
-    parts: Sequence[Sequence[CardParagraph]]
-    inputs: Mapping[str, str]
 
 
 def _write_workbook(
