@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
-    import pyarrow as pa
 
 MONTH_PATTERN = r"^\d{4}-(0[1-9]|1[0-2])$"
 UUID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
@@ -99,29 +98,8 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     @cached_property
-    def arrow_schema(self) -> pa.Schema:
-        """The Arrow schema; nullability is checked by the rules, not by Arrow."""
-        import pyarrow as pa
-
-        types = {
-            "text": pa.string(),
-            "int": pa.int64(),
-            "float": pa.float64(),
-            "bool": pa.bool_(),
-            "timestamp": pa.timestamp("us", tz="UTC"),
-            "date": pa.date32(),
-            "texts": pa.list_(pa.string()),
-            "ints": pa.list_(pa.int64()),
-            "options": pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())])),
-            "pictures": pa.list_(
-                pa.struct([("number", pa.int64()), ("sha256", pa.string()), ("place", pa.string())])
-            ),
-        }
-        return pa.schema([(column.name, types[column.type]) for column in self.columns])
-
-    @cached_property
     def polars_schema(self) -> dict[str, pl.DataType]:
-        """The same as Polars types, for building and casting frames."""
+        """Polars types by column, for building and casting frames; the rules check what may be null."""
         import polars as pl
 
         types: dict[str, pl.DataType] = {

@@ -37,7 +37,7 @@ SECTIONS: Final = {
         Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
         Listed(
             "init",
-            "operate.operations",
+            "operate.installation",
             "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in.",
         ),
         Listed(
@@ -47,10 +47,10 @@ SECTIONS: Final = {
         ),
         Listed(
             "doctor",
-            "operate.operations",
+            "operate.upkeep",
             "Check the installation and the data: programs, versions and stores.",
         ),
-        Listed("status", "operate.operations", "Show what runs and what lies where."),
+        Listed("status", "operate.installation", "Show what runs and what lies where."),
     ),
     "Papers become questions": (
         Listed(
@@ -188,12 +188,16 @@ SECTIONS: Final = {
         ),
     ),
     "Keep it running": (
-        Listed("up", "operate.operations", "Start a local Prefect server (and worker) in the background."),
-        Listed("down", "operate.operations", "Stop the server and worker of this PROCTOR_HOME."),
+        Listed("up", "operate.installation", "Start a local Prefect server (and worker) in the background."),
+        Listed("down", "operate.installation", "Stop the server and worker of this PROCTOR_HOME."),
         Listed(
-            "deploy", "operate.operations", "Register every flow of deployments/prefect.yaml with the server."
+            "deploy",
+            "operate.installation",
+            "Register every flow of deployments/prefect.yaml with the server.",
         ),
-        Listed("worker", "operate.operations", "Run what deployments start on this host, until interrupted."),
+        Listed(
+            "worker", "operate.installation", "Run what deployments start on this host, until interrupted."
+        ),
         Listed(
             "hosts",
             "operate.hosts",
@@ -213,13 +217,13 @@ SECTIONS: Final = {
         ),
         Listed(
             "backup",
-            "operate.operations",
+            "operate.upkeep",
             "Copy ledger, lake, archive and secrets, consistently, while flows may run.",
         ),
-        Listed("restore", "operate.operations", "Put a backup into an empty PROCTOR_HOME."),
+        Listed("restore", "operate.upkeep", "Put a backup into an empty PROCTOR_HOME."),
         Listed(
             "compact",
-            "operate.operations",
+            "operate.upkeep",
             "Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.",
         ),
         Listed(

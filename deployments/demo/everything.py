@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from deployments.demo.league import (
+from deployments.demo.beside_the_exam import (
     LEAGUE,
     label_failures,
     rate_round,

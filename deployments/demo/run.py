@@ -100,7 +100,7 @@ def run_demo(
 
 
 def _run_stages(settings: Settings, result: DemoResult) -> None:
-    from deployments.demo.league import play_demo_league, report_demo_league
+    from deployments.demo.beside_the_exam import play_demo_league, report_demo_league
     from deployments.demo.simulation import serving_models
     from deployments.flow_runs import load_flow, run_flow
 

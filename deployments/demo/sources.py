@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,53 +75,12 @@ class Paper:
         return tuple(question for section in self.sections for question in section.questions)
 
 
-@dataclass(frozen=True)
-class ReviewDecision:
-    """What the demo's annotators decide about one question.
-
-    That is a reason to reject it, or corrected fields.
-    """
-
-    paper: str
-    number: int
-    stem_begins: str
-    decision: str
-    reason: str
-    fields: Mapping[str, Any]
-    comment: str
-    duplicate_of: tuple[str, int] | None
-
-
 def read_papers(folder: Path = QUESTIONS_FOLDER) -> list[Paper]:
     """Read every paper of the folder, in the order of the file names.
 
     Raises UsageError, naming the file and the question, when a source is not as it should be.
     """
     return [_read_paper(path) for path in sorted(folder.glob("*.yaml")) if path.name != REVIEW_FILE]
-
-
-def read_review_decisions(folder: Path = QUESTIONS_FOLDER) -> list[ReviewDecision]:
-    """Read the decisions for the demo's review step.
-
-    A question that is not named here is accepted.
-    """
-    content = yaml.safe_load((folder / REVIEW_FILE).read_text(encoding="utf-8"))
-    return list(_decisions(content["rejections"], "reject")) + list(_decisions(content["edits"], "edit"))
-
-
-def _decisions(rows: list[dict[str, Any]], decision: str) -> Iterator[ReviewDecision]:
-    for row in rows:
-        original = row.get("duplicate_of")
-        yield ReviewDecision(
-            paper=row["paper"],
-            number=row["number"],
-            stem_begins=row["stem"],
-            decision=decision,
-            reason=row.get("reason", ""),
-            fields=row.get("fields", {}),
-            comment=row["comment"],
-            duplicate_of=(original["paper"], original["number"]) if original else None,
-        )
 
 
 def _read_paper(path: Path) -> Paper:

@@ -28,10 +28,9 @@ class PublicLogWriter:
     A file that is refused stops no sitting: it is said once, and tried again.
     """
 
-    def __init__(self, ledger: Ledger, settings: Settings, pause_s: float = PAUSE_S) -> None:
+    def __init__(self, ledger: Ledger, settings: Settings) -> None:
         self._ledger = ledger
         self._settings = settings
-        self._pause_s = pause_s
         self._written = -1
         self._refusal = ""
         self._task = asyncio.create_task(self._serve())
@@ -45,7 +44,7 @@ class PublicLogWriter:
 
     async def _serve(self) -> None:
         while True:
-            await asyncio.sleep(self._pause_s)
+            await asyncio.sleep(PAUSE_S)
             await run_in_threadpool(self._write)
 
     def _write(self) -> None:

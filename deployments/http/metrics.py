@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: of a server's calls, and of runs as the ledger has them.
+"""Numbers of runs for Prometheus, as the ledger has them: printed, written or served.
 
 They hold no name of a person, no address and no content.
 
@@ -11,7 +11,7 @@ import hmac
 import ipaddress
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Iterator
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,9 +20,6 @@ from typing import TYPE_CHECKING, Any, Final
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
     generate_latest,
 )
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -35,66 +32,9 @@ from schemas.settings import Settings
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
-Scope = MutableMapping[str, Any]
-Send = Callable[[Any], Awaitable[None]]
 
 PATH: Final = "/metrics"
 METRICS_HOST: Final = "127.0.0.1"
-_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# What no route of ours is: strangers may ask for anything, and must not make a new line each time.
-_UNKNOWN_ROUTE: Final = "other"
-_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-
-
-class CallMetrics:
-    """How many calls a server had, of which route, how they ended and how long they took."""
-
-    def __init__(self, server: str, registry: CollectorRegistry) -> None:
-        self._server = server
-        self._calls = Counter(
-            "proctor_http_requests",
-            "Calls that are over.",
-            ("server", "method", "route", "status"),
-            registry=registry,
-        )
-        self._seconds = Histogram(
-            "proctor_http_request_seconds",
-            "How long a call took.",
-            ("server", "route"),
-            registry=registry,
-            buckets=_SECONDS,
-        )
-        self._in_flight = Gauge(
-            "proctor_http_requests_in_flight", "Calls under way.", ("server",), registry=registry
-        )
-
-    def count(self, app: Any) -> Any:
-        """The application, its calls counted."""
-
-        async def counted(scope: Scope, receive: Any, send: Send) -> None:
-            if scope["type"] != "http":
-                await app(scope, receive, send)
-                return
-            status, started = 0, time.perf_counter()
-
-            async def noted(message: Any) -> None:
-                nonlocal status
-                if message["type"] == "http.response.start":
-                    status = int(message["status"])
-                await send(message)
-
-            in_flight = self._in_flight.labels(self._server)
-            in_flight.inc()
-            try:
-                await app(scope, receive, noted)
-            finally:
-                in_flight.dec()
-                route = _name_route(scope)
-                method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN_ROUTE
-                self._calls.labels(self._server, method, route, str(status)).inc()
-                self._seconds.labels(self._server, route).observe(time.perf_counter() - started)
-
-        return counted
 
 
 class RunMetrics(Collector):
@@ -292,16 +232,6 @@ def _make_handler(registry: CollectorRegistry, token: str | None) -> type[BaseHT
             """Nothing: what is asked every few seconds fills no log."""
 
     return Handler
-
-
-def _name_route(scope: Scope) -> str:
-    """The route's pattern, never the path.
-
-    A path holds names of sessions, and there is no end of them.
-    """
-    route = scope.get("route")
-    path = getattr(route, "path", None)
-    return str(path) if path else _UNKNOWN_ROUTE
 
 
 def _is_loopback(host: str) -> bool:

@@ -118,7 +118,8 @@ def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
     """
     from prometheus_client import CollectorRegistry
 
-    from deployments.http.metrics import METRICS_HOST, PATH, CallMetrics, open_metrics_server
+    from deployments.http.call_metrics import CallMetrics
+    from deployments.http.metrics import METRICS_HOST, PATH, open_metrics_server
 
     registry = CollectorRegistry()
     counted = CallMetrics(name.removeprefix("The "), registry).count(app)

@@ -1,8 +1,6 @@
-"""What a simulated candidate answers.
+"""What a simulated candidate answers, and what it remembers of questions that it has read.
 
 It is right as often as its profile says, and otherwise plausibly wrong.
-
-What a simulated model remembers of questions that it has read: the span behind a blank.
 """
 
 from __future__ import annotations

@@ -72,12 +72,11 @@ class SimulatedServer:
         self,
         profile: ServerProfile,
         key: AnswerKey,
-        memory: Memory | None = None,
         batch_folder: Path | None = None,
     ) -> None:
         self.profile = profile
         self.key = key
-        self.memory: Memory = memory or {}
+        self.memory: Memory = {}
         self.requests: Counter[str] = Counter()
         self.served: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
@@ -266,12 +265,10 @@ def start_model_server(
     key: AnswerKey | bytes | Path | None = None,
     *,
     port: int = 0,
-    host: str = LOCAL,
     memory: Memory | None = None,
-    batch_folder: Path | None = None,
 ) -> RunningServer:
     """Start a server in a thread and return when it listens; port 0 takes a free one."""
-    state = _prepare(profile, key, batch_folder)
+    state = _prepare(profile, key, None)
     state.memory = memory or {}
     ready: threading.Event = threading.Event()
     found: dict[str, Any] = {}
@@ -279,7 +276,7 @@ def start_model_server(
     def run() -> None:
         loop = asyncio.new_event_loop()
         try:
-            runner, found["url"] = loop.run_until_complete(_listen(state, host, port))
+            runner, found["url"] = loop.run_until_complete(_listen(state, LOCAL, port))
         except BaseException as error:  # the starter raises it in its own thread
             found["error"] = error
             ready.set()

@@ -42,9 +42,10 @@ from deployments.flow_runs import begin_continuation
 from deployments.web.account_routes import add_account_routes
 from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
+from deployments.web.guideline_routes import add_guideline_routes
 from deployments.web.lake import LakeDoor
 from deployments.web.mark_routes import add_mark_routes
-from deployments.web.message_routes import add_guideline_routes, add_message_routes
+from deployments.web.message_routes import add_message_routes
 from deployments.web.originals import Sights, SimilarShelf
 from deployments.web.pages import STATIC, render_page
 from deployments.web.paper_routes import add_paper_routes

@@ -1,13 +1,6 @@
-"""The coordinators' side of what is written on questions: what waits, and the answer.
-
-What changed in the guidelines.
-
-It is published by coordinators, and shown to each annotator until they have read it.
-"""
+"""The coordinators' side of what is written on questions: what waits, and the answer."""
 
 from __future__ import annotations
-
-from urllib.parse import quote
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
@@ -16,22 +9,18 @@ from starlette.responses import RedirectResponse, Response
 
 from deployments.auth import SignedIn
 from deployments.web.pages import render_page
-from deployments.web.show import choose_language, make_reference, read_reference, show_question
-from deployments.web.visitor import ANNOTATORS, COORDINATORS, Coordinator, Form, Store, Visitor, keep_own_path
+from deployments.web.references import make_reference, read_reference
+from deployments.web.show import choose_language, show_question
+from deployments.web.visitor import COORDINATORS, Coordinator, Form, Store, Visitor
 from schemas.errors import GateError, UsageError
 from tasks.review.desk import (
     MOST_CHARACTERS,
     NewMessage,
     count_waiting,
     list_conversations,
-    list_guidelines,
-    list_unread_guidelines,
-    mark_guidelines_read,
     open_for_coordinator,
-    publish_guidelines,
     write_message,
 )
-from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 
 
@@ -100,62 +89,3 @@ def _read(request: Request, visitor: SignedIn, batch_id: str, reference: str) ->
     if uuid is None:
         raise HTTPException(404)
     return uuid
-
-
-def add_guideline_routes(app: FastAPI) -> None:
-    """Add the pages of the guidelines, which annotators and coordinators have."""
-
-    @app.get("/guidelines")
-    def show_guidelines(request: Request, visitor: Visitor, ledger: Store, then: str = "/") -> Response:
-        _need_reader(visitor)
-        unread = list_unread_guidelines(ledger, visitor.user_id) if visitor.role in ANNOTATORS else ()
-        return render_page(
-            request,
-            "guidelines.html",
-            visitor,
-            versions=list_guidelines(ledger),
-            unread={one.version for one in unread},
-            newest=unread[-1].version if unread else 0,
-            then=keep_own_path(then),
-            published=request.query_params.get("published") == "1",
-        )
-
-    @app.post("/guidelines/read")
-    def mark_read(request: Request, visitor: Visitor, ledger: Store, form: Form) -> Response:
-        _need_reader(visitor)
-        version = form.get("version", "")
-        if not (version.isdecimal() and len(version) < 9):
-            raise HTTPException(400)
-        try:
-            mark_guidelines_read(ledger, visitor.user_id, int(version), now_text())
-        except UsageError:
-            raise HTTPException(400) from None
-        return RedirectResponse(keep_own_path(form.get("then", "/")), 303)
-
-    @app.post("/guidelines")
-    def publish(request: Request, visitor: Visitor, ledger: Store, form: Form) -> Response:
-        if visitor.role not in COORDINATORS:
-            raise HTTPException(404)
-        try:
-            publish_guidelines(
-                ledger,
-                form.get("changes", ""),
-                now_text(),
-                changes_zh=form.get("changes_zh", ""),
-                published_by=visitor.user_id,
-            )
-        except UsageError:
-            raise HTTPException(400) from None
-        return RedirectResponse("/guidelines?published=1", 303)
-
-
-def find_unread(request: Request, visitor: SignedIn, ledger: Ledger) -> Response | None:
-    """Where an annotator is led first who has not read what changed; null for everybody else."""
-    if visitor.role not in ANNOTATORS or not list_unread_guidelines(ledger, visitor.user_id):
-        return None
-    return RedirectResponse(f"/guidelines?then={quote(request.url.path)}", 303)
-
-
-def _need_reader(visitor: SignedIn) -> None:
-    if visitor.role not in (*ANNOTATORS, *COORDINATORS):
-        raise HTTPException(404)

@@ -22,11 +22,12 @@ from deployments.web.card import (
     write_given,
     write_original,
 )
-from deployments.web.message_routes import find_unread
+from deployments.web.guideline_routes import find_unread
 from deployments.web.originals import BusyError, Sight, Sights, SimilarShelf
 from deployments.web.pages import count_days, render_page
 from deployments.web.pictures import ReviewPictures, place_pictures_in
-from deployments.web.show import choose_language, make_reference, read_reference, show_question
+from deployments.web.references import make_reference, read_reference
+from deployments.web.show import choose_language, show_question
 from deployments.web.visitor import COORDINATORS, Body, Config, Store, Visitor
 from schemas.errors import DocumentError, GateError, StoreError, UsageError
 from schemas.reviews import REJECT_REASONS

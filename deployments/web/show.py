@@ -1,25 +1,12 @@
-"""A question as people read it: safe HTML, whatever its text holds.
+"""A question as people read it, in their language: safe HTML, whatever its text holds.
 
-The words of the web pages in the reader's language (wording.yaml).
-
-This also decides which language that is.
-
-What addresses call a question.
-
-It is a number that says nothing, cannot be guessed, and means nothing to anybody else.
-
-A UUID of a question is computed from its content, so it would let people test what is in the bank. In an address it is
-enciphered for the annotator and the batch (a Feistel network of four rounds over HMAC-SHA256: Luby and Rackoff, SIAM J.
-Computing 17, 1988). Somebody else's address deciphers to a UUID that nobody was given.
+The words of the pages are those of wording.yaml.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
-import hmac
 import re
-import uuid
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
@@ -38,8 +25,6 @@ _TOKENS = re.compile(r"[A-Za-z]+|\d+|\s+|.", re.DOTALL)
 _MOST_COMPARED = 4_000
 _MARKS = {"removed": Markup("<del>{}</del>"), "added": Markup("<ins>{}</ins>")}
 LANGUAGE_COOKIE = "proctor_language"
-_ROUNDS = 4
-_HALF_BYTES = 8
 
 
 def show_bare_question(content: QuestionContent, language: Language) -> Markup:
@@ -173,39 +158,3 @@ def choose_language(request: Request) -> Language:
     chosen = request.cookies.get(LANGUAGE_COOKIE)
     asked = [part.split(";")[0].strip()[:2] for part in request.headers.get("accept-language", "").split(",")]
     return next((one for name in (chosen, *asked) for one in LANGUAGES if one == name), "en")
-
-
-def make_reference(key: bytes, annotator: str, batch_id: str, question_uuid: str) -> str:
-    """The 32 hexadecimal digits by which the annotator's addresses name the question."""
-    whole = uuid.UUID(question_uuid).bytes
-    left, right = whole[:_HALF_BYTES], whole[_HALF_BYTES:]
-    for number in range(_ROUNDS):
-        left, right = right, _mix(left, _draw(key, annotator, batch_id, number, right))
-    return (left + right).hex()
-
-
-def read_reference(key: bytes, annotator: str, batch_id: str, reference: str) -> str | None:
-    """The UUID that a reference stands for, of a question or of nothing.
-
-    Returns None where it is no reference.
-    """
-    try:
-        whole = bytes.fromhex(reference)
-    except ValueError:
-        return None
-    if len(whole) != 2 * _HALF_BYTES:
-        return None
-    left, right = whole[:_HALF_BYTES], whole[_HALF_BYTES:]
-    for number in reversed(range(_ROUNDS)):
-        left, right = _mix(right, _draw(key, annotator, batch_id, number, left)), left
-    return str(uuid.UUID(bytes=left + right))
-
-
-def _draw(key: bytes, annotator: str, batch_id: str, number: int, half: bytes) -> bytes:
-    # Lengths stand before the names, so that no two pairs of names are the same text.
-    text = f"{len(annotator)} {annotator} {len(batch_id)} {batch_id} {number} ".encode() + half
-    return hmac.new(key, text, hashlib.sha256).digest()[:_HALF_BYTES]
-
-
-def _mix(one: bytes, other: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(one, other, strict=True))

@@ -253,7 +253,7 @@ def _admit(request: Request, kind_name: str, name: str, person: Recognised | Non
     return is_admitted
 
 
-def _start_session(request: Request, kind_name: str, name: str, teams: Sequence[str] = ()) -> str:
+def _start_session(request: Request, kind_name: str, name: str, teams: Sequence[str]) -> str:
     """A session that nobody had before; the one that the browser had ends."""
     before = read_visitor(request)
     if before is not None:

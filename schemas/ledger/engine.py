@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.ledger.row import Index, LedgerRow, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, long_number, moment, number_key
 
 # What the first entry of a chain follows.
 NO_HASH: Final = "0" * 64
@@ -21,7 +21,7 @@ class AccessEntry(
 ):
     """An entry of the audit log: who tried what, and what came of it."""
 
-    access_id: int = column(key=True, is_counted=True)
+    access_id: int = number_key(is_counted=True)
     number: int | None = column(
         about="Place in the one chain; null in the chains of sessions that were before."
     )
@@ -60,12 +60,12 @@ class PublicLine(
 ):
     """A line of the public log."""
 
-    number: int = column(about="Line of the file, from 1.", key=True, is_counted=False)
+    number: int = number_key("Line of the file, from 1.", is_counted=False)
     kind: str = column(40)
     run_id: str | None = column(80, "The run that the entry is about; null for none.")
     line: str = column(about="The line to the byte, without its newline.")
     line_hash: str = column(64, "SHA-256 of the line.")
-    ends_at: int = column(about="Bytes of the file up to the end of the line.", type="bigint")
+    ends_at: int = long_number("Bytes of the file up to the end of the line.")
 
 
 class StoredPublicHead(
@@ -78,7 +78,7 @@ class StoredPublicHead(
     chain: int = column(about="Always 1: there is one row.", key=True)
     number: int = column(about="Number of the last line, 0 for none.")
     line_hash: str = column(64, "Hash of the last line.")
-    ends_at: int = column(about="Bytes of all lines with their newlines.", type="bigint")
+    ends_at: int = long_number("Bytes of all lines with their newlines.")
 
 
 class LandingMark(LedgerRow, table="landing_marks"):
@@ -182,7 +182,7 @@ class Backup(LedgerRow, table="backups", indexes=(Index("ix_backups_begun_at", (
 class Installation(LedgerRow, table="installation", checks={"number": "number = 1"}):
     """The installation that a ledger's file belongs to, and how many commits it has counted."""
 
-    number: int = column(about="Always 1: there is one row.", key=True, is_counted=False)
+    number: int = number_key("Always 1: there is one row.", is_counted=False)
     installation_id: str = column(36, "The same in the home's secrets and in the lake's catalog.")
     given_at: str = moment()
     commit_count: int = column(

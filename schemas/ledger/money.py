@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.ledger.row import Index, LedgerRow, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment, number_key
 
 # Calls of the exam land with their sessions; only the others are looked for by their time.
 NOT_EXAM: Final = "purpose <> 'exam'"
@@ -107,7 +107,7 @@ class RunBudget(LedgerRow, table="run_budgets"):
 class BudgetLimit(LedgerRow, table="budget_limits", indexes=(Index("ix_budget_limits_run_id", ("run_id",)),)):
     """What a run may spend from a moment on, and why."""
 
-    number: int = column(key=True, is_counted=True)
+    number: int = number_key(is_counted=True)
     run_id: str = column(200)
     limit_usd: float = column(about="The last of a run counts, in place of the one it was planned with.")
     reason: str = column()

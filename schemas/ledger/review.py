@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.ledger.row import Index, LedgerRow, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment, number_key
 
 
 # No foreign keys to `users` on this side: embedded, it lies in the exam's file (warehouse/ledger/engine/sides.py).
@@ -130,7 +130,7 @@ class ReviewMessage(
 class GuidelineVersion(LedgerRow, table="guideline_versions"):
     """A version of the guidelines by which annotators decide, and what changed in it."""
 
-    version: int = column(key=True, is_counted=False)
+    version: int = number_key(is_counted=False)
     changes: str = column(about="What changed, in the words of who published it.")
     changes_zh: str | None = column(about="The same in Chinese, where it was written.")
     published_by: str | None = column(120, "Null where a command published it.")

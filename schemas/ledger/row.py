@@ -89,13 +89,11 @@ def column(
     size: int | None = None,
     about: str = "",
     *,
-    type: str | None = None,
     key: bool = False,
     refers_to: str | None = None,
     allowed: tuple[str, ...] | None = None,
     default: Any = _MISSING,
     stored_default: str | bool | None = None,
-    is_counted: bool | None = None,
 ) -> Any:
     """What a column is besides its name, its type and whether it may be null.
 
@@ -104,7 +102,7 @@ def column(
     `about` is the column's comment in the database: changing it needs a migration.
     """
     return {
-        "type": type,
+        "type": None,
         "about": about,
         "allowed": allowed,
         "size": size,
@@ -112,8 +110,18 @@ def column(
         "refers_to": refers_to,
         "default": default,
         "stored_default": stored_default,
-        "is_counted": is_counted,
+        "is_counted": None,
     }
+
+
+def number_key(about: str = "", *, is_counted: bool) -> Any:
+    """A key of whole numbers: counted by the engine, or given with the row."""
+    return column(about=about, key=True) | {"is_counted": is_counted}
+
+
+def long_number(about: str) -> Any:
+    """A whole number that may need 64 bits."""
+    return column(about=about) | {"type": "bigint"}
 
 
 def moment(about: str = "") -> Any:
@@ -121,7 +129,9 @@ def moment(about: str = "") -> Any:
     return column(32, about)
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column, moment))
+@dataclass_transform(
+    kw_only_default=True, frozen_default=True, field_specifiers=(column, number_key, long_number, moment)
+)
 class LedgerRow:
     """A row, frozen, made from its values by name.
 

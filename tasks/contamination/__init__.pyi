@@ -1,11 +1,11 @@
 # A line for each organisation.
-from .report import describe_leaks as describe_leaks
+from .leak_watch import describe_leaks as describe_leaks
 
 # One row per organisation from the rows of `leak_rows` of one edition: organisation, question_count, met_count, gain in stars with
-from .report import find_leaks as find_leaks
+from .leak_watch import find_leaks as find_leaks
 
 # One row per organisation of the last edition of a run: gain on questions met before, its error, and the power of the look.
-from .report import watch_leaks as watch_leaks
+from .leak_watch import watch_leaks as watch_leaks
 
 # The question with its blank inside the messages; null when there is none.
 from .spans import extract_passage as extract_passage

@@ -18,9 +18,8 @@ class Presence:
     Once it is closed, or this process is dead, what it left under way may be sent by others.
     """
 
-    def __init__(self, ledger: Ledger, *, lease_s: float = LEASE_S) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._lease_s = lease_s
         self._lock = threading.Lock()
         self._holder: str | None = None
         self._renewal: Renewal | None = None
@@ -32,15 +31,9 @@ class Presence:
             if self._holder is None:
                 holder = uuid4().hex
                 with self._ledger.write() as connection:
-                    open_lease(
-                        connection,
-                        holder,
-                        host=name_host(),
-                        process_id=os.getpid(),
-                        lease_s=self._lease_s,
-                    )
+                    open_lease(connection, holder, host=name_host(), process_id=os.getpid(), lease_s=LEASE_S)
                 self._holder = holder
-                self._renewal = Renewal("calls", self._renew, self._lease_s)
+                self._renewal = Renewal("calls", self._renew, LEASE_S)
             return self._holder
 
     def close(self) -> None:
@@ -58,5 +51,5 @@ class Presence:
         holder = self._holder
         if holder is not None:
             with self._ledger.write() as connection:
-                renew_lease(connection, holder, lease_s=self._lease_s)
+                renew_lease(connection, holder, lease_s=LEASE_S)
         return True

@@ -55,7 +55,7 @@ def draw_short_order(names: Iterable[str], *salt: object) -> list[str]:
     return sorted(names, key=rank)
 
 
-def draw_share(items: Sequence[T], share: float, *salt: object, name: Callable[[T], object] = str) -> list[T]:
+def draw_share(items: Sequence[T], share: float, *salt: object) -> list[T]:
     """That share of the items, rounded, in the drawn order.
 
     It holds at least one item where there is any, and none for a share of 0.
@@ -64,7 +64,7 @@ def draw_share(items: Sequence[T], share: float, *salt: object, name: Callable[[
     """
     if not items or share <= 0:
         return []
-    return draw_order(items, *salt, name=name)[: max(1, round(len(items) * share))]
+    return draw_order(items, *salt)[: max(1, round(len(items) * share))]
 
 
 def _join(parts: Sequence[object]) -> bytes:

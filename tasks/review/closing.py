@@ -35,7 +35,6 @@ class ClosedBatch:
     gold: pl.DataFrame = field(repr=False)
     messages: pl.DataFrame = field(repr=False)
     outcomes: Mapping[str, int]
-    undecided_uuids: Sequence[str]
 
 
 def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False) -> ClosedBatch:
@@ -64,7 +63,6 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
         planted = {row["question_uuid"] for row in gold}
         decisions = [one for one in read_decisions(connection, batch_id) if one.question_uuid not in planted]
         written = messages.read_messages(connection, batch_id)
-    names = {outcome.item.question_uuid: _name_outcome(outcome) for outcome in outcomes}
     return ClosedBatch(
         batch_id=batch_id,
         assignments=_frame(
@@ -78,8 +76,7 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
         messages=_frame(
             "review_messages", [one.as_values() for one in written if one.question_uuid not in planted]
         ),
-        outcomes=dict(sorted(Counter(names.values()).items())),
-        undecided_uuids=[uuid for uuid, name in names.items() if name == "undecided"],
+        outcomes=dict(sorted(Counter(map(_name_outcome, outcomes)).items())),
     )
 
 

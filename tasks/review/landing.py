@@ -1,11 +1,4 @@
-"""Between the gate and the lake.
-
-It reads what nobody has reviewed yet, and lands what a closed batch leaves.
-
-The batch that unreviewed questions wait in.
-
-It is opened as soon as there is someone to give them to.
-"""
+"""Between the gate and the lake: what is to be reviewed comes in, what is decided lands."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -27,14 +26,6 @@ def test_a_table_states_grain_key_and_one_sentence_per_column() -> None:
             assert (column.low is None and column.high is None) or column.type in ("int", "float"), at
             assert (column.type == "timestamp") == (column.name.endswith("_at") or column.name == "at"), at
             assert (column.type == "bool") == column.name.startswith(("is_", "has_", "was_")), at
-
-
-def test_arrow_and_polars_say_the_same_of_a_table() -> None:
-    for table in TABLES.values():
-        frame = pl.DataFrame(schema=table.polars_schema)
-        arrow = frame.to_arrow().cast(table.arrow_schema)
-        assert arrow.schema.names == list(table.column_names), table.name
-        assert pl.from_arrow(arrow).schema == frame.schema, table.name  # type: ignore[union-attr]
 
 
 def test_columns_of_one_name_have_one_type_in_every_table() -> None:

@@ -1,7 +1,4 @@
-"""The audit log, the keys of candidates and what is published.
-
-The commands are exam audit|enrol|receipt|verify.
-"""
+"""What is proven of an exam: exam audit|enrol|receipt|verify, explain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry as it is read: models, organisations; and whether the models answer."""
+"""The registry: models list|add|remove|check, organisations."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""How far a published order rests on the questions that were drawn: stability.
-
-What a fit of all editions from nothing would move: recalibrate.
-
-Which candidates improved since a month: improvement.
-"""
+"""What published editions rest on and show together: stability, recalibrate, improvement."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The league: `league plan|run|status|report|season|enter`.
-
-What people decide in a league: `league validate export|import`.
-
-What a league came to: `league report`.
-"""
+"""The league: plan|run|status|report|season|enter, and what people decide in it: validate."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the hosts of an installation share: hosts list|accept.
-
-The clock as the ledger sees it: clock.
-"""
+"""What the hosts of an installation share, and their clocks: hosts list|accept, clock."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One's own first month, guided: `start`.
-
-proctor demo.
-"""
+"""A first month, guided or on sample papers: start, demo."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What must hold of a question: `rules list|check`.
-
-proctor ingest learn.
-"""
+"""What must hold of a question, and how it is learnt: rules list|check, ingest learn."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The people of the review gate: review annotator, reassign, remind.
-
-What annotators and coordinators write to each other: review messages and guidelines.
-"""
+"""The people of the review gate and what they are told: annotator, reassign, remind, messages."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from tasks.bank.augment.variant_rules import (
     find_broken_support_rules,
     has_both_truths,
 )
-from tasks.bank.augment.writing_tasks import STATEMENTS_PER_MATERIAL, WritingTask, list_writing_tasks
+from tasks.bank.augment.writing_tasks import WritingTask, list_writing_tasks
 from tasks.models import CallFailed, CallRequest, ModelClient
 from tasks.models.reading import parse_json_object
 from tasks.questions import Option, Question, QuestionContent
@@ -99,7 +99,6 @@ async def write_variants(
     method: str,
     writing: Writing,
     *,
-    statement_count: int = STATEMENTS_PER_MATERIAL,
     advance: Callable[[int], None] = lambda _: None,
 ) -> WrittenVariants:
     """Variants of accepted originals by one method of `MODEL_METHODS`.
@@ -116,7 +115,6 @@ async def write_variants(
         questions: rows of `review_decisions`, accepted ones.
         method: what to write.
         writing: what the calls are for.
-        statement_count: statements asked for per material.
         advance: told of pieces of work as they are done.
 
     Raises:
@@ -125,8 +123,7 @@ async def write_variants(
     """
     writer = _Writer(client, model, writing)
     work: list[Callable[[], Coroutine[None, None, list[Variant]]]] = [
-        partial(writer.write, piece, method)
-        for piece in list_writing_tasks(questions, method, statement_count)
+        partial(writer.write, piece, method) for piece in list_writing_tasks(questions, method)
     ]
     groups = await _gather(work, advance)
     quarantine = get_table("quarantine").frame(writer.refused)

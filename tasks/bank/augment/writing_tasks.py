@@ -37,9 +37,7 @@ class WritingTask:
     fields: dict[str, str | int] = field(repr=False)
 
 
-def list_writing_tasks(
-    questions: pl.DataFrame, method: str, statement_count: int = STATEMENTS_PER_MATERIAL
-) -> list[WritingTask]:
+def list_writing_tasks(questions: pl.DataFrame, method: str) -> list[WritingTask]:
     """What one method of `MODEL_METHODS` asks about rows of `review_decisions`.
 
     Only the well-formed originals without pictures among them are asked about.
@@ -62,7 +60,9 @@ def list_writing_tasks(
         ]
     if method == "material_to_true_false":
         return [
-            WritingTask(found, None, {"material": found.content.material or "", "count": statement_count})
+            WritingTask(
+                found, None, {"material": found.content.material or "", "count": STATEMENTS_PER_MATERIAL}
+            )
             for found in _list_materials(originals)
         ]
     assert method == "paraphrase", MODEL_METHODS

@@ -80,17 +80,12 @@ def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[n
         return np.stack([found[text].vector for text in texts])
 
 
-def list_similar_pairs(
-    vectors: NDArray[np.float32], threshold: float, is_new: Sequence[bool] | None = None
-) -> Iterator[tuple[int, int, float]]:
+def list_similar_pairs(vectors: NDArray[np.float32], threshold: float) -> Iterator[tuple[int, int, float]]:
     """Pairs of places (lower first) with a cosine of at least `threshold`.
-
-    With `is_new`, one of each pair is new.
 
     Args:
         vectors: one embedding per row; they need not have length 1.
         threshold: smallest cosine.
-        is_new: which rows are new; null compares all.
     """
     import numpy as np
 
@@ -103,5 +98,5 @@ def list_similar_pairs(
         cosines = unit[start : start + BLOCK] @ unit[start:].T
         for row, column in zip(*np.nonzero(cosines >= threshold), strict=True):
             first, second = start + int(row), start + int(column)
-            if second > first and (is_new is None or is_new[first] or is_new[second]):
+            if second > first:
                 yield first, second, min(1.0, float(cosines[row, column]))

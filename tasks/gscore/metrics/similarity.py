@@ -101,16 +101,15 @@ def load_embedder(
     batch_size: int = 32,
     device: str | None = None,
     half_precision: bool | None = None,
-    may_download: bool = False,
 ) -> Embedder:
     """Load a sentence-transformers model by its name or from a folder.
 
     A model is looked up by its name in the local model cache.
 
-    `half_precision` None means on a GPU only. `may_download` allows fetching the model by name when it is not on this machine.
+    `half_precision` None means on a GPU only.
     Raises EmbeddingModelError when the model is missing or unusable, UsageError for impossible windows.
     """
-    label, folder = _find_model(model, may_download)
+    label, folder = _find_model(model)
     fingerprint = _compute_model_hash(folder)
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging as transformers_logging
@@ -143,7 +142,7 @@ def find_embedding_model(model: str | Path) -> str:
 
     Raises EmbeddingModelError as `load_embedder` does.
     """
-    label, folder = _find_model(model, may_download=False)
+    label, folder = _find_model(model)
     return f"{label} in {folder}"
 
 
@@ -311,7 +310,7 @@ class Embedder:
         self._cache.close()
 
 
-def _find_model(model: str | Path, may_download: bool) -> tuple[str, Path]:
+def _find_model(model: str | Path) -> tuple[str, Path]:
     """Return the model's label and its folder.
 
     A folder is labelled with its name only, never with its place.
@@ -324,7 +323,7 @@ def _find_model(model: str | Path, may_download: bool) -> tuple[str, Path]:
             f"There is no folder {folder.name!r} with an embedding model. Give the folder that holds its modules.json."
         )
     else:
-        label, folder = model, _find_by_name(model, may_download)
+        label, folder = model, _find_by_name(model)
     if not (folder / "modules.json").is_file():
         # Without it sentence-transformers would guess mean pooling, which is wrong for the bge models.
         raise EmbeddingModelError(
@@ -333,13 +332,13 @@ def _find_model(model: str | Path, may_download: bool) -> tuple[str, Path]:
     return label, folder
 
 
-def _find_by_name(name: str, may_download: bool) -> Path:
+def _find_by_name(name: str) -> Path:
     import huggingface_hub
 
     # Its warnings about a missing token or network would hide our one sentence.
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     try:
-        return Path(huggingface_hub.snapshot_download(name, local_files_only=not may_download))
+        return Path(huggingface_hub.snapshot_download(name, local_files_only=True))
     except Exception as error:  # not found, no network, malformed name: all mean that there is no model
         raise EmbeddingModelError(
             f"The embedding model {name} is not on this machine ({type(error).__name__}). Fetch it once into the"

@@ -5,10 +5,10 @@ from .anchors import draw_anchors as draw_anchors
 from .anchors import estimate_watch as estimate_watch
 
 # Agreement of `first` and `second`; rows that lack one are left out and counted.
-from .report import compare_marks as compare_marks
+from .marks import compare_marks as compare_marks
 
 # The two columns of a CSV, JSONL or Parquet file as numbers; raises UsageError for what is not there or is no number.
-from .report import read_marks as read_marks
+from .marks import read_marks as read_marks
 
 # A line for each judge, each two judges and each round of raters.
 from .report import describe_calibration as describe_calibration

@@ -83,18 +83,18 @@ def compute_consensus(values: Sequence[int]) -> tuple[int, str]:
     return math.floor(median(values)), "median"
 
 
-def compute_consensuses(ratings: pl.DataFrame, *, least_raters: int = LEAST_RATERS) -> pl.DataFrame:
+def compute_consensuses(ratings: pl.DataFrame) -> pl.DataFrame:
     """One row per response and round that is settled.
 
     Columns: session_id, seq, round, agreed_stars, mean_stars, rater_count, rule.
 
-    Settled is what at least `least_raters` people rated; two who differ by two stars or more wait for an adjudicator, whose
+    Settled is what at least two people rated; two who differ by two stars or more wait for an adjudicator, whose
     stars are then the consensus. `mean_stars` is the mean of all of them. `ratings` has the columns of `human_ratings`;
     other scales than stars are left out. Raises UsageError for a rating that is no whole star.
     """
     rows: list[dict[str, object]] = []
     for key, found in group_ratings(ratings).items():
-        if len(found.stars) < least_raters or found.is_disputed:
+        if len(found.stars) < LEAST_RATERS or found.is_disputed:
             continue
         stars, rule = compute_consensus(found.stars)
         values = list(found.stars)

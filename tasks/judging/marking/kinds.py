@@ -1,11 +1,4 @@
-"""Stars that people give to responses of a calibration round.
-
-Classes that people give to failed responses.
-
-Verdicts that people give in a league.
-
-They are on its questions, and on answers that judges took for memorised.
-"""
+"""The kinds of marks that people give: stars, classes of failures, verdicts of a league."""
 
 from __future__ import annotations
 

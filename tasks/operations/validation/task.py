@@ -43,16 +43,16 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
 
 @task(name="check_all_stores")
 @hide_content
-def check_all_stores(own_deployment: str = "checks") -> dict[str, object]:
+def check_all_stores() -> dict[str, object]:
     """Run every check of the lake, and compare rows by month with the ledger.
 
     It also looks for scheduled runs that did not happen.
 
-    Raises ContractError with what is wrong. The run that looks is no missed one: `own_deployment` is left out.
+    Raises ContractError with what is wrong. The run that looks is no missed one: its own deployment is left out.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
-        found = check_stores(ledger, lake, left_out=(own_deployment,))
+        found = check_stores(ledger, lake, left_out=("checks",))
     if problems := found.problems:
         more = len(problems) - BROKEN_NAMED
         raise ContractError(

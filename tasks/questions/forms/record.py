@@ -73,18 +73,15 @@ def build_records(
     questions: pl.DataFrame,
     responses: pl.DataFrame | None = None,
     judgements: pl.DataFrame | None = None,
-    *,
-    style: str = "zero_shot",
 ) -> list[QuestionRecord]:
     """One record per response and judge.
 
-    A question without a response has one record, and so has a response without a judge.
+    A question without a response has one record, put zero-shot, and a response without a judge has one.
 
     Args:
         questions: rows of `bank`, or any with a question's content.
         responses: rows of `responses`; those to other questions are left out.
         judgements: rows of `judgements`, joined by session and position.
-        style: how a question without a response is put; a response was put in its own style.
     """
     given: dict[str, list[_Given]] = {}
     for row in _iterate(responses):
@@ -98,7 +95,7 @@ def build_records(
     records = []
     for row in questions.iter_rows(named=True):
         question = QuestionContent.from_row(row)
-        for one in given.get(row["question_uuid"]) or [_Given(None, style, None)]:
+        for one in given.get(row["question_uuid"]) or [_Given(None, "zero_shot", None)]:
             messages, _ = render_prompt(question.bare, one.prompt_style)
             marks: list[JudgeRecord | None] = [*judged.get(one.place, ())] if one.place else []
             records += [

@@ -20,10 +20,10 @@ from .faults import find_faults as find_faults
 from .faults import find_shape_faults as find_shape_faults
 
 # Where every item stands, in the order given.
-from .item import compute_outcomes as compute_outcomes
+from .gate import compute_outcomes as compute_outcomes
 
 # Where a question stands, with the content and revision that this makes current.
-from .item import Outcome as Outcome
+from .gate import Outcome as Outcome
 
 # Rows of the ledger table `review_questions`, from rows of `questions` or `variants`.
 from .item import encode_items as encode_items

@@ -71,7 +71,7 @@ class Reminder:
 
 
 def write_reminders(
-    ledger: Ledger, settings: Settings, now: str, batch_id: str | None = None, *, default: Language = "en"
+    ledger: Ledger, settings: Settings, now: str, batch_id: str | None = None
 ) -> list[Reminder]:
     """A letter for everybody with open work, in one batch or all, by name.
 
@@ -80,7 +80,6 @@ def write_reminders(
         settings: daily quota and days of the window, for whom nothing else is registered.
         now: the present moment as ISO text in UTC.
         batch_id: the batch; null means every open one.
-        default: language for whom none is registered.
 
     Raises:
         UsageError: there is no such batch.
@@ -93,7 +92,7 @@ def write_reminders(
             for row in review_people.read_annotators(connection, with_inactive=True)
         }
     loads = [one for one in list_workloads(ledger, settings, now, batch_id) if one.open_count]
-    return [_write(people.get(one.annotator) or Annotator(one.annotator), one, default) for one in loads]
+    return [_write(people.get(one.annotator) or Annotator(one.annotator), one) for one in loads]
 
 
 def send_reminders(reminders: Sequence[Reminder], settings: Settings) -> list[Reminder]:
@@ -161,8 +160,8 @@ def _send_one(server: smtplib.SMTP, reminder: Reminder, settings: Settings) -> R
     return replace(reminder, sent=True)
 
 
-def _write(person: Annotator, load: Workload, default: Language) -> Reminder:
-    language = next((one for one in LANGUAGES if one == person.language), default)
+def _write(person: Annotator, load: Workload) -> Reminder:
+    language: Language = next((one for one in LANGUAGES if one == person.language), "en")
     texts = _TEXTS[language]
     values = {
         "annotator": person.user_id,

@@ -33,7 +33,6 @@ def assign_adjudicators(
     now: str,
     adjudicators: Sequence[Annotator] | None = None,
     *,
-    due_days: int = ADJUDICATION_DAYS,
     question_uuids: Collection[str] | None = None,
 ) -> AdjudicationSummary:
     """Give every dispute without an adjudicator to somebody of the discipline.
@@ -47,13 +46,12 @@ def assign_adjudicators(
         batch_id: the batch.
         now: the present moment as ISO text in UTC.
         adjudicators: who may settle disputes; null takes all active annotators.
-        due_days: days an adjudicator has.
         question_uuids: those on which something was decided just now; null looks at the whole batch.
 
     Raises:
         UsageError: there is no such batch, or an adjudicator is no active user.
     """
-    due_at = compute_due(now, due_days)
+    due_at = compute_due(now, ADJUDICATION_DAYS)
     assignments: list[Assignment] = []
     unassigned: Counter[str] = Counter()
     with ledger.write() as connection:

@@ -19,7 +19,8 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from deployments.http import check_free, render_run_metrics, write_run_metrics
-from deployments.http.metrics import CallMetrics, open_metrics_server
+from deployments.http.call_metrics import CallMetrics
+from deployments.http.metrics import open_metrics_server
 from deployments.http.server import AccessLines
 from schemas.errors import UsageError
 from schemas.ledger.engine import FlowSchedule

@@ -19,7 +19,8 @@ import pytest
 import yaml
 
 from deployments.http import list_run_metrics
-from deployments.http.metrics import CallMetrics, open_metrics_server, register_run_metrics
+from deployments.http.call_metrics import CallMetrics
+from deployments.http.metrics import open_metrics_server, register_run_metrics
 from schemas.settings import Settings
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger

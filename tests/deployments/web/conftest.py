@@ -17,7 +17,7 @@ from httpx2 import Response
 
 from deployments.auth import hash_password
 from deployments.web.app import create_app
-from deployments.web.show import make_reference
+from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.review.assigning import assign_batch

@@ -5,7 +5,7 @@ It is one place, so that a room can move what is its own.
 
 from __future__ import annotations
 
-from deployments.web.show import make_reference
+from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 
 __all__ = [

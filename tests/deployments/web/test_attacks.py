@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fastapi.routing import APIRoute
 
-from deployments.web.show import make_reference, read_reference
+from deployments.web.references import make_reference, read_reference
 from deployments.web.visitor import SESSION_COOKIE
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk

@@ -13,7 +13,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.contamination.report import describe_leaks, watch_leaks
+from tasks.contamination.leak_watch import describe_leaks, watch_leaks
 from tests.fresh import open_new_lake
 from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.review.decisions.decision import Decision, Edit, GivenDecision
-from tasks.review.decisions.item import Item, Outcome, compute_outcomes
+from tasks.review.decisions.gate import Outcome, compute_outcomes
+from tasks.review.decisions.item import Item
 from tests.tasks.review.conftest import NOW, make_question
 
 ITEM = Item.from_question(make_question(1))

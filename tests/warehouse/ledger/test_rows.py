@@ -20,7 +20,7 @@ import schemas.ledger.exam
 import schemas.ledger.money
 import schemas.ledger.review
 import schemas.ledger.trust
-from schemas.ledger.row import Index, LedgerRow, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment, number_key
 from warehouse.ledger.engine import tables
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.rows import insert_rows, read_row, read_rows
@@ -52,7 +52,7 @@ class Visit(
     Its first line is the grain.
     """
 
-    number: int = column(key=True, is_counted=False)
+    number: int = number_key(is_counted=False)
     guest: str | None = column(20, "Who came; null for nobody known.")
     kind: str = column(5, allowed=("short", "long"), default="short")
     has_paid: bool = column(stored_default=False)

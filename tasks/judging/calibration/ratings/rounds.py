@@ -145,7 +145,6 @@ def import_ratings(
     *,
     occasion: str | None = None,
     number: int | None = None,
-    now: datetime | None = None,
 ) -> ImportedRatings:
     """Land the stars of one rater.
 
@@ -172,7 +171,7 @@ def import_ratings(
                 "rated it."
             )
         given[place] = float(row.mark)
-    imported = land_ratings(lake, found, rater, given, now=now)
+    imported = land_ratings(lake, found, rater, given)
     return replace(imported, left_empty=sum(not row.mark for row in rows))
 
 

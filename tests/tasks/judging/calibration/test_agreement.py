@@ -21,7 +21,7 @@ from tasks.judging.calibration.agreement import (
     compute_rater_agreement,
     pair_ratings,
 )
-from tasks.judging.calibration.report import compare_marks, read_marks
+from tasks.judging.calibration.marks import compare_marks, read_marks
 from tasks.statistics.agreement import WEIGHTINGS, compute_kappa, compute_percent_agreement
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))

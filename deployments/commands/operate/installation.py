@@ -1,0 +1,163 @@
+"""An installation set up and started: init, up, down, status, deploy, worker."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deployments.command_line.printing import print_note, print_result
+from deployments.commands.options import AsJson
+from deployments.flow_runs import POOL_KINDS, deploy_flows
+from deployments.flow_runs.server import has_page, start_server, stop_server
+from deployments.home import check_host, create_home, describe_home
+from schemas.errors import ProctorError, UsageError
+from schemas.settings import load_settings
+
+# Imported within a function: what brings Polars, NumPy, SQLAlchemy, asyncio or HTTP. Not every command here needs it.
+
+
+def init(
+    join: Annotated[
+        bool,
+        typer.Option(
+            "--join", help="Make this home one of the installation that its ledger belongs to already."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Create PROCTOR_HOME: ledger, lake, and a model registry to fill in.
+
+    Harmless when it exists.
+
+    A ledger or lake that is missing from a home that had one is not made again. With --join a second home shares a ledger on
+    a server, or a store that was put in place on purpose becomes this home's.
+
+    Example: PROCTOR_HOME=~/exam proctor init
+    """
+    settings = load_settings()
+    made = create_home(settings, joins=join, tell=print_note)
+    print_result(
+        made,
+        as_json=as_json,
+        then=f"proctor start, which asks for all of it; or fill in {made['registry']}, then proctor ingest PAPERS",
+    )
+
+
+def up(
+    with_worker: Annotated[
+        bool, typer.Option("--worker/--no-worker", help="Also start a worker for scheduled flows.")
+    ] = True,
+    with_ui: Annotated[
+        bool,
+        typer.Option(
+            "--ui",
+            help="Serve Prefect's web page too, and print its address and the password that it asks for.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a local Prefect server (and worker) in the background.
+
+    Commands then start in a second.
+
+    Example: proctor up --ui
+    """
+    settings = load_settings()
+    if with_worker:
+        check_host(settings)
+    state = start_server(settings, with_worker=with_worker, with_ui=with_ui)
+    result = {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid}
+    if with_ui:
+        if not has_page(state):
+            raise ProctorError(
+                "The server runs already, without its page. `proctor down`, then `proctor up --ui` starts it with one."
+            )
+        result |= {"page": f"http://127.0.0.1:{state.port}", "password": state.auth}
+    print_result(
+        result,
+        as_json=as_json,
+        then="proctor deploy registers the scheduled flows; proctor down stops it",
+    )
+
+
+def down(as_json: AsJson = False) -> None:
+    """Stop the server and worker of this PROCTOR_HOME.
+
+    Nothing is lost: flows resume from the ledger.
+
+    Example: proctor down
+    """
+    stopped = stop_server(load_settings())
+    print_result(
+        {"stopped": stopped},
+        as_json=as_json,
+        lines=[f"Stopped {len(stopped)} processes." if stopped else "No server was running."],
+    )
+
+
+def status(as_json: AsJson = False) -> None:
+    """Show what runs and what lies where.
+
+    It shows server, ledger, lake, reviews that wait, and runs that are open.
+
+    Example: proctor status --json
+    """
+    description = describe_home(load_settings())
+    then = "proctor ingest PAPERS" if not description["rows"] else "proctor review status"
+    print_result(description, as_json=as_json, then=then)
+
+
+def deploy(
+    pool: Annotated[
+        str,
+        typer.Option("--pool", help="Where runs run: process (a worker on a host), docker or kubernetes."),
+    ] = "process",
+    as_json: AsJson = False,
+) -> None:
+    """Register every flow of deployments/prefect.yaml with the server.
+
+    Registered are schedules, events and the work pool. Doing it twice changes nothing.
+
+    What a schedule starts needs a budget: set PROCTOR_BUDGET_USD first.
+
+    Example: proctor up && proctor deploy
+    """
+    kind = next((one for one in POOL_KINDS if one == pool), None)
+    if kind is None:
+        raise UsageError(f"--pool {pool!r} is unknown. Use one of {', '.join(POOL_KINDS)}.")
+    deployed = deploy_flows(load_settings(), pool=kind)
+    print_result({"deployed": deployed}, as_json=as_json, then="proctor runs shows what has run")
+
+
+def worker(
+    name: Annotated[
+        str,
+        typer.Option("--name", help="Name of the worker, different on each host. Default: that of the host."),
+    ] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Runs at once. Default: as many as are due.")
+    ] = None,
+    only_jobs: Annotated[
+        bool,
+        typer.Option(
+            "--only-jobs", help="Only take sessions and judgements that wait now, then end; without Prefect."
+        ),
+    ] = False,
+) -> None:
+    """Run what deployments start on this host, until interrupted.
+
+    They run for the server that PREFECT_API_URL names.
+
+    Where the ledger is on a server, it also takes sessions and judgements of runs that are conducted elsewhere, and conducts a
+    month's run in the place of a process that is gone.
+
+    Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
+    """
+    from deployments.flow_runs.server import do_jobs, serve_worker
+
+    if only_jobs:
+        counts, is_left = do_jobs(load_settings(), name)
+        print_result({**counts, "is_left": is_left}, as_json=False, then="proctor runs shows what was done")
+        raise typer.Exit(1 if is_left else 0)
+    serve_worker(load_settings(), name, limit=limit)
