@@ -73,16 +73,6 @@ def count_usage(messages: list[dict[str, str]], completion: Completion, limit: i
     return {"prompt_tokens": sent, "completion_tokens": returned, "total_tokens": sent + returned}
 
 
-def _build_head(model: SimulatedModel, kind: str) -> dict[str, Any]:
-    return {
-        "id": f"chatcmpl-{time.monotonic_ns():x}",
-        "object": kind,
-        "created": int(time.time()),
-        "model": model.name,
-        "system_fingerprint": SIMULATED_FINGERPRINT,
-    }
-
-
 def build_reply(
     model: SimulatedModel, completion: Completion, usage: dict[str, int] | None
 ) -> dict[str, Any]:
@@ -98,6 +88,16 @@ def build_reply(
         **_build_head(model, "chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": completion.finish_reason}],
         "usage": usage,
+    }
+
+
+def _build_head(model: SimulatedModel, kind: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{time.monotonic_ns():x}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": model.name,
+        "system_fingerprint": SIMULATED_FINGERPRINT,
     }
 
 

@@ -154,12 +154,6 @@ def _name_judged(claim: ClaimedLeague, place: RoundPlace) -> Row:
     }
 
 
-def _name_played(claim: ClaimedLeague, played: PlayedRound) -> Row:
-    place = _name_judged(claim, played.place)
-    del place["run_type"]
-    return place | {"league_question_id": played.question.question_id}
-
-
 def _describe_usage(usage: Usage | None) -> Row:
     names = ("input_tokens", "output_tokens", "cost_usd", "call_count")
     return {name: None if usage is None else getattr(usage, name) for name in names}
@@ -189,6 +183,12 @@ def _describe_question(claim: ClaimedLeague, played: PlayedRound) -> Row:
         }
         | _describe_usage(question.usage)
     )
+
+
+def _name_played(claim: ClaimedLeague, played: PlayedRound) -> Row:
+    place = _name_judged(claim, played.place)
+    del place["run_type"]
+    return place | {"league_question_id": played.question.question_id}
 
 
 def _describe_answers(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:

@@ -284,18 +284,18 @@ def open_kind(options: Mapping[str, str]) -> OpenIdKind:
     )
 
 
+def _connect() -> httpx.AsyncClient:
+    import httpx
+
+    return httpx.AsyncClient(verify=_trust(), timeout=_TIME_LIMIT_S, follow_redirects=False)
+
+
 @cache
 def _trust() -> ssl.SSLContext:
     """The certificates that are trusted; reading them takes longer than a sign-in."""
     import httpx
 
     return httpx.create_ssl_context()
-
-
-def _connect() -> httpx.AsyncClient:
-    import httpx
-
-    return httpx.AsyncClient(verify=_trust(), timeout=_TIME_LIMIT_S, follow_redirects=False)
 
 
 async def _fetch(http: httpx.AsyncClient, address: str) -> Json:

@@ -1,16 +1,17 @@
 // Beside a question: similar ones already decided, and the conversation with the coordinators.
+import { parse } from './card_page.js';
 import { fetchPatiently } from './original.js';
 
-// `policy` makes HTML of what our own server has escaped; `hear` is told of a message that was sent.
-export async function showSimilar(card, policy) {
+// `hear` is told of a message that was sent.
+export async function showSimilar(card) {
   const place = card.querySelector('.similar [data-path]');
   const text = await fetchPatiently(place.dataset.path).catch(() => null);
-  place.replaceChildren(parse(text ?? '', policy));
+  place.replaceChildren(parse(text ?? ''));
   place.removeAttribute('aria-busy');
 }
 
 export function hearAsking(card, options) {
-  const { user, policy, say, readToken, hear } = options;
+  const { user, say, readToken, hear } = options;
   const form = card.querySelector('.ask');
   if (!form) return;
   const kept = `proctor.message.${user}.${card.dataset.reference}`;
@@ -31,7 +32,7 @@ export function hearAsking(card, options) {
     if (!reply?.ok) { state.textContent = reply?.status === 410 ? say.talk_closed : say.talk_kept; return; }
     localStorage.removeItem(kept);
     const had = form.contains(document.activeElement);
-    card.querySelector('.talk').replaceWith(parse(await reply.text(), policy));
+    card.querySelector('.talk').replaceWith(parse(await reply.text()));
     hear();
     hearAsking(card, options);
     card.querySelector('.ask [role=status]').textContent = say.talk_sent;
@@ -42,10 +43,4 @@ export function hearAsking(card, options) {
 function send(path, text, token) {
   const headers = { 'content-type': 'application/json', 'x-proctor-form': token };
   return fetch(path, { method: 'POST', headers, body: JSON.stringify({ text }) });
-}
-
-function parse(text, policy) {
-  const holder = document.createElement('template');
-  holder.innerHTML = policy.createHTML(text);
-  return document.importNode(holder.content, true);
 }

@@ -1,5 +1,6 @@
 // The page of one question: keys and buttons, the next card at once, and what has not reached the server yet.
 import { hearAsking, showSimilar } from './beside.js';
+import { Notice, parse, showState } from './card_page.js';
 import { Drafts } from './drafts.js';
 import { Editor, build, fillIn } from './editor.js';
 import { fetchAhead, showOriginal } from './original.js';
@@ -11,7 +12,7 @@ const say = JSON.parse(desk.dataset.say);
 const words = JSON.parse(desk.dataset.words);
 const { user, batch } = desk.dataset;
 const place = document.getElementById('card');
-const notice = document.getElementById('notice');
+const notice = new Notice(say);
 const comment = document.getElementById('comment');
 const reasons = document.getElementById('reasons');
 const help = document.getElementById('help');
@@ -19,8 +20,6 @@ const finished = document.getElementById('finished');
 const AHEAD = 3;
 const BREAK_MS = 10 * 60000;
 const STRETCH_MINUTES = 60;
-// Cards come from our own server, which has escaped what they show; nothing else becomes HTML.
-const policy = window.trustedTypes?.createPolicy('proctor', { createHTML: (text) => text }) ?? { createHTML: (text) => text };
 
 const remembered = read(sessionStorage, `proctor.past.${batch}`) ?? { past: [], last: null };
 const fetched = new Map();
@@ -93,7 +92,7 @@ function press(event) {
 
 function accept() {
   if (!card || editor.isOpen) return;
-  if (card.dataset.acceptFault) return tell(`${say.fault}: ${card.dataset.acceptFault}`);
+  if (card.dataset.acceptFault) return notice.tell(`${say.fault}: ${card.dataset.acceptFault}`);
   decide({ decision: 'accept' });
 }
 
@@ -110,8 +109,8 @@ function reject(reason) {
 function same() {
   if (!card) return;
   const last = remembered.last;
-  if (!last || editor.isOpen) return tell(say.nothing_same);
-  if (last.decision === 'accept' && card.dataset.acceptFault) return tell(`${say.fault}: ${card.dataset.acceptFault}`);
+  if (!last || editor.isOpen) return notice.tell(say.nothing_same);
+  if (last.decision === 'accept' && card.dataset.acceptFault) return notice.tell(`${say.fault}: ${card.dataset.acceptFault}`);
   if (!comment.value.trim() && last.comment) comment.value = last.comment;
   decide({ decision: last.decision, reject_reason: last.reject_reason });
 }
@@ -163,7 +162,7 @@ async function decide(body, { isWaiting = false } = {}) {
 
 function skip() {
   if (!card || editor.isOpen) return;
-  if (!card.dataset.next) return tell(say.end_of_queue);
+  if (!card.dataset.next) return notice.tell(say.end_of_queue);
   advance();
 }
 
@@ -191,7 +190,7 @@ async function undo() {
       reference = reply.ok ? (await reply.json()).reference : null;
     } catch { /* told below */ }
   }
-  if (!reference || reference === here) return tell(say.nothing_before);
+  if (!reference || reference === here) return notice.tell(say.nothing_before);
   fetched.delete(reference);
   await show(reference);
 }
@@ -199,7 +198,7 @@ async function undo() {
 async function show(reference, { isBack = false } = {}) {
   const found = await fetchCard(reference);
   if (!found) {
-    tell(outbox.isSignedOut ? say.signed_out : fillIn(say.offline, { count: outbox.count }), () => show(reference, { isBack }));
+    notice.tell(outbox.isSignedOut ? say.signed_out : fillIn(say.offline, { count: outbox.count }), () => show(reference, { isBack }));
     return;
   }
   if (!isBack) history.pushState({ reference }, '', `/review/${batch}/question/${reference}`);
@@ -215,7 +214,7 @@ function enter(found) {
   finished.hidden = true;
   place.hidden = false;
   openReasons(false);
-  notice.hidden = notice.dataset.kind !== 'kept';
+  if (notice.kind !== 'kept') notice.hide();
   delete comment.dataset.reason;
   comment.value = '';
   editor = new Editor(card.querySelector('.editor'), JSON.parse(card.dataset.original), say, keepDraft);
@@ -234,14 +233,14 @@ function enter(found) {
   if (draft && !unsent) {
     comment.value = draft.comment ?? '';
     if (draft.form) { editor.fillForm(draft.form); editor.show(); }
-    tell(say.draft_kept);
+    notice.tell(say.draft_kept);
   }
   const here = card;
   look(card.dataset.next, AHEAD);
   const shown = originalPath(card);
-  showSimilar(card, policy);
-  hearAsking(card, { user, policy, say, readToken: () => outbox.formToken, hear: () => fetched.delete(here.dataset.reference) });
-  if (shown) showOriginal(card, shown, policy).then(() => card === here && lookAtNext());
+  showSimilar(card);
+  hearAsking(card, { user, say, readToken: () => outbox.formToken, hear: () => fetched.delete(here.dataset.reference) });
+  if (shown) showOriginal(card, shown).then(() => card === here && lookAtNext());
 }
 
 function originalPath(found) { return found.querySelector('.original')?.dataset.path; }
@@ -270,13 +269,7 @@ function fetchCard(reference) {
     fetched.set(reference, coming);
     coming.then((text) => { if (text === null) fetched.delete(reference); });
   }
-  return fetched.get(reference).then((text) => (text === null ? null : parse(text)));
-}
-
-function parse(text) {
-  const holder = document.createElement('template');
-  holder.innerHTML = policy.createHTML(text);
-  return document.importNode(holder.content, true).querySelector('.card');
+  return fetched.get(reference).then((text) => (text === null ? null : parse(text).querySelector('.card')));
 }
 
 function finish() {
@@ -300,22 +293,14 @@ function hear(event) {
     if (card?.dataset.reference === item.reference) { card.dataset.seen = event.seen ?? ''; showOwn(item.body); }
     showState(outbox.count > 1 ? say.saving : say.saved);
     suggestRest();
-    if (['offline', 'signed_out'].includes(notice.dataset.kind)) hideNotice();
+    if (['offline', 'signed_out'].includes(notice.kind)) notice.hide();
   } else if (event.kind === 'conflict') showConflict(event);
   else if (event.kind === 'faulty') {
     showState(say.fault, true);
     if (card?.dataset.reference !== item.reference) showKept(`${say.fault}: ${item.label}. ${(event.faults ?? []).map((fault) => fault.message).join(' ')}`, item);
   } else if (event.kind === 'closed') showKept(say.closed, item);
   else if (event.kind === 'lost') showKept(say.lost, item);
-  else if (event.kind === 'signed_out') {
-    showState(say.signed_out, true);
-    const link = build('a', { href: `/sign-in?then=${encodeURIComponent(location.pathname)}`, textContent: say.sign_in, className: 'button main' });
-    fillNotice('signed_out', [build('p', { textContent: say.signed_out }), link]);
-  } else if (event.kind === 'trouble') {
-    const text = event.isOffline ? fillIn(say.offline, { count: outbox.count }) : say.server_trouble;
-    showState(`${outbox.count} ↑`, true);
-    fillNotice('offline', [build('p', { textContent: text })]);
-  }
+  else if (['signed_out', 'trouble'].includes(event.kind)) notice.showTrouble(event, outbox.count);
 }
 
 function showConflict({ item, stands, seen }) {
@@ -326,13 +311,11 @@ function showConflict({ item, stands, seen }) {
     side.append(build('h3', { textContent: heading }), build('p', { textContent: text }));
     compare.append(side);
   }
-  const keep = build('button', { type: 'button', textContent: say.conflict_keep });
-  keep.addEventListener('click', () => { hideNotice(); drafts.drop(item.reference, true); if (card?.dataset.reference === item.reference) reload(); });
-  const replace = build('button', { type: 'button', textContent: say.conflict_replace, className: 'main' });
-  replace.addEventListener('click', () => { hideNotice(); outbox.add({ ...item, seen, follows: false }); });
+  const keep = notice.button(say.conflict_keep, () => { drafts.drop(item.reference, true); if (card?.dataset.reference === item.reference) reload(); });
+  const replace = notice.button(say.conflict_replace, () => outbox.add({ ...item, seen, follows: false }), 'main');
   const buttons = build('p', { className: 'row' });
   buttons.append(keep, replace, lookButton(item));
-  fillNotice('kept', [build('p', { textContent: `${item.label}: ${say.conflict}` }), compare, buttons]);
+  notice.show('kept', [build('p', { textContent: `${item.label}: ${say.conflict}` }), compare, buttons]);
   keep.focus();
 }
 
@@ -344,41 +327,14 @@ function reload() {
 // A message about a question that may have left the screen; it stays until it is closed.
 function showKept(text, item) {
   const buttons = build('p', { className: 'row' });
-  const close = build('button', { type: 'button', textContent: say.close });
-  close.addEventListener('click', hideNotice);
-  buttons.append(lookButton(item), close);
-  fillNotice('kept', [build('p', { textContent: text }), buttons], true);
+  buttons.append(lookButton(item), notice.button(say.close));
+  notice.show('kept', [build('p', { textContent: text }), buttons], true);
 }
 
 function lookButton(item) {
   const button = build('button', { type: 'button', className: 'plain', textContent: item.label });
   button.addEventListener('click', () => { fetched.delete(item.reference); show(item.reference); });
   return button;
-}
-
-function tell(text, again) {
-  const nodes = [build('p', { textContent: text })];
-  if (again) {
-    const button = build('button', { type: 'button', textContent: say.go_on });
-    button.addEventListener('click', () => { hideNotice(); again(); });
-    nodes.push(button);
-    addEventListener('online', again, { once: true });
-  }
-  fillNotice('said', nodes);
-}
-
-function fillNotice(kind, nodes, isBad = false) {
-  // What must be answered is not covered by what is only told.
-  if (notice.dataset.kind === 'kept' && !notice.hidden && kind !== 'kept') return;
-  notice.dataset.kind = kind;
-  notice.classList.toggle('bad', isBad);
-  notice.replaceChildren(...nodes);
-  notice.hidden = false;
-}
-
-function hideNotice() {
-  notice.hidden = true;
-  delete notice.dataset.kind;
 }
 
 function showOwn(body) {
@@ -426,15 +382,7 @@ function suggestRest() {
 }
 
 function advise(text) {
-  const close = build('button', { type: 'button', textContent: say.close });
-  close.addEventListener('click', hideNotice);
-  fillNotice('rest', [build('p', { textContent: text }), close]);
-}
-
-function showState(text, isTrouble = false) {
-  const state = document.getElementById('state');
-  state.textContent = text;
-  state.classList.toggle('trouble', isTrouble);
+  notice.show('rest', [build('p', { textContent: text }), notice.button(say.close)]);
 }
 
 function remember() { sessionStorage.setItem(`proctor.past.${batch}`, JSON.stringify(remembered)); }

@@ -1,4 +1,5 @@
 // The page of one thing to be marked: a key gives the mark, and the next one is there.
+import { Notice, parse, showState } from './card_page.js';
 import { build, fillIn } from './editor.js';
 import { Outbox } from './outbox.js';
 
@@ -6,11 +7,9 @@ const desk = document.getElementById('content');
 const say = JSON.parse(desk.dataset.say);
 const { user, work } = desk.dataset;
 const place = document.getElementById('card');
-const notice = document.getElementById('notice');
+const notice = new Notice(say);
 const finished = document.getElementById('finished');
 const bar = document.getElementById('progress');
-// Cards come from our own server, which has escaped what they show; nothing else becomes HTML.
-const policy = window.trustedTypes?.createPolicy('proctor', { createHTML: (text) => text }) ?? { createHTML: (text) => text };
 const past = [];
 const marked = new Map();
 const fetched = new Map();
@@ -55,9 +54,9 @@ async function give(mark) {
   if (card.dataset.needsNote.split(' ').includes(mark) && !note.value.trim()) {
     note.dataset.mark = mark;
     note.focus();
-    return tell(say.note_needed);
+    return notice.tell(say.note_needed);
   }
-  notice.hidden = true;
+  notice.hide();
   if (!card.dataset.mark && !marked.has(key)) { bar.value += 1; count(); }
   marked.set(key, { mark, note: note.value });
   card.dataset.mark = mark;
@@ -77,11 +76,11 @@ async function advance(isSkipping = false) {
   while (next && (marked.has(next) || passed.has(next))) {
     passed.add(next);
     const text = await fetchCard(next);
-    next = text ? parse(text)?.dataset.next : null;
+    next = text ? parse(text).querySelector('.card')?.dataset.next : null;
     if (passed.has(next)) next = null;
   }
   if (next) return show(next);
-  if (isSkipping) return tell(say.end_of_queue);
+  if (isSkipping) return notice.tell(say.end_of_queue);
   await outbox.send();
   card = null;
   place.hidden = true;
@@ -91,14 +90,14 @@ async function advance(isSkipping = false) {
 
 function back() {
   const key = past.pop() ?? card.dataset.previous;
-  if (!key) return tell(say.nothing_before);
+  if (!key) return notice.tell(say.nothing_before);
   show(key);
 }
 
 async function show(key, isBack = false) {
   const text = await fetchCard(key);
-  if (text === null) return tell(outbox.isSignedOut ? say.signed_out : fillIn(say.offline, { count: outbox.count }), () => show(key, isBack));
-  const found = parse(text);
+  if (text === null) return notice.tell(outbox.isSignedOut ? say.signed_out : fillIn(say.offline, { count: outbox.count }), () => show(key, isBack));
+  const found = parse(text).querySelector('.card');
   if (!isBack) history.pushState({ key }, '', `/marks/${work}/${key}`);
   place.hidden = false;
   finished.hidden = true;
@@ -130,61 +129,26 @@ function fetchCard(key) {
   return fetched.get(key);
 }
 
-function parse(text) {
-  const holder = document.createElement('template');
-  holder.innerHTML = policy.createHTML(text);
-  return document.importNode(holder.content, true).querySelector('.card');
-}
-
 // What the outbox tells of a mark; another page's decision that it took over is none of this page's business.
 function hear(event) {
   if (event.kind === 'saved') {
     showState(outbox.count > 1 ? say.saving : say.saved);
     if (event.item.reference === `${work}/${card?.dataset.key}`) card.dataset.seen = event.seen ?? '';
     fetched.delete(event.item.reference.split('/')[1]);
-    if (notice.dataset.kind === 'offline') notice.hidden = true;
+    if (notice.kind === 'offline') notice.hide();
   } else if (event.kind === 'conflict') showConflict(event);
-  else if (event.kind === 'signed_out') {
-    showState(say.signed_out, true);
-    fill('signed_out', [build('p', { textContent: say.signed_out }), build('a', { href: `/sign-in?then=${encodeURIComponent(location.pathname)}`, textContent: say.sign_in, className: 'button main' })]);
-  } else if (event.kind === 'trouble') {
-    showState(`${outbox.count} ↑`, true);
-    fill('offline', [build('p', { textContent: event.isOffline ? fillIn(say.offline, { count: outbox.count }) : say.server_trouble })]);
-  } else fill('kept', [build('p', { textContent: `${event.item.label}: ${event.kind === 'lost' ? say.lost : say.fault}` })]);
+  else if (['signed_out', 'trouble'].includes(event.kind)) notice.showTrouble(event, outbox.count);
+  else notice.show('kept', [build('p', { textContent: `${event.item.label}: ${event.kind === 'lost' ? say.lost : say.fault}` })]);
 }
 
 function showConflict({ item, stands, seen }) {
-  const keep = build('button', { type: 'button', textContent: say.conflict_keep });
   const key = item.reference.split('/')[1];
-  keep.addEventListener('click', () => { notice.hidden = true; marked.delete(key); fetched.delete(key); show(key); });
-  const replace = build('button', { type: 'button', textContent: say.conflict_replace, className: 'main' });
-  replace.addEventListener('click', () => { notice.hidden = true; outbox.add({ ...item, seen, follows: false }); });
+  const keep = notice.button(say.conflict_keep, () => { marked.delete(key); fetched.delete(key); show(key); });
+  const replace = notice.button(say.conflict_replace, () => outbox.add({ ...item, seen, follows: false }), 'main');
   const buttons = build('p', { className: 'row' });
   buttons.append(keep, replace);
-  fill('kept', [build('p', { textContent: `${item.label}: ${say.conflict}` }), build('p', { textContent: `${say.conflict_stands}: ${stands || say.none} · ${say.conflict_mine}: ${[item.body.mark, item.body.note].filter(Boolean).join(' · ')}` }), buttons]);
+  notice.show('kept', [build('p', { textContent: `${item.label}: ${say.conflict}` }), build('p', { textContent: `${say.conflict_stands}: ${stands || say.none} · ${say.conflict_mine}: ${[item.body.mark, item.body.note].filter(Boolean).join(' · ')}` }), buttons]);
   keep.focus();
 }
 
-function tell(text, again) {
-  const nodes = [build('p', { textContent: text })];
-  if (again) {
-    const button = build('button', { type: 'button', textContent: say.go_on });
-    button.addEventListener('click', () => { notice.hidden = true; again(); });
-    nodes.push(button);
-  }
-  fill('said', nodes);
-}
-
-function fill(kind, nodes) {
-  notice.dataset.kind = kind;
-  notice.replaceChildren(...nodes);
-  notice.hidden = false;
-}
-
 function count() { document.getElementById('counted').textContent = fillIn(say.marks_progress, { done: bar.value, all: bar.max }); }
-
-function showState(text, isTrouble = false) {
-  const state = document.getElementById('state');
-  state.textContent = text;
-  state.classList.toggle('trouble', isTrouble);
-}

@@ -1,15 +1,15 @@
 // The page of the original beside a question: fetched when the card is there, and the next one ahead of time.
+import { parse } from './card_page.js';
+
 const waiting = new Map();
 
-// Fill the card's place for it; `policy` makes HTML of what our own server has escaped.
-export async function showOriginal(card, path, policy) {
+// Fill the card's place for it.
+export async function showOriginal(card, path) {
   const place = card.querySelector('.original');
   if (!place) return;
   const text = await fetchOriginal(path);
   if (text === null) { place.replaceChildren(); place.removeAttribute('aria-busy'); waiting.delete(path); return; }
-  const holder = document.createElement('template');
-  holder.innerHTML = policy.createHTML(text);
-  place.replaceChildren(document.importNode(holder.content, true));
+  place.replaceChildren(parse(text));
   place.removeAttribute('aria-busy');
   place.querySelectorAll('[data-original=toggle]').forEach((button) => button.addEventListener('click', () => toggle(button)));
 }

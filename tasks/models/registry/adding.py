@@ -85,6 +85,10 @@ def _drop_unused(content: Any, former: Mapping[str, Any]) -> None:
         del providers[name]
 
 
+def _load(path: Path) -> Any:
+    return _open_yaml().load(path.read_text(encoding="utf-8"))
+
+
 def _open_yaml() -> YAML:
     from ruamel.yaml import YAML
 
@@ -92,10 +96,6 @@ def _open_yaml() -> YAML:
     yaml.preserve_quotes = True
     yaml.width = 4096
     return yaml
-
-
-def _load(path: Path) -> Any:
-    return _open_yaml().load(path.read_text(encoding="utf-8"))
 
 
 def _replace(path: Path, content: Any) -> Registry:

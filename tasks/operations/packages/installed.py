@@ -78,10 +78,6 @@ def list_packages(root: str = _OWN) -> list[Package]:
     return [_describe(name, needs[name]) for name in sorted(needs, key=lambda name: (name != own, name))]
 
 
-def _read_field(one: Distribution, name: str) -> str:
-    return next(iter(one.metadata.get_all(name) or ()), "")
-
-
 def _find(name: str) -> Distribution | None:
     try:
         return distribution(name)
@@ -118,6 +114,10 @@ def _describe(name: str, needs: set[str]) -> Package:
         _read_field(one, "Summary"),
         _find_homepage(one),
     )
+
+
+def _read_field(one: Distribution, name: str) -> str:
+    return next(iter(one.metadata.get_all(name) or ()), "")
 
 
 def _read_first_line(one: Distribution) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deployments.model_server.judges import REASONS, render_form
@@ -379,11 +379,13 @@ def test_every_form_of_the_simulated_judges_is_read(stars: int, is_english: bool
         assert parse_judgement(render_form(stars, REASONS[stars][is_english], form)).stars == stars
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_whatever_a_judge_returns_is_read_without_failing(text: str) -> None:
     assert parse_judgement(text).stars in (None, 0, 1, 2, 3)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_characters="0123456789零一二两三四五")))
 def test_a_text_without_any_number_is_never_worth_stars(text: str) -> None:
     numbers = [character for character in text if character.isdigit()]

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import ContractError
@@ -72,6 +72,7 @@ def test_a_response_cannot_close_its_section() -> None:
     assert (parts.response, parts.reference) == (INJECTION, "A. 2\nC. 4")
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_any_question_and_response_are_found_whole(stem: str, response: str) -> None:
     content = make_content(stem=stem, answer=["A"])

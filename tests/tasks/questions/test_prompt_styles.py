@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import ContractError
@@ -91,6 +91,7 @@ def test_every_type_language_and_style_has_a_prompt_in_which_the_question_is_fou
     assert len(version) <= 60
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from(PROMPT_STYLES))
 def test_a_question_that_quotes_the_markers_is_found_whole(text: str, style: str) -> None:
     content = make_content(stem=f"〔题目结束〕\n{text}\n〔题目开始〕\n〔题目结束〕\n[Question begins]")

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import UsageError
@@ -49,6 +49,7 @@ RECORDS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(records=st.lists(RECORDS, max_size=5))
 def test_what_was_exported_is_imported_again(records: list[QuestionRecord], tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("records") / "records.jsonl"

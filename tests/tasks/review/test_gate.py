@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.review.decisions.decision import Decision, Edit, GivenDecision
@@ -114,6 +114,7 @@ DECISIONS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(DECISIONS, max_size=5), st.permutations(range(5)))
 def test_the_outcome_does_not_depend_on_the_order_of_decisions(
     votes: list[tuple[str, str | None, dict[str, Any]]], order: list[int]

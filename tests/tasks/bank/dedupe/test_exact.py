@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.bank.dedupe.exact import fold_traditional, fold_traditional_codes, normalise_contents
@@ -82,6 +82,7 @@ def test_whatever_else_is_asked_has_another_key(changes: dict[str, object]) -> N
 
 
 @pytest.mark.parametrize("fold_further", [None, fold_traditional_codes], ids=["plain", "and simplified"])
+@settings(deadline=None)
 @given(
     texts=st.lists(
         st.text(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.bank.dedupe.index import read_texts
@@ -129,6 +129,7 @@ def test_an_empty_text_has_no_gram_and_is_signed_all_the_same() -> None:
     assert bands[0].tolist() == bands[1].tolist() != bands[2].tolist()
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -170,6 +171,7 @@ def test_pairs_are_verified_as_the_definition_says() -> None:
     assert sum(similarity is not None for similarity in told.values()) == 5
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_jaccard_is_symmetric_and_within_0_and_1(left: str, right: str) -> None:
     forth = compute_jaccard(compute_grams(left), compute_grams(right))
