@@ -48,8 +48,6 @@ EXAMINED_DISCIPLINES = (
 
 SOURCE_KINDS = ("undergraduate_final", "postgraduate_entrance", "other")
 LANGUAGES = ("zh", "en")
-# Where a picture of a question stands; of the last two a candidate sees nothing.
-PICTURE_PLACES = ("stem", "option", "material", "answer", "explanation")
 PROMPT_STYLES = ("zero_shot", "few_shot", "chain_of_thought")
 
 # What a candidate may say of its answer. A refused or empty answer gets 0 stars and keeps its status (SPEC 6.2).

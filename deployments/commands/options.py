@@ -27,7 +27,6 @@ NoServer = Annotated[
 Month = Annotated[str, typer.Option("--month", help="Month of the run, YYYY-MM. Default: this month.")]
 Run = Annotated[str, typer.Option("--run", help="The run. Default: the run of the month.")]
 AnyRun = Annotated[str, typer.Option("--run", help="Only this run. Default: every run.")]
-Output = Annotated[Path | None, typer.Option("--out", help="File or folder to write.")]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from deployments.auth import PasswordDoor, find_weakness, hash_password
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import MOST_PER_PAGE, Exam, Limit, Store, Token, acting_as, cut_page
-from deployments.exam_api.refusals import note_attempt, note_refusal
+from deployments.exam_api.refusals import note_refusal
+from deployments.exam_api.strangers import note_attempt
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, read_public_key

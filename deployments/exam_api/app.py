@@ -23,8 +23,9 @@ from deployments.exam_api.administration_routes import add_administration_routes
 from deployments.exam_api.approval_routes import add_approval_routes
 from deployments.exam_api.gate import TokenGate
 from deployments.exam_api.public_log import PublicLogWriter
-from deployments.exam_api.refusals import StrangerLog, refuse, refuse_form, refuse_http, refuse_usage
+from deployments.exam_api.refusals import refuse, refuse_form, refuse_http, refuse_usage
 from deployments.exam_api.session_routes import add_practice_routes, add_session_routes
+from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
 from tasks.exam.log import HeadKeeper

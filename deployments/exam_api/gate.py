@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from deployments.auth import Guard
 from deployments.exam_api.caller import read_token
-from deployments.exam_api.refusals import StrangerLog, name_session, refuse
+from deployments.exam_api.refusals import name_session, refuse
+from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
 from tasks.exam.protocol import ExamProtocol
 

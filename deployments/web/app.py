@@ -4,10 +4,6 @@ It parses and renders; what it takes in goes to the review desk.
 
 The process knows the ledger; it opens the lake for nothing. To add a kind of work: a module with `add_…_routes`, its
 templates, its words in wording.yaml, and a line in `_KINDS`.
-
-What every reply of the web app says to the browser.
-
-This also decides which requests of other sites the web app refuses.
 """
 
 from __future__ import annotations
@@ -15,17 +11,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deployments.auth import (
     Attempts,
@@ -50,6 +43,7 @@ from deployments.web.originals import Sights, SimilarShelf
 from deployments.web.pages import STATIC, render_page
 from deployments.web.paper_routes import add_paper_routes
 from deployments.web.pictures import ReviewPictures
+from deployments.web.reply_headers import SecurityHeaders
 from deployments.web.report_routes import add_report_routes
 from deployments.web.review_routes import add_review_routes
 from deployments.web.run_routes import add_cost_routes, add_run_routes
@@ -80,23 +74,6 @@ _KINDS = (
     add_report_routes,
     add_answer_routes,
 )
-# Nothing but our own files: no script or style in a page, so that one stored in a question does not run.
-_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types proctor"
-)
-_HEADERS: Final = (
-    (b"content-security-policy", _POLICY.encode()),
-    (b"x-frame-options", b"DENY"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
-)
-# Of our own files: an address with a digest changes with the file; one without is asked for again.
-_KEPT: Final = {True: b"public, max-age=31536000, immutable", False: b"no-cache"}
-_SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 def create_app(
@@ -200,49 +177,3 @@ async def _refuse_form(request: Request, error: Exception) -> Response:
 def _is_script(request: Request) -> bool:
     """Whether our own script asks, which reads codes and not pages."""
     return FORM_HEADER in request.headers
-
-
-class SecurityHeaders:
-    """Adds the headers to every reply.
-
-    It refuses what changes something and comes from another site's page.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        is_static = scope["path"].startswith("/static/")
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                names = {name for name, _ in headers}
-                headers += [header for header in _HEADERS if header[0] not in names]
-                if b"cache-control" not in names:
-                    # Pages hold questions and are never kept.
-                    value = _KEPT[bool(scope["query_string"])] if is_static else b"no-store"
-                    headers.append((b"cache-control", value))
-                message = {**message, "headers": headers}
-            await send(message)
-
-        if scope["method"] not in _SAFE_METHODS and _is_from_elsewhere(Headers(scope=scope)):
-            refusal = PlainTextResponse("This request came from a page of another site.", 403)
-            await refusal(scope, receive, send_with_headers)
-            return
-        await self._app(scope, receive, send_with_headers)
-
-
-def _is_from_elsewhere(headers: Headers) -> bool:
-    """Whether the browser says that another site's page sent this.
-
-    A program that is no browser says nothing about this.
-    """
-    if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-        return True
-    origin = headers.get("origin")
-    return origin is not None and origin.partition("://")[2] != headers.get("host", "")

@@ -2,16 +2,16 @@
 from . import rules as rules
 
 # How many blanks a text has.
-from .rules import count_blanks as count_blanks
+from .blanks import count_blanks as count_blanks
 
 # The text with `filling` in its blanks: in the first `most` of them, or in all (0).
-from .rules import fill_blanks as fill_blanks
+from .blanks import fill_blanks as fill_blanks
 
 # Whether there is anything to fill in.
-from .rules import has_blank as has_blank
+from .blanks import has_blank as has_blank
 
 # Whether the empty bracket `()` at `start` belongs to a name before it, as in `main()`.
-from .rules import is_call as is_call
+from .blanks import is_call as is_call
 
 # The place of something among others, random but always the same: SHA-256 of its parts.
 from .draws import compute_rank as compute_rank

@@ -29,7 +29,7 @@ class QuestionPicture:
     Attributes:
         number: by which `[picture:1]` names it.
         sha256: of its bytes.
-        place: one of `schemas.vocabulary.PICTURE_PLACES`.
+        place: stem, option, material, answer or explanation; of the last two a candidate sees nothing.
         alt_text: what it shows, in words, for who does not see it; null where nobody said it, or it was not asked for.
     """
 

@@ -1,4 +1,4 @@
-"""The league: plan|run|status|report|season|enter, and what people decide in it: validate."""
+"""The league: plan|run|status|report|season|enter, and validate, where people decide."""
 
 from __future__ import annotations
 

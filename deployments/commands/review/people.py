@@ -1,4 +1,4 @@
-"""The people of the review gate and what they are told: annotator, reassign, remind, messages."""
+"""The people of the review gate, and letters to them: annotator, reassign, remind, messages."""
 
 from __future__ import annotations
 

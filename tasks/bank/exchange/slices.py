@@ -5,7 +5,7 @@ Records of figure 8 with what a run's candidates answered and its judges said.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,21 +110,17 @@ def _describe_pictures(
 
 def check_may_see_answers(ledger: Ledger, user_id: str) -> None:
     """Pass when the user runs the exam; raises UsageError for anybody else, and for nobody."""
-    _check_role(ledger, user_id, ANSWER_ROLES)
-
-
-def _check_role(ledger: Ledger, user_id: str, roles: Collection[str]) -> None:
     if not user_id:
         raise UsageError(
-            f"Answers leave for a named user only: give --as with a user who is {' or '.join(roles)} "
+            f"Answers leave for a named user only: give --as with a user who is {' or '.join(ANSWER_ROLES)} "
             "(`proctor exam user list`)."
         )
     with ledger.read() as connection:
         user = read_user(connection, user_id)
-    if user is None or not user.is_active or user.role not in roles:
+    if user is None or not user.is_active or user.role not in ANSWER_ROLES:
         what = "is not there" if user is None else f"is {user.role}" if user.is_active else "is shut out"
         raise UsageError(
-            f"User {user_id!r} {what}: answers leave for {' and '.join(roles)} only. Export without them."
+            f"User {user_id!r} {what}: answers leave for {' and '.join(ANSWER_ROLES)} only. Export without them."
         )
 
 

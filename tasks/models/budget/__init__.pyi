@@ -1,8 +1,8 @@
 # Let a run spend up to `limit_usd` from now on; the limits before it stay on record.
-from .reservations import raise_limit as raise_limit
+from .accounts import raise_limit as raise_limit
 
 # The money of a run, or of what stands for one (a league, a month of `ingest --assist`); raises UsageError for neither.
-from .reservations import read_run_account as read_run_account
+from .accounts import read_run_account as read_run_account
 
 # Money that one piece of work may spend, shared by all its calls in this process.
 from .reservations import Budget as Budget

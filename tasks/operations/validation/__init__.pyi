@@ -1,5 +1,5 @@
 # The tables that are validated; an empty name means all, an empty month all months.
-from .stores import select_tables as select_tables
+from .landed import select_tables as select_tables
 
 # Hold originals, variants and what augmentation refused to all rules and doubts; write the editor's page.
 from .questions import check_questions as check_questions

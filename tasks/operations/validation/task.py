@@ -11,7 +11,8 @@ from prefect import task
 
 from schemas.errors import ContractError
 from schemas.settings import load_settings
-from tasks.operations.validation.stores import BrokenRule, check_stores, validate_landed
+from tasks.operations.validation.landed import BrokenRule, validate_landed
+from tasks.operations.validation.stores import check_stores
 from tasks.running import Progress, hide_content
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger

@@ -19,7 +19,7 @@ from fastapi.testclient import TestClient
 from deployments.auth import guard, passwords
 from deployments.exam_api.app import create_app
 from deployments.exam_api.gate import LARGEST_OF_STRANGERS_BYTES
-from deployments.exam_api.refusals import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
+from deployments.exam_api.strangers import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
 from deployments.http.server import LINES_PER_MINUTE, AccessLines
 from tasks.exam.protocol import ExamProtocol, SeatRules
 from tasks.exam.protocol.tokens import KeyFile, issue_token

@@ -9,14 +9,8 @@ from typing import Any
 import pytest
 
 from schemas.errors import BudgetError, UsageError
-from tasks.models.budget.reservations import (
-    Budget,
-    compute_cost,
-    compute_worst_cost,
-    open_budget,
-    raise_limit,
-    read_run_account,
-)
+from tasks.models.budget.accounts import raise_limit, read_run_account
+from tasks.models.budget.reservations import Budget, compute_cost, compute_worst_cost, open_budget
 from tasks.models.client import CallFailed
 from tasks.models.providers.openai_batches import parse_completion
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server

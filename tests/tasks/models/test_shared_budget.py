@@ -19,14 +19,8 @@ import pytest
 
 from schemas.errors import BudgetError, UsageError
 from schemas.settings import Settings
-from tasks.models.budget.reservations import (
-    Budget,
-    SharedBudget,
-    compute_worst_cost,
-    open_budget,
-    raise_limit,
-    read_run_account,
-)
+from tasks.models.budget.accounts import raise_limit, read_run_account
+from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst_cost, open_budget
 from tasks.models.client import ModelClient
 from tasks.models.registry.models import Registry
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server

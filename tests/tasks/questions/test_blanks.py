@@ -8,8 +8,9 @@ from deployments.model_server.generators import write_statement
 from tasks.bank.augment.wording import choose_frame
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import infer_free_type
+from tasks.questions.blanks import count_blanks, fill_blanks, has_blank, is_call
 from tasks.questions.question import BareQuestion, QuestionContent
-from tasks.questions.rules import blanks_match_answers, count_blanks, fill_blanks, has_blank, is_call
+from tasks.questions.rules import blanks_match_answers
 
 BLANKS = [
     ("( ) and （　） and ____", 3),

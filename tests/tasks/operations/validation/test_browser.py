@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from tasks.operations.validation.stores import validate_landed
+from tasks.operations.validation.landed import validate_landed
 from tests.browser import needs_browser, read_requests, run_browser
 from warehouse.lake import open_lake
 from warehouse.lake.suite.data_docs import NOTHING_REMOTE

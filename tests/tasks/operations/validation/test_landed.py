@@ -13,7 +13,7 @@ from lxml import html
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES, get_table
-from tasks.operations.validation.stores import BrokenRule, validate_landed
+from tasks.operations.validation.landed import BrokenRule, validate_landed
 from tests.fresh import open_new_lake
 from tests.warehouse.sample_rows import (
     SECRET_STEM,

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.questions.display.formulas import render_formula
 from tasks.questions.display.tables import TextCell, TextTable, part_tables
-from tasks.questions.display.text import render_formula, render_line, render_text
+from tasks.questions.display.text import render_line, render_text
 
 TAGS = frozenset({
     "div", "table", "tr", "td", "th", "span", "code", "sub", "sup", "math", "mrow", "mi", "mn", "mo", "ms",
