@@ -1,4 +1,4 @@
-"""Strangers at the door: whose token is not ours, and what they may write into the audit log.
+"""Strangers at the door: callers without our token, and what they add to the audit log.
 
 A stranger's refusal never enters the chain of a session, whatever session it names. The first of a minute are entries; the
 others are counted, and one entry a minute says how many there were: whoever knocks all day fills no disk.
