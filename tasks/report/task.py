@@ -15,8 +15,7 @@ from tasks.report.panels import Source
 from tasks.report.site import render_site
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED
-from warehouse.lake import open_lake
-from warehouse.lake.reading import parts
+from warehouse.lake import hold_rows, open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
@@ -36,10 +35,8 @@ def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
         note_models(own.folder, read_registry(settings.registry_path).list_owned([team]))
         return {"report": str(written)}
     folder = Path(out_dir) if out_dir else settings.home / REPORTS
-    with open_lake(settings, read_only=True) as lake:
-        source = Source(
-            lake.run_named, public_dir=settings.public_dir, mark_query=parts.QueryMarks(lake.query).mark
-        )
+    with open_lake(settings, read_only=True) as lake, hold_rows(lake) as held:
+        source = Source(held.run_named, public_dir=settings.public_dir, mark_query=held.mark)
         written = render_site(source, Issue(folder))
     with open_ledger(settings.ledger_address) as ledger:
         close_report(ledger, settings, folder)

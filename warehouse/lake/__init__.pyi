@@ -28,6 +28,9 @@ from .frames import hash_rows as hash_rows
 # SHA-256 of each frame over its rows in any order, and of nothing else.
 from .frames import hash_rows_of as hash_rows_of
 
+# The named queries of a block, of one state of the lake: what many of them read is read once.
+from .held import hold_rows as hold_rows
+
 # The frame without a zero below zero, which files do not keep.
 from .frames import unsign_zeros as unsign_zeros
 
@@ -75,6 +78,7 @@ __all__ = [
     "give_catalog_id",
     "hash_rows",
     "hash_rows_of",
+    "hold_rows",
     "is_initialised",
     "is_postgres",
     "is_remote",

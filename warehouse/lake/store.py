@@ -380,7 +380,10 @@ class Lake:
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
-        """Every query of the block sees the lake as of the first one, and nothing can be written."""
+        """Every query of the block sees the lake as of the first one, and nothing can be written.
+
+        A block within another sees what that one does.
+        """
         import duckdb
 
         def attempt() -> None:
@@ -390,7 +393,10 @@ class Lake:
                 raise (find_absence(error) or error) from None
 
         with self._lock:
-            attempt() if self._depth else self._wait(attempt, CATALOG)
+            if self._depth:
+                yield
+                return
+            self._wait(attempt, CATALOG)
             self._depth += 1
             try:
                 yield

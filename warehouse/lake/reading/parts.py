@@ -8,19 +8,15 @@ never given again: the same numbers are the same rows.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, Final, NamedTuple
 
-from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.reading.analyses import find_query
-from warehouse.lake.reading.queries import bind_parameters, read_queries
+from warehouse.lake.reading.queries import bind_parameters, find_names
 
 Fetch = Callable[[str], Sequence[Sequence[object]]]
 
-_WORD: Final = re.compile(r"\b[a-z_]+\b")
 _METADATA: Final = f"__ducklake_metadata_{ALIAS}"
 # As of the snapshot that the transaction reads.
 _IS_NOW: Final = "{0}.begin_snapshot <= now.id AND ({0}.end_snapshot IS NULL OR {0}.end_snapshot > now.id)"
@@ -36,6 +32,7 @@ _FILES: Final = f"""
         coalesce(parts.partition_value, '') AS part,
         files.data_file_id,
         gone.delete_file_id,
+        files.file_size_bytes,
         {_PATH.format("files")},
         {_PATH.format("gone")}
     FROM {_METADATA}.ducklake_data_file AS files
@@ -62,25 +59,31 @@ class PartFile(NamedTuple):
 
     name: str
     paths: tuple[str, ...]
+    size: int
 
 
 def read_part_files(fetch: Fetch) -> dict[TablePart, list[PartFile]]:
     """Every part that has a file → its files, as of the snapshot that `fetch` reads."""
     found: dict[TablePart, list[PartFile]] = {}
-    for table, value, number, gone, path, gone_path in fetch(_FILES):
+    for table, value, number, gone, size, path, gone_path in fetch(_FILES):
         file = PartFile(
             f"{number}/{'' if gone is None else gone}",
             tuple(str(one) for one in (path, gone_path) if one is not None),
+            int(str(size)),
         )
         found.setdefault(TablePart(str(table), str(value)), []).append(file)
     return found
 
 
 class QueryMarks:
-    """What named queries rest on, as the lake was when this was made."""
+    """What named queries rest on, as the lake was when this was made.
+
+    Attributes:
+        files: every part that has a file, with its files.
+    """
 
     def __init__(self, query: Callable[[str], Any]) -> None:
-        self._files = read_part_files(lambda sql: query(sql).rows())
+        self.files = read_part_files(lambda sql: query(sql).rows())
 
     def mark(self, name: str, params: Mapping[str, object]) -> str:
         """The hash of a query's statement, its parameters, and the files of its tables.
@@ -91,22 +94,9 @@ class QueryMarks:
         digest = hashlib.sha256(
             f"{asked.lake_body}\n{sorted(bind_parameters(asked, params).items())}\n".encode()
         )
-        tables = _find_tables(asked.lake_body)
-        for part, files in self._files.items():
-            if part.table in tables:
+        named = find_names(asked.lake_body)
+        for part, files in self.files.items():
+            if part.table in named:
                 # By their paths, which no other lake has, nor this one after it was restored.
                 digest.update(f"{part} {[file.paths for file in files]}\n".encode())
         return digest.hexdigest()
-
-
-@cache
-def _find_tables(statement: str) -> frozenset[str]:
-    """Every table whose name stands in a statement, or in the views that it names."""
-    views = {**read_queries("marts"), **read_queries("staging")}
-    found: set[str] = set()
-    waiting = [statement]
-    while waiting:
-        named = set(_WORD.findall(waiting.pop())) & ({*TABLES, *views} - found)
-        found |= named
-        waiting += [views[name].body for name in named & set(views)]
-    return frozenset(found & set(TABLES))

@@ -22,6 +22,7 @@ from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     import duckdb
 
@@ -284,21 +285,27 @@ def find_names_read(queries: Mapping[str, Query]) -> dict[str, set[str]]:
         return {name: connection.get_table_names(write_nulls(query.body)) for name, query in queries.items()}
 
 
-def find_tables_read(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str]:
+def find_tables_read(connection: duckdb.DuckDBPyConnection, sql: str) -> AbstractSet[str]:
     """The tables of the contract that a statement reads on a lake, itself and through views."""
     import duckdb
 
     try:
         return set(connection.get_table_names(sql)) & set(TABLES)
     except duckdb.Error:  # it looks at some statements without the types of what they read
-        views = {**read_queries("marts"), **read_queries("staging")}
-        found: set[str] = set()
-        waiting = [sql]
-        while waiting:
-            named = set(_WORD.findall(waiting.pop())) & ({*TABLES, *views} - found)
-            found |= named
-            waiting += [views[name].body for name in named & set(views)]
-        return found & set(TABLES)
+        return find_names(sql) & set(TABLES)
+
+
+@lru_cache(maxsize=512)
+def find_names(sql: str) -> frozenset[str]:
+    """Every table and view whose name stands in a statement, or in the views that it names."""
+    views = {**read_queries("marts"), **read_queries("staging")}
+    found: set[str] = set()
+    waiting = [sql]
+    while waiting:
+        named = set(_WORD.findall(waiting.pop())) & ({*TABLES, *views} - found)
+        found |= named
+        waiting += [views[name].body for name in named & set(views)]
+    return frozenset(found)
 
 
 def write_nulls(sql: str) -> str:

@@ -1,0 +1,75 @@
+"""Queries that share what they read say what each says alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from schemas.settings import Settings
+from tests.benchmarks.history_cost import History
+from tests.benchmarks.history_rows import land_month, publish_month
+from warehouse.lake import Lake, held, hold_rows, open_lake
+from warehouse.lake.reading import list_runnable_queries
+
+pytestmark = pytest.mark.slow
+MONTHS = ("2025-01", "2025-02")
+
+
+@pytest.fixture(scope="module")
+def months(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    settings, history = Settings(home=tmp_path_factory.mktemp("held")), History(3, 30)
+    with open_lake(settings) as lake:
+        for number in range(len(MONTHS)):
+            build_month(lake, history, number)
+        yield lake
+
+
+@pytest.fixture(scope="module")
+def alone(months: Lake) -> dict[str, pl.DataFrame]:
+    return ask(months)
+
+
+def build_month(lake: Lake, history: History, number: int) -> None:
+    land_month(lake, history.list_frames(number, MONTHS[number]), datetime(2026, 1, 1, tzinfo=UTC))
+    publish_month(lake, lake.settings, MONTHS[number], is_equated=False)
+
+
+def ask(rows: held.HeldRows | Lake) -> dict[str, pl.DataFrame]:
+    """Every query that wants no value."""
+    return {
+        query.name: rows.run_named(query.name)
+        for query in list_runnable_queries()
+        if all(parameter.default is not None for parameter in query.parameters)
+    }
+
+
+@pytest.mark.parametrize("large", [0, held.MOST_BYTES])
+def test_every_query_gives_the_rows_that_it_gives_alone(
+    months: Lake, alone: dict[str, pl.DataFrame], large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "MOST_BYTES", large)
+    with hold_rows(months) as rows:
+        together = ask(rows)
+
+    assert sum(frame.height for frame in alone.values()) > 1000
+    for name, frame in alone.items():
+        by = [column for column, kind in frame.schema.items() if kind in (pl.String, pl.Int64)]
+        assert_frame_equal(together[name].sort(by), frame.sort(by))
+
+
+def test_all_see_the_lake_as_it_was_when_the_block_began(tmp_path: Path) -> None:
+    settings, history = Settings(home=tmp_path), History(3, 30)
+    with open_lake(settings) as writer, open_lake(settings, read_only=True) as lake:
+        build_month(writer, history, 0)
+        with hold_rows(lake) as rows:
+            build_month(writer, history, 1)
+            assert rows.run_named("editions_published")["month"].to_list() == [MONTHS[0]]
+            assert rows.run_named("leaderboard_history")["month"].unique().to_list() == [MONTHS[0]]
+
+        assert lake.run_named("editions_published")["month"].to_list() == [MONTHS[1], MONTHS[0]]
+        assert sorted(lake.run_named("leaderboard_history")["month"].unique()) == list(MONTHS)
