@@ -6,10 +6,11 @@ Words are in both languages, numbers as people write them, and everything else i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tasks.report.labels import LABELS, SHORT_DISCIPLINES, label
+from tasks.report.labels import LABELS, SHORT_DISCIPLINES, Language, label
 from tasks.report.look import SHARED_FOLDER
 from tasks.report.words import (
     describe_grade,
@@ -20,11 +21,20 @@ from tasks.report.words import (
     format_interval,
 )
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 _TEMPLATES = (Path(__file__).parent / "templates", SHARED_FOLDER)
 
 
 def render_template(page: Mapping[str, Any], template: str) -> str:
     """The page's text; `page` holds what the template names, `language` among it."""
+    return _make_environment(page["language"]).get_template(template).render(page)
+
+
+# Parts that pages share are compiled once for all of them.
+@cache
+def _make_environment(language: Language) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -44,11 +54,11 @@ def render_template(page: Mapping[str, Any], template: str) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        t=bilingual, short=abbreviated, plain=lambda key: label(key, page["language"]), labels=LABELS
+        t=bilingual, short=abbreviated, plain=lambda key: label(key, language), labels=LABELS
     )
     environment.globals.update(
         pair=lambda texts: both.format(*(escape(text) for text in texts)),
-        plain_pair=lambda texts: texts[0] if page["language"] == "zh" else texts[1],
+        plain_pair=lambda texts: texts[0] if language == "zh" else texts[1],
         override=lambda edition: both.format(
             escape(describe_override(edition, "zh")), escape(describe_override(edition, "en"))
         ),
@@ -65,4 +75,4 @@ def render_template(page: Mapping[str, Any], template: str) -> str:
         change=format_change,
     )
     environment.filters["number"] = lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}"
-    return environment.get_template(template).render(page)
+    return environment

@@ -49,7 +49,7 @@ FindLanded = Callable[[str, Sequence[str]], AbstractSet[str]]
 ROWS_PER_CHUNK: Final = 20_000
 # Fixed, for a page is known by its number: another size needs another form of the lake (warehouse/lake/form.py).
 ENTRIES_PER_PAGE: Final = 10_000
-PAGES_PER_CHUNK: Final = 10
+PAGES_PER_CHUNK: Final = ROWS_PER_CHUNK // ENTRIES_PER_PAGE
 _PAGE_PREFIX: Final = "page-"
 
 
