@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-import duckdb
-
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.definitions import read_views
@@ -27,8 +25,9 @@ if TYPE_CHECKING:
 
     from warehouse.lake.store import Lake
 
-# Bytes of a table's files, which are about a tenth of its rows in memory.
-MOST_BYTES: Final = 12_000_000
+# Of a table that is held: of its rows, for names that repeat are in a file once, and of bytes of its files, for texts are long.
+MOST_ROWS: Final = 300_000
+_MOST_BYTES: Final = 12_000_000
 
 
 @contextmanager
@@ -44,10 +43,11 @@ class HeldRows:
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
         self._marks = QueryMarks(lake.query)
-        sizes = Counter[str]()
+        rows, sizes = Counter[str](), Counter[str]()
         for part, files in self._marks.files.items():
+            rows[part.table] += sum(file.row_count for file in files)
             sizes[part.table] += sum(file.size for file in files)
-        self._large = {table for table, size in sizes.items() if size > MOST_BYTES}
+        self._large = {table for table in rows if rows[table] > MOST_ROWS or sizes[table] > _MOST_BYTES}
         # What an earlier version's lake lacks was put in its place.
         found = lake.connection.execute("SELECT view_name FROM duckdb_views() WHERE database_name = 'temp'")
         self._there = {str(name) for (name,) in found.fetchall()}
@@ -62,6 +62,8 @@ class HeldRows:
         return self._marks.mark(name, params)
 
     def _hold(self, statement: str) -> None:
+        import duckdb
+
         views = read_views()
         named = find_names(statement) - self._there
         self._there |= named

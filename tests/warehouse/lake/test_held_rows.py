@@ -48,11 +48,11 @@ def ask(rows: held.HeldRows | Lake) -> dict[str, pl.DataFrame]:
     }
 
 
-@pytest.mark.parametrize("large", [0, held.MOST_BYTES])
+@pytest.mark.parametrize("large", [0, held.MOST_ROWS])
 def test_every_query_gives_the_rows_that_it_gives_alone(
     months: Lake, alone: dict[str, pl.DataFrame], large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held, "MOST_BYTES", large)
+    monkeypatch.setattr(held, "MOST_ROWS", large)
     with hold_rows(months) as rows:
         together = ask(rows)
 

@@ -32,6 +32,7 @@ _FILES: Final = f"""
         coalesce(parts.partition_value, '') AS part,
         files.data_file_id,
         gone.delete_file_id,
+        files.record_count,
         files.file_size_bytes,
         {_PATH.format("files")},
         {_PATH.format("gone")}
@@ -55,20 +56,25 @@ class TablePart(NamedTuple):
 
 
 class PartFile(NamedTuple):
-    """A file of a part with what was deleted of it; paths are below the lake's folder, or whole."""
+    """A file of a part with what was deleted of it; paths are below the lake's folder, or whole.
+
+    `row_count` counts rows that were deleted, too; `size` is in bytes.
+    """
 
     name: str
     paths: tuple[str, ...]
+    row_count: int
     size: int
 
 
 def read_part_files(fetch: Fetch) -> dict[TablePart, list[PartFile]]:
     """Every part that has a file → its files, as of the snapshot that `fetch` reads."""
     found: dict[TablePart, list[PartFile]] = {}
-    for table, value, number, gone, size, path, gone_path in fetch(_FILES):
+    for table, value, number, gone, row_count, size, path, gone_path in fetch(_FILES):
         file = PartFile(
             f"{number}/{'' if gone is None else gone}",
             tuple(str(one) for one in (path, gone_path) if one is not None),
+            int(str(row_count)),
             int(str(size)),
         )
         found.setdefault(TablePart(str(table), str(value)), []).append(file)
