@@ -31,58 +31,25 @@ WITH marks AS (
         ))
 ),
 
-scores AS (
-    SELECT s.*
-    FROM edition_scores AS s
-    JOIN (SELECT DISTINCT edition_id, month, model FROM marks) AS m
-        ON m.edition_id = s.edition_id AND m.month = s.month AND m.model = s.model
-    WHERE s.prompt_style = $prompt_style AND s.discipline <> 'all' AND s.score IS NOT NULL
-),
-
--- Pairs of which the edition froze less than is shown: only of these every answer is looked at.
-unfrozen AS (
-    SELECT a.edition_id, a.discipline, a.is_simulated, a.model AS model_a, b.model AS model_b
-    FROM scores AS a
-    JOIN scores AS b
-        ON b.edition_id = a.edition_id
-        AND b.is_simulated = a.is_simulated
-        AND b.discipline = a.discipline
-        AND b.model > a.model
-    ANTI JOIN edition_pairs AS d
-        ON d.edition_id = a.edition_id
-        AND d.month = a.month
-        AND d.prompt_style = a.prompt_style
-        AND d.discipline = a.discipline
-        AND d.model_a = a.model
-        AND d.model_b = b.model
-        AND d.is_simulated = a.is_simulated
-        AND d.difference + d.difference_low + d.difference_high + d.pair_count IS NOT NULL
-        AND d.is_paired IS NOT NULL
-),
-
 clusters AS (
     SELECT
-        u.edition_id,
-        u.discipline,
-        u.is_simulated,
-        u.model_a,
-        u.model_b,
+        a.edition_id,
+        a.discipline,
+        a.is_simulated,
+        a.model AS model_a,
+        b.model AS model_b,
         count(*) AS size,
         sum(a.mark - b.mark) AS total
-    FROM unfrozen AS u
-    JOIN marks AS a
-        ON a.edition_id = u.edition_id
-        AND a.is_simulated = u.is_simulated
-        AND a.discipline = u.discipline
-        AND a.model = u.model_a
+    FROM marks AS a
     JOIN marks AS b
-        ON b.edition_id = u.edition_id
-        AND b.is_simulated = u.is_simulated
+        ON b.edition_id = a.edition_id
+        AND b.is_simulated = a.is_simulated
         AND b.question_uuid = a.question_uuid
-        AND b.model = u.model_b
-    GROUP BY u.edition_id, u.discipline, u.is_simulated, u.model_a, u.model_b, a.cluster
+        AND b.model > a.model
+    GROUP BY a.edition_id, a.discipline, a.is_simulated, a.model, b.model, a.cluster
 ),
 
+-- The variance of a mean by cluster, as in tasks/statistics/cells.py.
 paired AS (
     SELECT
         edition_id,
@@ -98,6 +65,14 @@ paired AS (
         nullif(sum(size) ** 2 / sum(size ** 2) - 1, 0) AS degrees
     FROM clusters
     GROUP BY edition_id, discipline, is_simulated, model_a, model_b
+),
+
+scores AS (
+    SELECT s.*
+    FROM edition_scores AS s
+    JOIN (SELECT DISTINCT edition_id, month, model FROM marks) AS m
+        ON m.edition_id = s.edition_id AND m.month = s.month AND m.model = s.model
+    WHERE s.prompt_style = $prompt_style AND s.discipline <> 'all' AND s.score IS NOT NULL
 ),
 
 differences AS (
