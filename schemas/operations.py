@@ -126,3 +126,23 @@ ACCESS_LOG = Table(
         Column("accessed_at", "timestamp", "When it was tried.", required=True),
     ),
 )
+
+ARCHIVED_ROWS = Table(
+    name="archived_rows",
+    grain="One row per row of a closed run that has left the ledger.",
+    key=("table_name", "row_key"),
+    unit="a part of a run",
+    stage="operate",
+    partition_by="month",
+    row_group=20_000,
+    own_columns=(
+        replace(RUN_ID, about="The run that it is of."),
+        MONTH,
+        Column("session_id", "text", "The session that it is of.", required=True),
+        Column("table_name", "text", "The ledger's table.", required=True),
+        Column("row_key", "text", "What names it there, as JSON.", required=True),
+        Column("number", "int", "Place in the audit log; null for what is no entry of it."),
+        Column("column_names", "text", "Names of its columns, as JSON.", required=True),
+        Column("row_json", "text", "Its values in their order, as JSON.", required=True),
+    ),
+)

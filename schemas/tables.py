@@ -118,6 +118,7 @@ TABLES: dict[str, Table] = {
         operations.LANDINGS,
         operations.QUARANTINE,
         operations.LLM_CALLS,
+        operations.ARCHIVED_ROWS,
         operations.RESTORE_CHECKS,
         operations.ACCESS_LOG,
     )

@@ -194,3 +194,17 @@ class Response(LedgerRow, table="responses"):
     call_key: str | None = column(64)
     signature: str | None = column(88, "The candidate's, where it has enrolled a key.")
     answered_at: str = moment()
+
+
+class RunArchive(LedgerRow, table="run_archives", indexes=(Index("ix_run_archives_run", ("run_id",)),)):
+    """A part of a closed run whose rows have left the ledger for the lake."""
+
+    unit: str = column(100, "Its landing in `archived_rows`: the run, and the number of the part.", key=True)
+    run_id: str = column(80)
+    session_ids: list[str] = column(about="Whose rows they are.")
+    rows_hash: str = column(64, "Hash over the rows as they lie in the lake.")
+    row_counts: dict[str, int] = column(about="Table to how many of its rows.")
+    sums: dict[str, Any] = column(
+        about="What is asked of the rows without reading them: answers, calls and their cost, pages."
+    )
+    archived_at: str = moment()

@@ -19,11 +19,13 @@ from tasks.editions.public_files import (
 )
 from tasks.editions.publish import Edition
 from tasks.editions.series import choose_counted
+from tasks.exam.closed import read_whole
 from tasks.exam.public.bank import read_blinding_secret
 from tasks.exam.public.log import name_public_folder
 from tasks.running import log
 from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.engine.tables import access_log
 from warehouse.ledger.trust import access, editions
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes
 
@@ -110,7 +112,7 @@ def _write(
     import polars as pl
 
     folder = name_edition_folder(name_public_folder(settings), str(head["run_id"]), int(head["revision"]))
-    with ledger.read() as connection:
+    with read_whole(ledger, lake, run_id=str(head["run_id"]), tables=(access_log,)) as connection:
         # The lake has organisations by their names, which may change; the public files have their keys.
         owners = editions.read_owners(connection, basis.sessions["session_id"].to_list())
         named = pl.col("session_id").replace_strict(owners, default=None, return_dtype=pl.String)

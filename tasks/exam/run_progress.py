@@ -125,7 +125,8 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
         if row["cost_usd"] is not None:
             costs[row["model"]] += row["cost_usd"]
         if row["status"] == "failed" and row["model"] in found:
-            found[row["model"]].failed_calls[row["error"] or "unknown"] = row["call_count"]
+            failed = found[row["model"]].failed_calls
+            failed[row["error"] or "unknown"] = failed.get(row["error"] or "unknown", 0) + row["call_count"]
     for one in found.values():
         one.cost_usd = costs.get(one.model)
         if one.closed_count == one.session_count:

@@ -17,6 +17,7 @@ from schemas.errors import UsageError, WorkbookError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.exam.closed import bring_back
 from tasks.judging.error_labels import draw_failure_sample, label_failures, name_label_unit
 from tasks.judging.judge import PutResponse
 from tasks.judging.landing import read_put_responses
@@ -126,6 +127,8 @@ async def prelabel_failures(
     )
     run_id = str(sample["run_id"][0])
     with claim_work(ledger, "errors", unit, what=f"labelling the sample {name}"):
+        for run in sample["run_id"].unique():
+            bring_back(ledger, lake, run)
         budget = open_budget(ledger, settings.budget_usd, run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
             rows = await label_failures(client, labeller, responses)

@@ -14,6 +14,7 @@ import polars as pl
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.exam.closed import bring_back
 from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.controls import RunControls, find_begun_controls, is_controls, name_controls
 from tasks.judging.judge import (
@@ -93,6 +94,8 @@ async def judge_landed(
         chain = _list_chain(registry, judges, is_simulated=kind)
         for run in sessions["run_id"].unique(maintain_order=True):
             of_run = sessions.filter(pl.col("run_id") == run)
+            # What was paid for is looked for among the ledger's calls alone.
+            bring_back(ledger, lake, run)
             budget = open_budget(ledger, settings.budget_usd, run)
             kind_of_client = BatchClient if in_batches else ModelClient
             async with kind_of_client(ledger, settings, budget=budget) as client:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from tasks.exam.closed import read_entry_before, read_whole
 from tasks.exam.log.signing import describe_head, is_signed
 from tasks.exam.public.draws import compute_set_root
 from tasks.ingest.originals import find_archived
@@ -110,7 +112,7 @@ def explain_answer(ledger: Ledger, lake: Lake, settings: Settings, sitting: Walk
 
     Raises UsageError where the session has no question at that position.
     """
-    with ledger.read() as connection:
+    with read_whole(ledger, settings, session_ids=[sitting.session_id]) as connection:
         put = walks.read_put_question(connection, sitting, seq)
         if put is None:
             raise UsageError(f"Session {sitting.session_id} has no question {seq}.")
@@ -382,7 +384,7 @@ class _Walker:
         return self._landings[name]
 
     def _prove_entry(self, number: int) -> tuple[str, bool]:
-        if not walks.is_entry_whole(self._connection, number):
+        if not walks.is_entry_whole(self._connection, number, partial(read_entry_before, self._lake)):
             return f"entry {number} was changed", False
         head = walks.find_covering_head(self._connection, number)
         if head is None:

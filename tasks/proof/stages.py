@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schemas.settings import Settings
-from tasks.exam.closed import find_changed_sessions
+from tasks.exam.closed import find_changed_sessions, read_whole
 from tasks.exam.log import LogFinding
 from tasks.ingest.originals import find_archived
 from tasks.models.registry import REGISTRY_UNIT, read_registry_rows
 from tasks.proof.files import REPORT, hash_file, read_report_rows
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine.logs import stages
+from warehouse.ledger.engine.tables import llm_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,7 @@ def check_stages(
     so does both elsewhere. A home whose stages were never closed, made by an earlier version, has no unit yet.
     """
     findings: list[LogFinding] = []
-    with ledger.read() as connection:
+    with read_whole(ledger, lake, tables=(llm_calls,)) as connection:
         if not stages.has_begun(connection):
             return StageReport(0, 0, ())
         findings += [_tell(unit) for unit in stages.find_changed_units(connection)]
@@ -211,7 +212,7 @@ def _check_originals(lake: Lake, settings: Settings) -> tuple[int, list[LogFindi
 
 def _compare_stores(ledger: Ledger, lake: Lake) -> Iterator[LogFinding]:
     """What ledger and lake both hold: decisions, and what calls cost."""
-    with ledger.read() as connection:
+    with read_whole(ledger, lake, tables=(llm_calls,)) as connection:
         decided, paid = stages.read_decisions(connection), stages.read_call_sums(connection)
     landed = {tuple(row[:3]): row[3] for row in lake.read("decisions_to_prove").iter_rows()}
     others = [" ".join(key) for key, decision in landed.items() if decided.get(key) != decision]

@@ -34,6 +34,7 @@ def audit(
 
     Example: proctor exam audit 2026-11
     """
+    from tasks.exam.closed import read_whole
     from tasks.exam.log import check_log, read_language, tell_run
     from tasks.exam.public.log import check_public_log
     from tasks.proof import check_stages
@@ -45,7 +46,7 @@ def audit(
     chosen = read_language(language)
     with open_ledger(settings.ledger_address) as ledger:
         if run_id:
-            with ledger.read() as connection:
+            with read_whole(ledger, settings, run_id=run_id) as connection:
                 story = tell_run(connection, run_id, chosen)
             lines = [told.sentence for told in story.events] + [told.sentence for told in story.sessions]
             print_result(asdict(story), as_json=as_json, lines=lines, then="proctor exam audit")
@@ -177,6 +178,7 @@ def receipt(
 
     Example: proctor exam receipt receipts.jsonl --public-key KEY
     """
+    from tasks.exam.closed import read_whole
     from tasks.exam.log.signing import check_receipt, read_receipts
     from warehouse.ledger.engine.opening import open_ledger
 
@@ -187,7 +189,11 @@ def receipt(
     else:
         settings = load_settings()
         key = open_signer(settings).public_key
-        with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        named = sorted({str(found["session_id"]) for found in receipts})
+        with (
+            open_ledger(settings.ledger_address) as ledger,
+            read_whole(ledger, settings, session_ids=named) as connection,
+        ):
             checked = [check_receipt(found, key, connection) for found in receipts]
     bad = [found for found in checked if found.finding != "good"]
     lines = [f"Session {found.session_id}, question {found.seq}: {found.finding}." for found in bad]

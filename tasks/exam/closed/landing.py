@@ -9,7 +9,7 @@ so that files do not stay small.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,7 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
+from tasks.exam.closed.archived import read_whole
 from tasks.exam.closed.lake_rows import (
     describe_access,
     describe_allocation,
@@ -32,7 +33,7 @@ from tasks.exam.log import keep_head
 from tasks.exam.public.log import keep_public_head
 from tasks.questions import BareQuestion
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.exam import archives, closed, sittings
 from warehouse.ledger.money import calls
 from warehouse.ledger.trust import access
 
@@ -54,7 +55,12 @@ _PAGE_PREFIX: Final = "page-"
 
 
 def iter_landings(
-    ledger: Ledger, run_id: str, find_landed: FindLanded, *, rows_per_chunk: int = ROWS_PER_CHUNK
+    ledger: Ledger,
+    run_id: str,
+    find_landed: FindLanded,
+    *,
+    rows_per_chunk: int = ROWS_PER_CHUNK,
+    lake: Lake | None = None,
 ) -> Iterator[list[Batch]]:
     """What is to be landed of a run, as lists of batches, in this order.
 
@@ -80,13 +86,13 @@ def iter_landings(
     missing_sets = [set_id for set_id in set_ids if set_id not in landed_sets]
     yield from _iter_sets(ledger, run.set_size, missing_sets, rows_per_chunk)
     for chunk in _chunk(waiting, _count_questions, rows_per_chunk):
-        with ledger.read() as connection:
+        with read_whole(ledger, lake, session_ids=[row.session_id for row in chunk]) as connection:
             yield _read_sessions(connection, chunk)
     if waiting and run.status != "open":
         yield [_batch("runs", run_id, [describe_run(run, is_whole=True)])]
 
 
-def iter_settled(ledger: Ledger, run: PlannedRun) -> Iterator[list[Batch]]:
+def iter_settled(ledger: Ledger, lake: Lake, run: PlannedRun) -> Iterator[list[Batch]]:
     """What is landed of a run and never changes, landed or not, as lists of batches.
 
     That is its sets, and its closed sessions with their questions and answers: the run and its models follow the run's state,
@@ -97,18 +103,24 @@ def iter_settled(ledger: Ledger, run: PlannedRun) -> Iterator[list[Batch]]:
         set_ids = closed.list_run_sets(connection, run.run_id)
     yield from _iter_sets(ledger, run.set_size, set_ids, ROWS_PER_CHUNK)
     for chunk in _chunk(sessions, _count_questions, ROWS_PER_CHUNK):
-        with ledger.read() as connection:
+        with read_whole(ledger, lake, session_ids=[row.session_id for row in chunk]) as connection:
             yield _read_sittings(connection, chunk)
 
 
-def iter_access_landings(ledger: Ledger, landed_pages: Mapping[str, int]) -> Iterator[list[Batch]]:
+def iter_access_landings(
+    ledger: Ledger,
+    landed_pages: Mapping[str, int],
+    read_landed: Callable[[str], Iterable[Mapping[str, Any]]] = lambda _: (),
+) -> Iterator[list[Batch]]:
     """The audit log in pages of 10,000 entries by number.
 
     Pages start from the first one of `landed_pages` (unit → entries landed).
 
     An entry never changes, so a page with as many entries here as there needs no reading: in a long history only the last
-    page is read, and it is replaced until it is full.
+    page is read, and it is replaced until it is full. Of entries that have left the ledger the page keeps what `read_landed` gives.
     """
+    with ledger.read() as connection:
+        gone = archives.count_archived_pages(connection)
     end = access.read_last_id(ledger)
     first = min((int(unit.removeprefix(_PAGE_PREFIX)) for unit in landed_pages), default=0)
     for start in range(first, end // ENTRIES_PER_PAGE + 1, PAGES_PER_CHUNK):
@@ -117,16 +129,20 @@ def iter_access_landings(ledger: Ledger, landed_pages: Mapping[str, int]) -> Ite
             for page in range(start, start + PAGES_PER_CHUNK):
                 unit = f"{_PAGE_PREFIX}{page:08d}"
                 span = (page * ENTRIES_PER_PAGE, min((page + 1) * ENTRIES_PER_PAGE - 1, end))
-                if access.count_entries(connection, *span) != landed_pages.get(unit, 0):
-                    rows = access.read_entries(connection, *span)
-                    batches.append(_batch("access_log", unit, [describe_access(row) for row in rows]))
+                if access.count_entries(connection, *span) + gone.get(page, 0) != landed_pages.get(unit, 0):
+                    rows = {row["access_id"]: dict(row) for row in read_landed(unit)} if page in gone else {}
+                    rows |= {
+                        row["access_id"]: describe_access(row)
+                        for row in access.read_entries(connection, *span)
+                    }
+                    batches.append(_batch("access_log", unit, [rows[number] for number in sorted(rows)]))
         if batches:
             yield batches
 
 
 def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Land what the ledger has of a run and the lake lacks; returns rows newly landed by table."""
-    return _land(lake, iter_landings(ledger, run_id, lake.landed), flow_run_id)
+    return _land(lake, iter_landings(ledger, run_id, lake.landed, lake=lake), flow_run_id)
 
 
 def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
@@ -156,7 +172,11 @@ def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = Non
     keep_public_head(ledger, lake.settings)
     keep_head(ledger, lake.settings)
     pages = dict(lake.read("access_log_pages").rows())
-    return _land(lake, iter_access_landings(ledger, pages), flow_run_id)
+
+    def read_landed(unit: str) -> Iterable[Mapping[str, Any]]:
+        return lake.read("access_log_of_page", {"unit": unit}).iter_rows(named=True)
+
+    return _land(lake, iter_access_landings(ledger, pages, read_landed), flow_run_id)
 
 
 def _land(lake: Lake, chunks: Iterator[list[Batch]], flow_run_id: str | None) -> dict[str, int]:

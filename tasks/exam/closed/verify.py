@@ -32,7 +32,7 @@ def find_changed_sessions(
     for run in runs:
         if run is None:
             continue
-        for batches in iter_settled(ledger, run):
+        for batches in iter_settled(ledger, lake, run):
             step(sum(batch.frame.height for batch in batches))
             hashes = hash_rows_of([batch.frame for batch in batches])
             landed = dict(

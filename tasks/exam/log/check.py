@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.ledger.trust import Erasure, SignedHead
 from schemas.settings import Settings
+from tasks.exam.closed import read_whole
 from tasks.exam.log.heads import (
     HOME_KEY_ACTIONS,
     HOME_KEYS,
@@ -30,6 +31,7 @@ from tasks.exam.protocol.tokens import open_keys
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH, compute_entry_hash
 from warehouse.ledger.engine.logs.digests import digest_text
+from warehouse.ledger.engine.tables import access_log, allocations, responses
 from warehouse.ledger.trust import access
 from warehouse.ledger.trust.erasures import list_erasures
 from warehouse.stores.shared_files import has_hosts, read_shared_files
@@ -67,7 +69,7 @@ def check_log(ledger: Ledger, settings: Settings) -> LogReport:
     What is checked: the chains, the signed heads here and in the file of the home, the keys, and the state that
     entries fix.
     """
-    with ledger.read() as connection:
+    with read_whole(ledger, settings, tables=(access_log, allocations, responses)) as connection:
         return check_home(connection, settings)
 
 

@@ -19,11 +19,17 @@ from .scope import Scope as Scope
 # The runs whose last edition is older than the policy keeps texts; none without a policy. Erased ones are among them.
 from .scope import find_due_runs as find_due_runs
 
+# Why texts of a run must stay for now, in a sentence; null where nothing forbids that they go.
+from .scope import find_refusal as find_refusal
+
 # Of the runs that the policy no longer keeps those that still hold texts.
 from .scope import list_due as list_due
 
 # What would be erased of each run, in the order of months; nothing is changed.
 from .scope import plan_erasure as plan_erasure
+
+# Run to its editions, the last one last.
+from .scope import read_last_editions as read_last_editions
 
 # The moment by which the policy no longer keeps runs; raises ClockError where a leap of the clock alone would name one.
 from .scope import read_policy_time as read_policy_time
@@ -38,9 +44,11 @@ __all__ = [
     "erase_texts",
     "erase_what_is_due",
     "find_due_runs",
+    "find_refusal",
     "finish_erasures",
     "land_erasures",
     "list_due",
     "plan_erasure",
+    "read_last_editions",
     "read_policy_time",
 ]

@@ -19,6 +19,7 @@ from schemas.ledger.trust import Erasure
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES
+from tasks.exam.closed import archive_run, bring_back
 from tasks.exam.public import CLOSE, compute_root, digest
 from tasks.exam.public.log import keep_public_head
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
@@ -50,7 +51,7 @@ _UNITS: Final = {
     "error_labels": "label_units_of_sessions",
     "closed_resolved_judgements": "resolved_units_of_sessions",
 }
-_TABLES: Final = (*ERASED_COLUMNS, "quarantine")
+_TABLES: Final = (*ERASED_COLUMNS, "quarantine", "archived_rows")
 _SESSIONS_AT_ONCE: Final = 50
 _CLAIM: Final = "erase"
 
@@ -119,6 +120,7 @@ def erase_texts(
         editions = lake.read("run_revisions")
         for plan in plans:
             own = [row for row in editions.iter_rows(named=True) if row["run_id"] == plan.run_id]
+            bring_back(ledger, lake, plan.run_id)
             with ledger.write() as connection:
                 begun.append(_erase_run(connection, settings, order, plan, own))
             step(f"ledger {plan.run_id}")
@@ -267,6 +269,9 @@ def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -
     The erasure lands first, so that readers know of it.
     """
     rewritten: Counter[str] = Counter()
+    if lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height:
+        # What the ledger has by now is without texts, and takes the place of what had left it.
+        archive_run(ledger, lake, erasure.run_id, step=step)
     lake.land_together([described := _describe(ledger, erasure)], stage="erase")
     step(f"lake {erasure.erasure_id}")
     names = described.frame["session_id"].to_list()

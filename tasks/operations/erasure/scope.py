@@ -13,12 +13,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
+from tasks.exam.closed import read_whole
 from tasks.running import log
 from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.leases.clock import Time, check_clock, read_time
 from warehouse.ledger.engine.leases.jobs import is_held, list_jobs
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.tables import access_log, responses
 from warehouse.ledger.money.batches import list_call_batches
 from warehouse.ledger.trust import erasures
 from warehouse.ledger.trust.erasures import ErasableSession
@@ -93,7 +95,7 @@ def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -
     moment = (now or datetime.now(UTC)).timestamp()
     return tuple(
         run_id
-        for run_id, rows in sorted(_read_last_editions(lake).items())
+        for run_id, rows in sorted(read_last_editions(lake).items())
         if _is_kept_no_longer(_find_last(rows), settings.keep_raw_months, moment)
     )
 
@@ -109,7 +111,7 @@ def read_policy_time(ledger: Ledger, lake: Lake, settings: Settings) -> datetime
 
     if settings.keep_raw_months is None:
         return datetime.fromtimestamp(time.now, UTC)
-    published = [_find_last(rows) for rows in _read_last_editions(lake).values()]
+    published = [_find_last(rows) for rows in read_last_editions(lake).values()]
     settled = time.settle(
         (write_moment(at.timestamp()), partial(_is_kept_no_longer, at, settings.keep_raw_months))
         for at in published
@@ -136,6 +138,8 @@ def plan_erasure(
     policy names, those that forbid it now are left, with a warning, unless they are all.
     """
     with ledger.read() as connection:
+        names = [session.session_id for session in list_scope(connection, scope)]
+    with read_whole(ledger, lake, session_ids=names, tables=(access_log, responses)) as connection:
         clock = read_time(connection) if now is None else Time(now.timestamp())
         found = list_scope(connection, scope)
         if not found:
@@ -143,7 +147,7 @@ def plan_erasure(
         by_run: dict[str, list[ErasableSession]] = defaultdict(list)
         for session in found:
             by_run[session.run_id].append(session)
-        editions = _read_last_editions(lake)
+        editions = read_last_editions(lake)
         refusals = {
             run_id: refusal
             for run_id, own in by_run.items()
@@ -218,7 +222,10 @@ def find_refusal(
         )
     if work := _find_readers(connection, run_id, {session.session_id for session in own}):
         return f"Run {run_id} is being read ({work}): wait until it is done."
+    erased = erasures.map_erased_sessions(connection, run_id)
     for session in own:
+        if session.session_id in erased:
+            continue
         if changed := erasures.find_changed_answers(connection, session.session_id):
             return (
                 f"Session {session.session_id} of run {run_id} is not as the audit log has it (question {changed[0]}): erasing it would "
@@ -240,7 +247,8 @@ def _find_readers(connection: Connection, run_id: str, names: set[str]) -> str |
     return None
 
 
-def _read_last_editions(lake: Lake) -> dict[str, list[dict[str, Any]]]:
+def read_last_editions(lake: Lake) -> dict[str, list[dict[str, Any]]]:
+    """Run → its editions, the last one last."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in lake.read("run_revisions").iter_rows(named=True):
         found[str(row["run_id"])].append(row)

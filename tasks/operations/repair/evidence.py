@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schemas.settings import Settings
-from tasks.exam.closed import find_changed_sessions
+from tasks.exam.closed import find_changed_sessions, read_whole
 from tasks.exam.log import check_log, iter_kept_heads
 from tasks.exam.public.log import check_public_log, name_log_file
 from tasks.operations.validation import find_month_differences
 from warehouse.ledger.engine.integrity import find_strays
 from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_head
+from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.exam import lost_commits, sittings
 from warehouse.ledger.trust import access, editions
 
@@ -70,7 +71,7 @@ def find_missing(ledger: Ledger, lake: Lake, settings: Settings) -> list[Gap]:
     This is sure because something else, which rests on it, names it.
     """
     found: list[Gap] = []
-    with ledger.read() as connection:
+    with read_whole(ledger, lake, tables=(llm_calls,)) as connection:
         head = access.read_head(connection).number
         found += _find_signed(settings, head)
         found += _find_landed_entries(lake, access.read_last_id(ledger))

@@ -133,6 +133,7 @@ set_claims = make_table(exam.SetClaim)
 sessions = make_table(exam.Session)
 allocations = make_table(exam.Allocation)
 responses = make_table(exam.Response)
+run_archives = make_table(exam.RunArchive)
 
 llm_calls = make_table(money.LlmCall)
 call_batches = make_table(money.CallBatch)

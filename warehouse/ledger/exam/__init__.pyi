@@ -1,3 +1,6 @@
+# Rows of closed runs that left the ledger for the lake, and how they are read as if they had not.
+from . import archives as archives
+
 # What a run has closed, as it is to be landed: its sessions, their sets, and every answer with its question.
 from . import closed as closed
 
@@ -32,6 +35,7 @@ from . import tokens as tokens
 from . import watching as watching
 
 __all__ = [
+    "archives",
     "closed",
     "deadlines",
     "draws",

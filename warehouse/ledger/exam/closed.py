@@ -5,6 +5,7 @@ That is its sessions, their sets, and every answer with its question.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from warehouse.ledger.engine.tables import (
     set_numbers,
     sets,
 )
+from warehouse.ledger.exam.archives import sum_archived
 
 
 class ClosedSession(Session):
@@ -77,9 +79,13 @@ def count_closed_by_month(
         .where(is_closed, responses.c.answer_status != UNANSWERED)
         .group_by(runs.c.month)
     )
-    answered = {str(month): int(count) for month, count in connection.execute(of_responses)}
+    answered = Counter({str(month): int(count) for month, count in connection.execute(of_responses)})
+    months = dict(connection.execute(select(runs.c.run_id, runs.c.month)).tuples().all())
+    for run_id, sums in sum_archived(connection):
+        # What has left the ledger was closed long before.
+        answered[months[run_id]] += int(sums["answered"])
     return {
-        str(month): (int(count), int(total), answered.get(str(month), 0))
+        str(month): (int(count), int(total), answered[str(month)])
         for month, count, total in connection.execute(of_sessions)
     }
 

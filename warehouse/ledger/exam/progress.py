@@ -5,9 +5,13 @@ It shows what the candidate's sessions say, how fast they move, and what the cal
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sqlalchemy import Connection, RowMapping, and_, case, func, select
 
 from warehouse.ledger.engine.tables import allocations, llm_calls, runs, sessions
+from warehouse.ledger.exam.archives import sum_archived
 
 # Questions back from the present one to where a session's pace is taken.
 PACE_SPAN = 20
@@ -72,10 +76,10 @@ def read_session_paces(connection: Connection, run_id: str) -> list[RowMapping]:
     return list(connection.execute(query).mappings())
 
 
-def read_call_sums(connection: Connection, run_id: str, purpose: str) -> list[RowMapping]:
+def read_call_sums(connection: Connection, run_id: str, purpose: str) -> list[Mapping[str, Any]]:
     """Calls of a run for a purpose, by model, status and error.
 
-    For each: how many calls, and what they cost (None: unknown).
+    For each: how many calls, and what they cost (None: unknown). Each part of a run that has left the ledger has rows of its own.
 
     The cost is that which the budget counts (`calls.read_spent_usd`): with attempts of unknown bill, and replies that came second.
     """
@@ -93,4 +97,10 @@ def read_call_sums(connection: Connection, run_id: str, purpose: str) -> list[Ro
         .group_by(llm_calls.c.model, llm_calls.c.status, llm_calls.c.error)
         .order_by(llm_calls.c.model, llm_calls.c.status, llm_calls.c.error)
     )
-    return list(connection.execute(query).mappings())
+    archived = [
+        call
+        for _, sums in sum_archived(connection, run_id=run_id)
+        for call in sums["calls"]
+        if call["purpose"] == purpose
+    ]
+    return [*map(dict, connection.execute(query).mappings()), *archived]

@@ -23,6 +23,7 @@ from warehouse.ledger.engine.leases.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import HotStatement, Later, iter_chunks
 from warehouse.ledger.engine.tables import NOT_EXAM, call_batches, llm_calls, runs
+from warehouse.ledger.exam.archives import sum_archived_usd
 
 # A call in a batch is held by the batch, under this name of it; these are the states in which the batch may still answer.
 BATCH_PREFIX = "batch-"
@@ -304,7 +305,7 @@ def read_spent_usd(connection: Connection, run_id: str) -> float:
     """
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.run_id == run_id)
-    return float(connection.execute(query).scalar_one())
+    return float(connection.execute(query).scalar_one()) + sum_archived_usd(connection, run_id=run_id)
 
 
 def read_provider_spent_usd(connection: Connection, provider: str) -> float:
@@ -314,7 +315,7 @@ def read_provider_spent_usd(connection: Connection, provider: str) -> float:
     """
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.endpoint == provider)
-    return float(connection.execute(query).scalar_one())
+    return float(connection.execute(query).scalar_one()) + sum_archived_usd(connection, endpoint=provider)
 
 
 def count_calls(connection: Connection, run_id: str) -> dict[str, int]:

@@ -70,6 +70,12 @@ class HeldText(NamedTuple):
     characters: int
 
 
+def list_run_sessions(connection: Connection, run_id: str) -> list[ErasableSession]:
+    """The sessions of a run, by name, whether they hold texts or not."""
+    query = _ERASABLE.where(sessions.c.run_id == run_id).order_by(sessions.c.session_id)
+    return [ErasableSession(*row) for row in connection.execute(query)]
+
+
 def list_sessions_with_texts(
     connection: Connection, *, month: str | None = None, model: str | None = None, run_id: str | None = None
 ) -> list[ErasableSession]:
@@ -78,7 +84,8 @@ def list_sessions_with_texts(
     They are those that were handed a question and are not erased.
     """
     query = _ERASABLE.where(
-        select(responses.c.session_id).where(responses.c.session_id == sessions.c.session_id).exists(),
+        # Not by their responses, which may have left the ledger.
+        sessions.c.answered_count > 0,
         ~select(erased_answers.c.session_id)
         .where(erased_answers.c.session_id == sessions.c.session_id)
         .exists(),

@@ -5,7 +5,7 @@ The entries that fix it are found here too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, select
@@ -136,8 +136,13 @@ def find_last_entry(connection: Connection, actions: Sequence[str], **values: ob
     return connection.execute(query.order_by(access_log.c.access_id.desc()).limit(1)).first()
 
 
-def is_entry_whole(connection: Connection, number: int) -> bool:
-    """Whether an entry is as it was written, and follows the one before it."""
+def is_entry_whole(
+    connection: Connection, number: int, read_archived: Callable[[int], str | None] = lambda _: None
+) -> bool:
+    """Whether an entry is as it was written, and follows the one before it.
+
+    `read_archived` gives the hash of the one before it where that has left the ledger.
+    """
     row = connection.execute(select(access_log).where(access_log.c.number == number)).first()
     if (
         row is None
@@ -148,7 +153,7 @@ def is_entry_whole(connection: Connection, number: int) -> bool:
     before = connection.execute(
         select(access_log.c.entry_hash).where(access_log.c.number == number - 1)
     ).scalar()
-    return number == 1 or before == row.previous_hash
+    return number == 1 or (before or read_archived(number)) == row.previous_hash
 
 
 def find_covering_head(connection: Connection, number: int) -> SignedHead | None:

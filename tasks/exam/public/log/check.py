@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from schemas.ledger.engine import PublicLine
 from schemas.settings import Settings
+from tasks.exam.closed import read_whole
 from tasks.exam.log import LogFinding
 from tasks.exam.log.signing import has_signer, open_signer
 from tasks.exam.public.log.heads import SIGN
@@ -25,6 +26,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.logs.public_log import BEGIN, FIRST_HASH, KEY
+from warehouse.ledger.engine.tables import access_log
 from warehouse.ledger.trust import access, answer_hashes
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
     """
     # The heads before the ledger: what is signed now is in what is read then.
     heads = list(_read_heads(name_public_heads_file(settings)))
-    with ledger.read() as connection:
+    with read_whole(ledger, settings, tables=(access_log,)) as connection:
         lines = _Lines(name_log_file(settings))
         for line in public_log.iter_public_lines(connection):
             lines.add(line)

@@ -6,6 +6,7 @@ What is erased later is still in them.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from sqlalchemy import func, select
 
 from schemas.ledger.engine import Backup
 from warehouse.ledger.engine.rows import insert_rows, read_rows
-from warehouse.ledger.engine.tables import access_log, backups, metadata, responses
+from warehouse.ledger.engine.tables import access_log, backups, metadata, responses, run_archives
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -46,11 +47,17 @@ def count_copied_rows(folder: Path) -> dict[str, int]:
 def count_dated_before(connection: Connection, moment: str) -> dict[str, int]:
     """Entries of the audit log and answers from before a moment (UTC as ISO text).
 
-    Neither is ever taken away.
+    Neither is ever taken away: those that have left the ledger count, too.
     """
+    kept = {"entries of the audit log": access_log.name, "answers": responses.name}
+    gone = Counter[str]()
+    for counts, sums in connection.execute(select(run_archives.c.row_counts, run_archives.c.sums)):
+        if sums["last_at"] < moment:
+            gone.update(counts)
     dated = {"entries of the audit log": access_log.c.accessed_at, "answers": responses.c.answered_at}
     return {
         name: int(connection.execute(select(func.count()).where(column < moment)).scalar_one())
+        + gone[kept[name]]
         for name, column in dated.items()
     }
 
