@@ -1,9 +1,10 @@
-"""Texts of answers that the installation no longer keeps are erased."""
+"""Texts of answers that the installation no longer keeps are erased, and closed runs leave the ledger."""
 
 from __future__ import annotations
 
 from prefect import flow
 
+from tasks.operations.archiving import archive_closed_runs
 from tasks.operations.erasure import erase_what_is_due
 from tasks.operations.reconcile import reconcile_stores
 from tasks.running.flow_runs import RECORDED, name_run, publish_summary
@@ -11,13 +12,11 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="erase", flow_run_name=name_run, **RECORDED)
 def erase() -> dict[str, object]:
-    """Finish what was begun, then erase the texts of old runs.
+    """Finish what was begun, then erase the texts of old runs, and move closed runs to the lake.
 
-    They are the runs whose last edition is older than PROCTOR_KEEP_RAW_MONTHS.
-
-    Does nothing where that is not set.
+    Texts are erased of runs whose last edition is older than PROCTOR_KEEP_RAW_MONTHS: of none where that is not set.
     """
     reconcile_stores()
-    result = erase_what_is_due()
+    result = erase_what_is_due() | archive_closed_runs()
     publish_summary(result)
     return result

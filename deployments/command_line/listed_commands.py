@@ -227,6 +227,11 @@ SECTIONS: Final = {
             "Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.",
         ),
         Listed(
+            "archive",
+            "operate.archive",
+            "Move replies, answers and steps of closed runs from the ledger to the lake.",
+        ),
+        Listed(
             "erase",
             "operate.erase",
             "Erase the raw texts of answers, reasoning, and what judges wrote of them.",

@@ -123,6 +123,19 @@ def examine_months(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     )
 
 
+def examine_archives(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
+    """Whether the lake has what has left the ledger, as it left it."""
+    from tasks.exam.closed import find_lost_archives
+
+    lost = find_lost_archives(ledger, lake)
+    note(
+        "rows that left the ledger",
+        f"the lake does not have as they left: {name_some(lost)}" if lost else "the lake has them",
+        not lost,
+        "nobody else has them: restore the lake from the newest backup that has them, and audit (proctor exam audit)",
+    )
+
+
 def examine_sessions(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     """Whether the ledger says of closed sessions what was landed."""
     from tasks.exam.closed import find_changed_sessions

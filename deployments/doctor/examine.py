@@ -70,6 +70,7 @@ def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Findi
             found.look("held papers", contents.examine_held_papers, lake)
         if ledger is not None and lake is not None:
             found.look("rows by month", contents.examine_months, ledger, lake)
+            found.look("rows that left the ledger", contents.examine_archives, ledger, lake)
             found.look("ledger against lake", contents.examine_sessions, ledger, lake)
             found.look("editions", contents.examine_editions, ledger, lake, frozen)
             found.look("texts of answers", contents.examine_retention, settings, ledger, lake)

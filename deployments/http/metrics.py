@@ -57,7 +57,7 @@ class RunMetrics(Collector):
             counts = count_flow_runs(connection)
             ends = list_last_ends(connection)
             lost = [run.flow for run in list_unended_runs(connection) if is_lost(connection, run)]
-            pauses = read_pauses(connection)
+            pauses = read_pauses(connection).read()
         yield GaugeMetricFamily(
             "proctor_ledger_read_seconds",
             "How long the ledger took to say all of this.",

@@ -121,12 +121,14 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
         one.total += row["question_count"]
         one.per_minute += _compute_pace(dict(row), moment)
     costs: dict[str, float] = defaultdict(float)
-    for row in calls:
-        if row["cost_usd"] is not None:
-            costs[row["model"]] += row["cost_usd"]
-        if row["status"] == "failed" and row["model"] in found:
-            failed = found[row["model"]].failed_calls
-            failed[row["error"] or "unknown"] = failed.get(row["error"] or "unknown", 0) + row["call_count"]
+    for call in calls:
+        if call["cost_usd"] is not None:
+            costs[call["model"]] += call["cost_usd"]
+        if call["status"] == "failed" and call["model"] in found:
+            failed = found[call["model"]].failed_calls
+            failed[call["error"] or "unknown"] = (
+                failed.get(call["error"] or "unknown", 0) + call["call_count"]
+            )
     for one in found.values():
         one.cost_usd = costs.get(one.model)
         if one.closed_count == one.session_count:

@@ -251,7 +251,7 @@ def test_tokens_are_ended_by_themselves_by_their_id_and_by_user(home: Path) -> N
     assert invoke(home, "exam", "token", "--revoke", issued["token_id"]).exit_code == 0
     assert invoke(home, "exam", "token", "--revoke-user", "zoe").exit_code == 0
     with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger, ledger.read() as connection:
-        found = read_ended_tokens(connection)
+        found = read_ended_tokens(connection).read()
     assert {ended, issued["token_id"]} <= found.token_ids
     assert found.users["zoe"] == pytest.approx(time.time(), abs=60)
     for wrong in (("zoe", "--revoke", token), (), ("--revoke", "junk"), ("--revoke-user", "nobody")):

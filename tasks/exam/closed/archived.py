@@ -94,8 +94,10 @@ def archive_run(
     with ledger.read() as connection:
         waiting = list_waiting(connection, run_id)
         run = sittings.read_run(connection, run_id)
+    if run is None:
+        return {}
     counts: dict[str, int] = {}
-    for part in waiting if run is not None else ():
+    for part in waiting:
         for row in _archive_part(ledger, lake, run_id, run.month, part, step):
             counts[row.table_name] = counts.get(row.table_name, 0) + 1
     return counts

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from tasks.models.registry import RegisteredModel
@@ -38,9 +39,16 @@ class Pauses:
 
     async def read_left(self, name: str) -> float:
         """Seconds that a provider's pause still lasts; 0 or less for none."""
-        if time.monotonic() - self._looked_at > FRESH_S:
+        age_s = time.monotonic() - self._looked_at
+        if age_s > FRESH_S / 2:
             self._looked_at = time.monotonic()  # one looks, the others of this process use what was known
-            self._note(await self._ledger.writer.run_async(read_pauses))
+            if age_s > FRESH_S:
+                found: dict[str, float] = await self._ledger.writer.run_async(read_pauses)
+                self._note(found)
+            else:
+                # Asked for with what is committed next anyway, and known for the calls after this one.
+                looking: Future[dict[str, float]] = self._ledger.writer.submit(read_pauses, is_awaited=False)
+                looking.add_done_callback(self._take)
         return self._until.get(name, 0.0) - time.monotonic()
 
     async def begin(self, name: str, seconds: float) -> None:
@@ -50,7 +58,13 @@ class Pauses:
             lambda connection: pause_provider(connection, name, seconds), name_pace_row(name)
         )
 
-    def _note(self, left: Mapping[str, float]) -> None:
+    def _take(self, looking: Future[dict[str, float]]) -> None:
+        if looking.cancelled() or looking.exception() is not None:
+            self._looked_at = float("-inf")
+        else:
+            self._note(looking.result())
+
+    def _note(self, left: dict[str, float]) -> None:
         now = time.monotonic()
         for name, seconds in left.items():
             self._until[name] = max(self._until.get(name, 0.0), now + min(seconds, LONGEST_PAUSE_S))

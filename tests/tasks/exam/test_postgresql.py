@@ -123,7 +123,7 @@ def test_who_gives_out_a_token_holds_the_user_until_it_is_signed(world: World) -
             issued_at = time.time()
         changing.result(timeout=10)
     with world.ledger.read() as connection:
-        assert read_ended_tokens(connection).users["eve"] > issued_at
+        assert read_ended_tokens(connection).read().users["eve"] > issued_at
 
 
 def test_a_run_is_sat_and_landed_from_postgresql(world: World) -> None:

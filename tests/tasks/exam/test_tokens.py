@@ -228,7 +228,10 @@ def test_what_no_token_can_need_leaves_the_ledger(world: World) -> None:
         ledger_tokens.end_token(connection, "a" * 32, NOW)
         ledger_tokens.end_user_tokens(connection, "eve", NOW + 366 * DAY_S + 1)
     with world.ledger.read() as connection:
-        assert ledger_tokens.read_ended_tokens(connection) == (frozenset(), {"eve": NOW + 366 * DAY_S + 1})
+        assert ledger_tokens.read_ended_tokens(connection).read() == (
+            frozenset(),
+            {"eve": NOW + 366 * DAY_S + 1},
+        )
 
 
 def test_answers_ask_the_ledger_once_a_second_what_has_ended(world: World) -> None:

@@ -221,7 +221,7 @@ def test_a_longer_pause_stays_and_a_clock_that_was_set_back_stops_nobody(two: tu
     with two[0].write() as connection:
         pause_provider(connection, "p", 50.0)
         pause_provider(connection, "p", 5.0)
-        assert 49.0 < read_pauses(connection)["p"] <= 50.0
+        assert 49.0 < read_pauses(connection).read()["p"] <= 50.0
         assert 49.0 < take_moment(connection, "p", interval_s=1.0, slack_s=0.0) <= 50.0
         # A moment a day ahead was noted by a clock that was wrong.
         assert take_moment(connection, "q", interval_s=86_400.0, slack_s=0.0) <= 0.0

@@ -259,13 +259,15 @@ def list_unfinished_holders(connection: Connection, run_id: str) -> list[str]:
 
 def _select_moved(
     connection: Connection, run_id: str, session_ids: Sequence[str]
-) -> Iterator[tuple[Table, list[ColumnElement[bool]]]]:
+) -> Iterator[tuple[Table, Sequence[ColumnElement[bool]]]]:
     """Each table with the conditions that its rows of these sessions meet, in short lists."""
     names = set(session_ids)
     units = [unit for unit in list_units_of_run(connection, run_id) if is_unit_of(unit, names)]
     for table in MOVED:
         column = llm_calls.c.unit if table is llm_calls else table.c.session_id
-        wheres = [column.in_(some) for some in iter_chunks(units if table is llm_calls else session_ids)]
+        wheres: list[ColumnElement[bool]] = [
+            column.in_(some) for some in iter_chunks(units if table is llm_calls else session_ids)
+        ]
         if table is access_log:
             is_step = access_log.c.seq.is_not(None) & access_log.c.number.is_not(None)
             wheres = [where & is_step for where in wheres]

@@ -13,10 +13,12 @@ from sqlalchemy import Connection, delete, select
 
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.statements import HotStatement, Later
 from warehouse.ledger.engine.tables import ended_tokens
 
 # No token lives longer (`token_longest_s` ends there), so no earlier row is needed.
 _LONGEST_NEEDED_S: Final = 366 * 86_400
+_ENDED = HotStatement(select(ended_tokens.c.kind, ended_tokens.c.name, ended_tokens.c.issued_until))
 
 
 class EndedTokens(NamedTuple):
@@ -31,14 +33,18 @@ class EndedTokens(NamedTuple):
     users: Mapping[str, float]
 
 
-def read_ended_tokens(connection: Connection) -> EndedTokens:
+def read_ended_tokens(connection: Connection) -> Later[EndedTokens]:
     """Everything that was ended and could still be shown."""
-    query = select(ended_tokens.c.kind, ended_tokens.c.name, ended_tokens.c.issued_until)
-    rows = connection.execute(query).all()
-    return EndedTokens(
-        frozenset(row.name for row in rows if row.kind == "token"),
-        {row.name: row.issued_until for row in rows if row.kind == "user"},
-    )
+    found = _ENDED.run(connection, {})
+
+    def read() -> EndedTokens:
+        rows = list(found)
+        return EndedTokens(
+            frozenset(name for kind, name, _ in rows if kind == "token"),
+            {name: until for kind, name, until in rows if kind == "user"},
+        )
+
+    return Later(read)
 
 
 def end_token(connection: Connection, token_id: str, now: float) -> None:

@@ -2,25 +2,467 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, func, select, update
+
+from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.log import check_log
-from tasks.operations.archiving import archive_runs, plan_archive
-from tests.tasks.operations.erasure.conftest import LATER, judged_home, read_faults, settings
-from warehouse.lake import open_lake
-from warehouse.ledger.engine.copies.backups import count_rows
+from tasks.exam.closed import (
+    archived,
+    bring_back,
+    find_changed_sessions,
+    find_lost_archives,
+    land_access_log,
+    land_closed_sessions,
+    read_whole,
+)
+from tasks.exam.log import tell_run
+from tasks.exam.log.signing import check_receipt
+from tasks.exam.run_progress import read_run_progress
+from tasks.models import land_paid_calls
+from tasks.operations.archiving import Archived, archive_runs, plan_archive
+from tasks.operations.erasure import Scope, plan_erasure
+from tasks.operations.validation import find_month_differences
+from tasks.proof import check_stages, explain_answer, find_sitting
+from tasks.running.claiming import claim_work
+from tests.deployments.test_cli import invoke
+from tests.fresh import open_new_lake
+from tests.tasks.exam.kit import verify
+from tests.tasks.exam.world import MONTH
+from tests.tasks.operations.erasure.conftest import (
+    LATER,
+    MARKERS,
+    erase,
+    find_marked,
+    hold_home,
+    keep_call,
+    make_judged_home,
+    read_faults,
+    settings_of,
+)
+from tests.warehouse.ledger.postgresql import start_postgresql
+from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine import tables as t
+from warehouse.ledger.engine.copies.backups import count_dated_before
+from warehouse.ledger.engine.leases.processes import open_lease
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import archives
+from warehouse.ledger.money import calls
+from warehouse.ledger.money.budgets import read_account
 
-__all__ = ["judged_home", "settings"]
+RUN = MONTH
+ROOT = Path(__file__).parents[4]
+EMPTY = {"llm_calls": 1, "allocations": 0, "responses": 0}
 
 
-def test_smoke(settings: Settings) -> None:
+@pytest.fixture
+def archived_home(settings: Settings) -> Settings:
+    """The home, its run archived."""
+    archive(settings)
+    return settings
+
+
+def archive(settings: Settings, run_id: str = "", **values: Any) -> list[Archived]:
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        report = check_log(ledger, settings)
-        assert report.findings == ()
-        with ledger.read() as c:
-            print(count_rows(c))
-        print(plan_archive(ledger, lake, settings, now=LATER))
-        print(archive_runs(settings, ledger, lake, now=LATER, step=print))
-        with ledger.read() as c:
-            print(count_rows(c))
-    print(read_faults(settings))
+        return archive_runs(settings, ledger, lake, run_id, now=LATER, **values)
+
+
+def count_left(connection: Connection) -> dict[str, int]:
+    """Rows that the ledger has of tables that rows leave; of the audit log's those about single questions."""
+    counts = {
+        table.name: int(connection.scalar(select(func.count()).select_from(table)) or 0)
+        for table in archives.MOVED
+        if table is not t.access_log
+    }
+    steps = select(func.count()).where(t.access_log.c.seq.is_not(None))
+    return counts | {"access_log": int(connection.scalar(steps) or 0)}
+
+
+def read_everything(ledger: Ledger, lake: Lake, settings: Settings) -> dict[str, object]:
+    """What every reader of a closed run is told."""
+    with ledger.read() as connection:
+        (session, *_) = connection.execute(
+            select(t.sessions.c.session_id).order_by(t.sessions.c.session_id)
+        ).scalars()
+        account, dated = read_account(connection, RUN), count_dated_before(connection, "9")
+        spent = (
+            calls.read_spent_usd(connection, RUN),
+            calls.read_provider_spent_usd(connection, "http://127.0.0.1:9/v1"),
+        )
+    with read_whole(ledger, lake, run_id=RUN) as connection:
+        story = tell_run(connection, RUN)
+    with read_whole(ledger, lake) as connection:
+        whole = {
+            table.name: sorted(map(repr, connection.execute(select(table)).all()))
+            for table in (t.llm_calls, t.allocations, t.responses)
+        }
+        steps = select(t.access_log).where(t.access_log.c.seq.is_not(None)).order_by(t.access_log.c.number)
+        whole["access_log"] = list(map(repr, connection.execute(steps).all()))
+    progress = read_run_progress(ledger, RUN, now=0.0)
+    with (
+        open_ledger(settings.ledger_address) as other,
+        read_whole(other, settings, session_ids=[session]) as connection,
+    ):
+        receipts = [
+            check_receipt(
+                {
+                    "session_id": row.session_id,
+                    "seq": row.seq,
+                    "answer_sha256": row.answer_hash,
+                    "entry": row.number,
+                    "head": row.entry_hash,
+                    "signature": None,
+                },
+                "",
+                connection,
+            )
+            for row in connection.execute(
+                select(t.access_log).where(
+                    t.access_log.c.session_id == session, t.access_log.c.answer_hash.is_not(None)
+                )
+            )
+        ]
+    walks = [explain_answer(ledger, lake, settings, find_sitting(ledger, session), seq) for seq in (1, 3)]
+    return {
+        "account": None if account is None else (account.limits, round(account.spent_usd, 9)),
+        "spent": [round(usd, 9) for usd in spent],
+        "answers": dated["answers"],
+        "story": [one for one in story.events if "rows" not in one.sentence],
+        "sessions": story.sessions,
+        "whole": whole,
+        "progress": [
+            (one.model, one.done, one.total, one.cost_usd, one.failed_calls) for one in progress.candidates
+        ],
+        "receipts": receipts,
+        "walks": [[(step.step, step.is_proven) for step in walk.steps] for walk in walks],
+        "months": find_month_differences(ledger, lake),
+        "changed": find_changed_sessions(ledger, lake),
+        "stages": [one for one in check_stages(ledger, lake, settings).findings],
+        "verified": verify(str(settings.home / "public")).faults,
+        "frames": {
+            name: lake.query(f"select * from {name} order by all").write_json()
+            for name in (
+                "responses",
+                "judgements",
+                "allocations",
+                "llm_calls",
+                "editions",
+                "edition_scores",
+                "leaderboards",
+            )
+        },
+    }
+
+
+def test_every_reader_is_told_the_same_of_a_run_that_has_left_the_ledger(settings: Settings) -> None:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        for land in (land_closed_sessions, land_access_log, land_paid_calls):
+            land(ledger, lake)
+        before = read_everything(ledger, lake, settings)
+        assert archive_runs(settings, ledger, lake, now=LATER) == [
+            Archived(RUN, {"access_log": 21, "allocations": 18, "llm_calls": 37, "responses": 18})
+        ]
+        with ledger.read() as connection:
+            assert count_left(connection) == EMPTY | {"access_log": 0}
+        after = read_everything(ledger, lake, settings)
+    for name, told in before.items():
+        assert after[name] == told, name
+    assert read_faults(settings) == set()
+
+
+def test_a_process_killed_at_any_step_is_continued_and_nothing_is_lost_or_doubled(
+    settings: Settings, tmp_path: Path
+) -> None:
+    whole = hold_home(settings.home, tmp_path / "whole")
+    archive(whole)
+    expected = read_rows(whole)
+    for place, step in enumerate(("landed", "left")):
+        home = hold_home(settings.home, tmp_path / f"killed-{place}").home
+        command = (sys.executable, "-m", "tests.tasks.operations.archiving.killed", str(home), step)
+        assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+        killed = settings_of(home)
+        archive(killed)
+        assert read_rows(killed) == expected
+        assert read_faults(killed) == set()
+
+
+def test_a_kill_between_the_two_files_is_continued_and_nothing_is_lost_or_doubled(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """The ledger's file is committed before the exam's: calls are gone, answers are still there."""
+    file = settings.home / "ledger.exam.sqlite"
+    shutil.copyfile(file, tmp_path / "exam.sqlite")
+    archive(settings)
+    expected = read_rows(settings)
+    shutil.copyfile(tmp_path / "exam.sqlite", file)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        with ledger.read() as connection:
+            assert count_left(connection)["llm_calls"] == 1 < count_left(connection)["responses"]
+        with read_whole(ledger, lake) as connection:
+            assert (count_left(connection)["llm_calls"], count_left(connection)["responses"]) == (38, 18)
+    (done,) = archive(settings)
+    assert done.rows == {"access_log": 21, "allocations": 18, "responses": 18}
+    assert read_rows(settings) == expected
+
+
+def read_rows(settings: Settings) -> dict[str, Any]:
+    """What the ledger still has, and what the lake has of the rest; the log without what archiving adds to it."""
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        with ledger.read() as connection:
+            left = count_left(connection)
+        with read_whole(ledger, lake) as connection:
+            steps = (
+                select(t.access_log).where(t.access_log.c.seq.is_not(None)).order_by(t.access_log.c.number)
+            )
+            return {
+                "left": left,
+                "steps": list(map(repr, connection.execute(steps).all())),
+                **{
+                    table.name: sorted(map(repr, connection.execute(select(table)).all()))
+                    for table in (t.llm_calls, t.allocations, t.responses)
+                },
+            }
+
+
+def test_archiving_again_does_nothing(archived_home: Settings) -> None:
+    assert archive(archived_home) == []
+    assert archive(archived_home, RUN) == []
+
+
+def open_again(connection: Connection) -> None:
+    connection.execute(update(t.runs).values(status="open"))
+
+
+def change_an_answer(connection: Connection) -> None:
+    connection.execute(update(t.responses).where(t.responses.c.seq == 2).values(response="another"))
+
+
+def begin_a_call(connection: Connection) -> None:
+    open_lease(connection, "someone", host="far", process_id=7, lease_s=900.0)
+    new = calls.NewCall("new", "judge", RUN, "unit", "http://127.0.0.1:9/v1", "m", holder="someone")
+    calls.begin_call(connection, new)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (open_again, "is not closed"),
+        (change_an_answer, "is not as the audit log has it"),
+        (begin_a_call, "has calls under way"),
+    ],
+)
+def test_a_run_that_is_not_as_it_must_be_stays_and_says_why(
+    settings: Settings, change: Callable[[Connection], None], reason: str
+) -> None:
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        change(connection)
+    with pytest.raises(GateError, match=reason):
+        archive(settings, RUN)
+    assert archive(settings) == []
+
+
+def test_a_run_without_an_edition_open_to_objections_or_being_read_stays(settings: Settings) -> None:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        with pytest.raises(GateError, match="can be objected to until"):
+            archive_runs(settings, ledger, lake, RUN)
+        with (
+            claim_work(ledger, "judge", RUN, what="judging"),
+            pytest.raises(GateError, match="is being read"),
+        ):
+            archive_runs(settings, ledger, lake, RUN, now=LATER)
+        with pytest.raises(UsageError, match="There is no run 'none'"):
+            archive_runs(settings, ledger, lake, "none", now=LATER)
+        lake.connection.execute("DELETE FROM editions")
+        with pytest.raises(GateError, match="has no edition"):
+            archive_runs(settings, ledger, lake, RUN, now=LATER)
+        with ledger.read() as connection:
+            assert count_left(connection)["responses"] == 18
+
+
+def test_a_run_that_the_lake_does_not_have_as_a_whole_stays(settings: Settings) -> None:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        lake.connection.execute("DELETE FROM sessions")
+        (found,) = plan_archive(ledger, lake, settings, RUN, now=LATER)
+        assert found.refusal is not None
+        assert "not in the lake yet" in found.refusal
+
+
+def test_rows_that_change_while_they_are_copied_stay(settings: Settings) -> None:
+    def step(name: str) -> None:
+        if name.startswith("landed"):
+            with open_ledger(settings.ledger_address) as other:
+                keep_call(other, "late", "judge", RUN, session, "late")
+
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        session = str(connection.scalar(select(func.min(t.sessions.c.session_id))))
+    with pytest.raises(Exception, match="changed while they were copied"):
+        archive(settings, step=step)
+    assert archive(settings)[0].rows["llm_calls"] == 38
+
+
+def test_a_lake_that_does_not_give_back_what_landed_takes_nothing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archived, "_read_hashes", lambda *_: {})
+    with pytest.raises(StoreError, match="does not give back what was landed"):
+        archive(settings)
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        assert count_left(connection)["responses"] == 18
+
+
+def test_an_erasure_reaches_what_has_left_the_ledger(archived_home: Settings) -> None:
+    settings = archived_home
+    assert any(place.startswith("table archived_rows") for place in find_marked(settings))
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        (plan,) = plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
+        assert (plan.answer_count, len(plan.sessions)) == (18, 3)
+        before = {part.unit: part.rows_hash for part in list_archives(ledger)}
+    done = erase(settings)
+    assert [one.answer_count for one in done.erasures] == [18]
+    assert [place for place in find_marked(settings) if any(one in place for one in MARKERS)] == []
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        after = {part.unit: part.rows_hash for part in list_archives(ledger)}
+        assert before.keys() == after.keys()
+        assert before != after
+        assert find_lost_archives(ledger, lake) == []
+        with ledger.read() as connection:
+            assert count_left(connection) == EMPTY | {"access_log": 0}
+            actions = connection.execute(
+                select(t.access_log.c.action, t.access_log.c.digest)
+                .where(t.access_log.c.action.in_((archives.ARCHIVE, archives.BRING_BACK)))
+                .order_by(t.access_log.c.number)
+            ).all()
+    assert [action for action, _ in actions] == [archives.ARCHIVE, archives.BRING_BACK, archives.ARCHIVE]
+    assert actions[-1].digest == after[f"{RUN}/part-0001"]
+    assert read_faults(settings) == set()
+
+
+def list_archives(ledger: Ledger) -> list[Any]:
+    with ledger.read() as connection:
+        return archives.list_archives(connection)
+
+
+def test_what_is_brought_back_is_as_it_was_and_can_go_again(settings: Settings) -> None:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        archive(settings)
+        expected = read_rows(settings)
+        assert bring_back(ledger, lake, RUN) == 94
+        assert bring_back(ledger, lake, RUN) == 0
+        found = read_rows(settings)
+        assert found["left"] == {"llm_calls": 38, "allocations": 18, "responses": 18, "access_log": 21}
+        assert {**found, "left": None} == {**expected, "left": None}
+    archive(settings)
+    assert read_rows(settings) == expected
+    assert read_faults(settings) == set()
+
+
+def test_a_backup_of_an_archived_home_is_restored_whole(archived_home: Settings, tmp_path: Path) -> None:
+    made = invoke(archived_home.home, "backup", str(tmp_path / "copies" / "one"))
+    assert made.exit_code == 0, made.output
+    restored = tmp_path / "restored"
+    assert invoke(restored, "restore", str(tmp_path / "copies" / "one")).exit_code == 0
+    assert read_rows(settings_of(restored)) == read_rows(archived_home)
+    assert read_faults(settings_of(restored)) == set()
+
+
+def test_what_the_lake_has_lost_of_an_archive_is_named(archived_home: Settings) -> None:
+    with open_ledger(archived_home.ledger_address) as ledger, open_lake(archived_home) as lake:
+        assert find_lost_archives(ledger, lake) == []
+        lake.connection.execute("DELETE FROM archived_rows WHERE table_name = 'responses'")
+        with pytest.raises(StoreError, match="the lake has not what it left"), read_whole(ledger, lake):
+            pass
+        lake.connection.execute("DELETE FROM landings WHERE table_name = 'archived_rows'")
+        assert find_lost_archives(ledger, lake) == [f"{RUN}/part-0001"]
+
+
+def test_an_entry_changed_in_the_archive_is_found(archived_home: Settings) -> None:
+    with open_lake(archived_home) as lake:
+        lake.connection.execute(
+            "UPDATE archived_rows SET row_json = replace(row_json, 'answered', 'refused') WHERE table_name = 'responses'"
+        )
+    assert "answer_account_changed" in read_faults(archived_home)
+
+
+def test_a_page_of_the_audit_log_keeps_what_has_left_the_ledger(archived_home: Settings) -> None:
+    with open_ledger(archived_home.ledger_address) as ledger, open_lake(archived_home) as lake:
+        before = lake.query("select access_id from access_log order by access_id")["access_id"].to_list()
+        land_access_log(ledger, lake)
+        land_access_log(ledger, lake)
+        after = lake.query("select access_id from access_log order by access_id")["access_id"].to_list()
+        steps = lake.query("select count(*) as n from access_log where action like 'submit%'")["n"][0]
+    assert after[: len(before)] == before
+    assert after == list(range(1, len(after) + 1))
+    assert steps == 18
+
+
+def test_the_files_become_smaller(settings: Settings) -> None:
+    files = [settings.home / name for name in ("ledger.sqlite", "ledger.exam.sqlite")]
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        session = str(connection.scalar(select(func.min(t.sessions.c.session_id))))
+        for number in range(300):
+            new = calls.NewCall(f"large {number}", "judge", RUN, f"{session}/judge", "e", "m")
+            calls.start_call(connection, new)
+            calls.finish_call(
+                connection, calls.FinishedCall(new.call_key, "done", attempts=1, reply={"text": "so " * 1000})
+            )
+    before = sum(file.stat().st_size for file in files)
+    archive(settings)
+    assert sum(file.stat().st_size for file in files) < before - 600_000
+
+
+def test_the_command_shows_what_would_go_and_moves_it_when_told(settings: Settings) -> None:
+    waiting = invoke(settings.home, "archive")
+    assert waiting.exit_code == 0, waiting.output
+    assert "can be objected to until" in waiting.output
+    refused = invoke(settings.home, "archive", RUN, "--yes")
+    assert refused.exit_code == 3
+    shown = invoke(settings.home, "archive", PROCTOR_OBJECTION_DAYS="0")
+    assert f"Run {RUN} may go: 3 sessions." in shown.output
+    assert "Nothing was moved" in shown.output
+    done = invoke(settings.home, "archive", "--yes", "--json", PROCTOR_OBJECTION_DAYS="0")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["archived"][0]["rows"]["responses"] == 18
+    assert f"Run {RUN} has left the ledger." in invoke(settings.home, "archive", RUN).output
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Such a home with its ledger on PostgreSQL."""
+    home = tmp_path_factory.mktemp("served") / "home"
+    with start_postgresql() as server:
+        settings = settings_of(home, ledger_url=server.new_ledger_url())
+        make_judged_home(settings, open_new_lake)
+        yield settings
+
+
+@pytest.mark.service
+def test_on_postgresql_every_reader_is_told_the_same_and_an_erasure_reaches_the_lake(
+    served: Settings,
+) -> None:
+    with open_ledger(served.ledger_address) as ledger, open_lake(served) as lake:
+        for land in (land_closed_sessions, land_access_log, land_paid_calls):
+            land(ledger, lake)
+        before = read_everything(ledger, lake, served)
+        (done,) = archive_runs(served, ledger, lake, now=LATER)
+        assert done.rows == {"access_log": 21, "allocations": 18, "llm_calls": 37, "responses": 18}
+        after = read_everything(ledger, lake, served)
+        for name, told in before.items():
+            assert after[name] == told, name
+        assert bring_back(ledger, lake, RUN) == 94
+        archive_runs(served, ledger, lake, now=LATER)
+        with ledger.read() as connection:
+            assert count_left(connection) == EMPTY | {"access_log": 0}
+    assert read_faults(served) == set()
+    erase(served)
+    assert read_faults(served) == set()
+    assert find_marked(served) == []
