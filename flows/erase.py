@@ -1,4 +1,4 @@
-"""Texts of answers that the installation no longer keeps are erased, and closed runs leave the ledger."""
+"""Texts that are no longer kept are erased, and closed runs leave the ledger."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def examine_months(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
 
 def examine_archives(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     """Whether the lake has what has left the ledger, as it left it."""
-    from tasks.exam.closed import find_lost_archives
+    from tasks.running.archives import find_lost_archives
 
     lost = find_lost_archives(ledger, lake)
     note(

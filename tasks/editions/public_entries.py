@@ -19,10 +19,10 @@ from tasks.editions.public_files import (
 )
 from tasks.editions.publish import Edition
 from tasks.editions.series import choose_counted
-from tasks.exam.closed import read_whole
 from tasks.exam.public.bank import read_blinding_secret
 from tasks.exam.public.log import name_public_folder
 from tasks.running import log
+from tasks.running.archives import read_whole
 from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.tables import access_log

@@ -17,7 +17,6 @@ from schemas.errors import UsageError, WorkbookError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.closed import bring_back
 from tasks.judging.error_labels import draw_failure_sample, label_failures, name_label_unit
 from tasks.judging.judge import PutResponse
 from tasks.judging.landing import read_put_responses
@@ -27,6 +26,7 @@ from tasks.models import ModelClient, read_call_frames
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel
 from tasks.review.marking import compute_key
+from tasks.running.archives import bring_back
 from tasks.running.claiming import claim_work
 from tasks.statistics.agreement import Bounded, compute_kappa_interval
 from warehouse.lake import Batch, Lake

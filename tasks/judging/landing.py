@@ -14,7 +14,6 @@ import polars as pl
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.closed import bring_back
 from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.controls import RunControls, find_begun_controls, is_controls, name_controls
 from tasks.judging.judge import (
@@ -31,6 +30,7 @@ from tasks.models.batches import BatchClient
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel, Registry, read_registry
 from tasks.running import Progress
+from tasks.running.archives import bring_back
 from tasks.running.claiming import POLL_S, claim_work
 from tasks.running.sharing import IN_BATCHES, JobQueue
 from tasks.texts import refuse_erased

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.exam.closed import read_entry_before, read_whole
 from tasks.exam.log.signing import describe_head, is_signed
 from tasks.exam.public.draws import compute_set_root
 from tasks.ingest.originals import find_archived
 from tasks.judging import CallFinder
 from tasks.proof.files import hash_file
+from tasks.running.archives import read_entry_before, read_whole
 from warehouse.lake import hash_rows
 from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.logs import digests, stages

@@ -18,6 +18,7 @@ ALL = (
     "exam_speed",
     "exam_load",
     "ledger_waits",
+    "archive_cost",
     "ingest_accuracy",
     "ingest_mutations",
     "ingest_confidence",

@@ -34,11 +34,11 @@ def audit(
 
     Example: proctor exam audit 2026-11
     """
-    from tasks.exam.closed import read_whole
     from tasks.exam.log import check_log, read_language, tell_run
     from tasks.exam.public.log import check_public_log
     from tasks.proof import check_stages
     from tasks.running import Progress
+    from tasks.running.archives import read_whole
     from warehouse.lake import is_initialised, open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
@@ -178,8 +178,8 @@ def receipt(
 
     Example: proctor exam receipt receipts.jsonl --public-key KEY
     """
-    from tasks.exam.closed import read_whole
     from tasks.exam.log.signing import check_receipt, read_receipts
+    from tasks.running.archives import read_whole
     from warehouse.ledger.engine.opening import open_ledger
 
     receipts = list(read_receipts(file, session_id))

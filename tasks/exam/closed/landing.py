@@ -18,7 +18,6 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
-from tasks.exam.closed.archived import read_whole
 from tasks.exam.closed.lake_rows import (
     describe_access,
     describe_allocation,
@@ -32,6 +31,7 @@ from tasks.exam.closed.lake_rows import (
 from tasks.exam.log import keep_head
 from tasks.exam.public.log import keep_public_head
 from tasks.questions import BareQuestion
+from tasks.running.archives import read_whole
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import archives, closed, sittings
 from warehouse.ledger.money import calls

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.ledger.trust import Erasure, SignedHead
 from schemas.settings import Settings
-from tasks.exam.closed import read_whole
 from tasks.exam.log.heads import (
     HOME_KEY_ACTIONS,
     HOME_KEYS,
@@ -28,6 +27,7 @@ from tasks.exam.log.signing import describe_head, has_signer, is_signed, name_ke
 from tasks.exam.log.state import find_state_faults
 from tasks.exam.log.words import LogFinding
 from tasks.exam.protocol.tokens import open_keys
+from tasks.running.archives import read_whole
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH, compute_entry_hash
 from warehouse.ledger.engine.logs.digests import digest_text

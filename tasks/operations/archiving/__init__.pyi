@@ -1,9 +1,3 @@
-# A run of which the ledger still has rows, and why they must stay for now.
-from .archive import ArchivableRun as ArchivableRun
-
-# What left the ledger of a run.
-from .archive import Archived as Archived
-
 # Move the rows of every run that may go, or of the named one, and give the ledger's space back.
 from .archive import archive_runs as archive_runs
 
@@ -13,4 +7,4 @@ from .archive import plan_archive as plan_archive
 # Move the rows of every run that may go from the ledger to the lake.
 from .task import archive_closed_runs as archive_closed_runs
 
-__all__ = ["ArchivableRun", "Archived", "archive_closed_runs", "archive_runs", "plan_archive"]
+__all__ = ["archive_closed_runs", "archive_runs", "plan_archive"]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.closed import archive_run, land_access_log, land_closed_sessions, list_waiting, read_whole
+from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import find_refusal, read_last_editions
+from tasks.running.archives import archive_run, list_waiting, read_whole
 from tasks.running.claiming import claim_work
 from warehouse.ledger.engine.copies.purging import return_space
 from warehouse.ledger.engine.leases.clock import Time, read_time
@@ -64,7 +65,9 @@ class Archived:
 def plan_archive(
     ledger: Ledger, lake: Lake, settings: Settings, run_id: str = "", *, now: datetime | None = None
 ) -> list[ArchivableRun]:
-    """The runs, or the named one, that have rows in the ledger and are closed; nothing is changed.
+    """The closed runs, or the named one, that have rows in the ledger.
+
+    Nothing is changed.
 
     Raises UsageError for an unknown run, and ClockError where a leap of the clock alone would let one go.
     """
@@ -106,7 +109,9 @@ def archive_runs(
     now: datetime | None = None,
     step: Step = lambda _: None,
 ) -> list[Archived]:
-    """Move the rows of every run that may go, or of the named one, and give the ledger's space back.
+    """Move the rows of every run that may go, or of the named one.
+
+    The ledger's files give back what they held.
 
     `step` is told what has been done. Run again after a kill: it continues. Raises GateError where the named run may not go, and what
     `archive_run` raises.

@@ -19,10 +19,10 @@ from schemas.ledger.trust import Erasure
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES
-from tasks.exam.closed import archive_run, bring_back
 from tasks.exam.public import CLOSE, compute_root, digest
 from tasks.exam.public.log import keep_public_head
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
+from tasks.running.archives import archive_run, bring_back
 from tasks.running.claiming import claim_work
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.closed import read_whole
 from tasks.running import log
+from tasks.running.archives import read_whole
 from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.leases.clock import Time, check_clock, read_time
 from warehouse.ledger.engine.leases.jobs import is_held, list_jobs

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schemas.settings import Settings
-from tasks.exam.closed import find_changed_sessions, read_whole
+from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log, iter_kept_heads
 from tasks.exam.public.log import check_public_log, name_log_file
 from tasks.operations.validation import find_month_differences
+from tasks.running.archives import read_whole
 from warehouse.ledger.engine.integrity import find_strays
 from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_head
 from warehouse.ledger.engine.tables import llm_calls

@@ -1,4 +1,4 @@
-"""Rows of closed runs that left the ledger for the lake, and how they are read as if they had not.
+"""Rows of closed runs that left the ledger, read as if they had not.
 
 Of a part of a run go the calls of its sessions, their allocations and responses, and the entries of the audit log about single
 questions. What stays: the sessions, the log's entries about whole sessions and units, its head, and the sums that are asked for.
@@ -139,7 +139,10 @@ def write_archive(
     rows: Sequence[MovedRow],
     rows_hash: str,
 ) -> None:
-    """Note that the rows of a part are in the lake, and what is asked of them; the audit log names their hash."""
+    """Note that the rows of a part are in the lake, and what is asked of them.
+
+    The audit log names their hash.
+    """
     part = RunArchive(
         unit=unit,
         run_id=run_id,
@@ -171,7 +174,7 @@ def shadow(
     tables: Sequence[Table] = MOVED,
     session_ids: Sequence[str] | None = None,
 ) -> None:
-    """Let the connection's statements see these rows of the lake, too, until its transaction ends.
+    """Let statements of the connection's transaction see these rows of the lake, too.
 
     They are rows of `tables`. Of allocations and responses the others are those of `session_ids`, or all; calls and entries are seen all.
     """
@@ -227,7 +230,10 @@ def sum_archived(
 def sum_archived_usd(
     connection: Connection, *, run_id: str | None = None, endpoint: str | None = None
 ) -> float:
-    """What archived calls have cost, of a run or at an endpoint, as `calls.read_spent_usd` counts it."""
+    """What archived calls have cost, of a run or at an endpoint.
+
+    It is counted as `calls.read_spent_usd` counts it.
+    """
     return sum(
         call["cost_usd"] or 0.0
         for _, sums in sum_archived(connection, run_id=run_id)
@@ -285,7 +291,7 @@ def _find_session(unit: str, session_ids: Sequence[str]) -> str:
 
 
 def _sum(rows: Sequence[MovedRow]) -> dict[str, Any]:
-    """What is asked of these rows: answers, calls and what they cost, entries by page, the last moment."""
+    """What is asked of these rows: answers, calls with their cost, entries by page."""
     answered, last_at = 0, ""
     pages: Counter[int] = Counter()
     calls: dict[tuple[Any, ...], list[float | None]] = {}

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from schemas.ledger.engine import PublicLine
 from schemas.settings import Settings
-from tasks.exam.closed import read_whole
 from tasks.exam.log import LogFinding
 from tasks.exam.log.signing import has_signer, open_signer
 from tasks.exam.public.log.heads import SIGN
 from tasks.exam.public.log.log_file import name_log_file
 from tasks.exam.public.log.signed_heads import PublicSignedHead, iter_heads, name_public_heads_file
 from tasks.exam.public.sessions import CLOSE, OPEN, compute_answers_root
+from tasks.running.archives import read_whole
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.logs.digests import digest_text

@@ -16,23 +16,18 @@ from sqlalchemy import Connection, func, select, update
 
 from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.closed import (
-    archived,
-    bring_back,
-    find_changed_sessions,
-    find_lost_archives,
-    land_access_log,
-    land_closed_sessions,
-    read_whole,
-)
+from tasks.exam.closed import find_changed_sessions, land_access_log, land_closed_sessions
 from tasks.exam.log import tell_run
 from tasks.exam.log.signing import check_receipt
 from tasks.exam.run_progress import read_run_progress
 from tasks.models import land_paid_calls
-from tasks.operations.archiving import Archived, archive_runs, plan_archive
+from tasks.operations.archiving import archive_runs, plan_archive
+from tasks.operations.archiving.archive import Archived
 from tasks.operations.erasure import Scope, plan_erasure
 from tasks.operations.validation import find_month_differences
 from tasks.proof import check_stages, explain_answer, find_sitting
+from tasks.running.archives import archives as moving
+from tasks.running.archives import bring_back, find_lost_archives, read_whole
 from tasks.running.claiming import claim_work
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
@@ -78,7 +73,7 @@ def archive(settings: Settings, run_id: str = "", **values: Any) -> list[Archive
 
 
 def count_left(connection: Connection) -> dict[str, int]:
-    """Rows that the ledger has of tables that rows leave; of the audit log's those about single questions."""
+    """Rows of the tables that rows leave; of the audit log those about questions."""
     counts = {
         table.name: int(connection.scalar(select(func.count()).select_from(table)) or 0)
         for table in archives.MOVED
@@ -147,7 +142,7 @@ def read_everything(ledger: Ledger, lake: Lake, settings: Settings) -> dict[str,
         "walks": [[(step.step, step.is_proven) for step in walk.steps] for walk in walks],
         "months": find_month_differences(ledger, lake),
         "changed": find_changed_sessions(ledger, lake),
-        "stages": [one for one in check_stages(ledger, lake, settings).findings],
+        "stages": list(check_stages(ledger, lake, settings).findings),
         "verified": verify(str(settings.home / "public")).faults,
         "frames": {
             name: lake.query(f"select * from {name} order by all").write_json()
@@ -216,7 +211,7 @@ def test_a_kill_between_the_two_files_is_continued_and_nothing_is_lost_or_double
 
 
 def read_rows(settings: Settings) -> dict[str, Any]:
-    """What the ledger still has, and what the lake has of the rest; the log without what archiving adds to it."""
+    """What the ledger still has, and everything with what the lake has."""
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         with ledger.read() as connection:
             left = count_left(connection)
@@ -313,7 +308,7 @@ def test_rows_that_change_while_they_are_copied_stay(settings: Settings) -> None
 def test_a_lake_that_does_not_give_back_what_landed_takes_nothing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archived, "_read_hashes", lambda *_: {})
+    monkeypatch.setattr(moving, "_read_hashes", lambda *_: {})
     with pytest.raises(StoreError, match="does not give back what was landed"):
         archive(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:

@@ -1,4 +1,4 @@
-"""Rows of closed runs go from the ledger to the lake, are read there as if they had not, and come back.
+"""Rows of closed runs go to the lake, are read as if they had not, and come back.
 
 A run goes in parts, each in one transaction, after what the lake has of it was read back. A part holds what the lake had of it and
 what the ledger has: a kill at any moment, or calls that came since, are mended by doing it again.
@@ -44,7 +44,7 @@ def read_whole(
     session_ids: Sequence[str] | None = None,
     tables: Sequence[Table] = archives.MOVED,
 ) -> Iterator[Connection]:
-    """A connection for reading on which rows that have left the ledger are seen as if they had not.
+    """A connection for reading that sees rows which have left the ledger.
 
     They are those of a run or of some sessions, of which every row is then seen; without either those of all. `tables`: those that
     are asked. `place` is where the lake is: none has no archives. Nothing but the ledger is opened where it has all of it.
@@ -104,9 +104,9 @@ def archive_run(
 
 
 def bring_back(ledger: Ledger, lake: Lake, run_id: str) -> int:
-    """Put the archived rows of a run into the ledger again, for work that changes or adds to them.
+    """Put the archived rows of a run into the ledger again; returns how many.
 
-    Returns how many there were. What the lake has of them stays until the run is archived again.
+    It is for work that changes them or adds to them. What the lake has of them stays until the run is archived again.
     """
     with ledger.read() as connection:
         parts = archives.list_archives(connection, run_id=run_id)
@@ -124,7 +124,7 @@ def bring_back(ledger: Ledger, lake: Lake, run_id: str) -> int:
 
 
 def find_lost_archives(ledger: Ledger, lake: Lake) -> list[str]:
-    """The units of rows that have left the ledger, and that the lake does not have as they left it."""
+    """The units that the lake does not have as they left the ledger."""
     with ledger.read() as connection:
         parts = archives.list_archives(connection)
     landed = _read_hashes(lake, [part.unit for part in parts])
@@ -132,7 +132,7 @@ def find_lost_archives(ledger: Ledger, lake: Lake) -> list[str]:
 
 
 def read_entry_before(lake: Lake, number: int) -> str | None:
-    """The hash of the archived entry of the audit log before that number; null where none is archived."""
+    """The hash of the entry before that number; null where that is not archived."""
     import json
 
     for row in lake.read("archived_entries", {"numbers": [number - 1]}).iter_rows():
