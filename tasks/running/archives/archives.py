@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TABLE: Final = "archived_rows"
 # Questions of a part: its rows are in memory at once, and leave the ledger in one transaction.
-QUESTIONS_PER_PART: Final = 4_000
+QUESTIONS_PER_PART: Final = 2_000
 
 
 class RunPart(NamedTuple):

@@ -16,17 +16,16 @@ from sqlalchemy import Connection, func, select, update
 
 from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
+from tasks.exam import read_run_progress
 from tasks.exam.closed import find_changed_sessions, land_access_log, land_closed_sessions
 from tasks.exam.log import tell_run
 from tasks.exam.log.signing import check_receipt
-from tasks.exam.run_progress import read_run_progress
 from tasks.models import land_paid_calls
 from tasks.operations.archiving import archive_runs, plan_archive
 from tasks.operations.archiving.archive import Archived
 from tasks.operations.erasure import Scope, plan_erasure
 from tasks.operations.validation import find_month_differences
 from tasks.proof import check_stages, explain_answer, find_sitting
-from tasks.running.archives import archives as moving
 from tasks.running.archives import bring_back, find_lost_archives, read_whole
 from tasks.running.claiming import claim_work
 from tests.deployments.test_cli import invoke
@@ -308,7 +307,7 @@ def test_rows_that_change_while_they_are_copied_stay(settings: Settings) -> None
 def test_a_lake_that_does_not_give_back_what_landed_takes_nothing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moving, "_read_hashes", lambda *_: {})
+    monkeypatch.setattr("tasks.running.archives.archives._read_hashes", lambda *_: {})
     with pytest.raises(StoreError, match="does not give back what was landed"):
         archive(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
