@@ -12,7 +12,7 @@ from typing import Any
 
 import jwt
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection
 
 from schemas.errors import ExamError, StoreError, UsageError
 from schemas.settings import Settings
@@ -23,6 +23,7 @@ from tasks.exam.protocol.tokens.tokens import VerifiedTokens, issue_token, read_
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.test_sitting import sit
 from tests.tasks.exam.world import AnsweringClient, World
+from warehouse.ledger.engine.statements import Later
 from warehouse.ledger.exam import tokens as ledger_tokens
 from warehouse.ledger.trust import users
 
@@ -234,22 +235,35 @@ def test_what_no_token_can_need_leaves_the_ledger(world: World) -> None:
         )
 
 
-def test_answers_ask_the_ledger_once_a_second_what_has_ended(world: World) -> None:
+def test_answers_ask_the_ledger_once_a_second_what_has_ended(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session_id = world.sessions()[0]["session_id"]
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
     protocol._tokens = Reader(world).tokens  # its clock stands
     asked = []
-    event.listen(
-        world.ledger.engine,
-        "before_cursor_execute",
-        lambda _c, _cursor, sql, *_: asked.append(sql) if "ended_tokens" in sql else None,
-    )
+
+    def ask(connection: Connection) -> Later[ledger_tokens.EndedTokens]:
+        asked.append(1)
+        return ledger_tokens.read_ended_tokens(connection)
+
+    monkeypatch.setattr("tasks.exam.protocol.tokens.tokens.read_ended_tokens", ask)
     token = world.token(session_id)
     lease = asyncio.run(protocol.open_session(token, session_id))
     put = asyncio.run(protocol.next_question(token, lease))
     while put is not None:
         _, put = asyncio.run(protocol.submit_and_next(token, lease, put.seq, Answer("x")))
     assert len(asked) == 1
+
+
+def test_what_has_ended_is_asked_for_again_at_half_its_age(world: World) -> None:
+    reader = Reader(world)
+    token = world.token(world.sessions()[0]["session_id"])
+    for tick, known_at in ((0.0, 0.0), (0.4, 0.0), (0.6, 0.6)):
+        reader.tick = tick
+        assert reader.read(token) == "taken"
+        assert reader.tokens._ended is not None
+        assert reader.tokens._ended[0] == known_at
 
 
 def test_a_run_in_house_survives_keys_that_end_in_the_middle(world: World) -> None:
