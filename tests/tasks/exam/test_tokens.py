@@ -240,7 +240,7 @@ def test_answers_ask_the_ledger_once_a_second_what_has_ended(
 ) -> None:
     session_id = world.sessions()[0]["session_id"]
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
-    protocol._tokens = Reader(world).tokens  # its clock stands
+    protocol._moves._tokens = Reader(world).tokens  # its clock stands
     asked = []
 
     def ask(connection: Connection) -> Later[ledger_tokens.EndedTokens]:
