@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Set
 from pathlib import Path
@@ -46,6 +47,8 @@ _costs: Counter[str] = Counter()
 _COST = "cpu_seconds"
 _WORTH_SAYING_S = 20.0
 _BEFORE = pytest.StashKey[float]()
+# The modules that were loaded when the tests had been collected.
+LOADED = pytest.StashKey[frozenset[str]]()
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +142,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError(
             "This pytest and this pytest-xdist do not keep groups together; see constraints.txt."
         )
+    session.config.stash[LOADED] = frozenset(sys.modules)
     gc.collect()
     gc.freeze()
 

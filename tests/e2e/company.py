@@ -116,7 +116,7 @@ def watching_locks(root: int, *homes: Path) -> Iterator[LockWatch]:
 
     def look() -> None:
         suspects: Counter[str] = Counter()
-        while not end.wait(0.02):
+        while not end.wait(0.06):
             now = _find_faults(root, homes, watch)
             suspects = Counter({fault: suspects[fault] + 1 for fault in now})
             watch.faults |= {fault for fault, times in suspects.items() if times >= 3}

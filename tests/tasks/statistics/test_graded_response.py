@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.items.chain import Chain
@@ -158,6 +157,8 @@ def test_the_best_curves_with_a_floor_have_the_published_likelihood_of_three_par
         return float(-np.array(LSAT7) @ np.log(of_pattern))
 
     start = np.concatenate([np.ones(5), -np.array(LSAT7_INTERCEPT), np.full(5, -1.0)])
+
+    from scipy.optimize import minimize
 
     assert -minimize(lose, start, method="BFGS").fun == pytest.approx(-2658.055, abs=2e-3)
 
