@@ -175,7 +175,10 @@ def _measure_cpu() -> float:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Remember what was skipped for want of a program, and what it cost (with xdist this runs in the controller)."""
+    """Remember what was skipped for want of a program, and what a test cost.
+
+    With xdist this runs in the controller.
+    """
     _costs[report.nodeid.split("::")[0]] += sum(
         value for name, value in report.user_properties if name == _COST and isinstance(value, float)
     )

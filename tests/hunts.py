@@ -22,7 +22,10 @@ def tries(part: int, whole: int) -> int:
 
 
 def some(of: Sequence[T], part: int, *, kind: Callable[[T], Hashable] = lambda _: None) -> list[T]:
-    """About `part` of many, the same in every run and in their order; at least one of each kind. All of them in a long one."""
+    """About `part` of many, the same in every run; all of them in a long one.
+
+    At least one of each kind is among them. They keep their order.
+    """
     if IS_WHOLE or len(of) <= part:
         return list(of)
     drawn = set(random.Random(part).sample(range(len(of)), part))

@@ -207,7 +207,10 @@ def read_decided(settings: Settings) -> dict[tuple[str, int], Decision]:
 
 
 def find_faults_of_access(page: Page) -> list[str]:
-    """What axe-core finds that is serious or critical, by rule and place: of colours in light and in dark, of all else once."""
+    """What axe-core finds that is serious or critical, by rule and place.
+
+    Colours are looked at in dark and in light, all else once.
+    """
     from axe_playwright_python.base import AXE_FILE_PATH
 
     page.evaluate(Path(AXE_FILE_PATH).read_text("utf-8"))
