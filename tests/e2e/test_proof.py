@@ -41,6 +41,7 @@ FAST = (
     "exposures are deleted",
     "two rivals are declared one organisation",
     "the operator's share is replaced after the close",
+    "stars is changed, and its hash",
     "stars are changed, and nothing else",
     "a landing is deleted with its rows",
     "an original is replaced",
