@@ -19,8 +19,6 @@ import pytest
 from tests.warm import serve_warm
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from tests.warehouse.ledger.postgresql import PostgresqlServer
 
 # What is imported and collected stays to the end: looking for garbage in it again and again took a tenth of a run's CPU.
@@ -89,22 +87,24 @@ def _statements_are_compiled_once() -> Iterator[None]:
 
     Every test opens a ledger of its own, and a process otherwise only one: compiling was a sixth of the CPU of their tests.
     """
-    from warehouse.ledger.engine import connections
+    from sqlalchemy import Engine
 
-    create, first = connections.create_engine, dict[str, "Engine"]()
+    make, first = Engine.__init__, dict[object, Engine]()
 
-    def create_sharing(url: Any, **options: Any) -> Engine:
-        engine = create(url, query_cache_size=3_000, **options)
-        known = first.get(engine.dialect.name)
+    def make_sharing(engine: Engine, pool: Any, dialect: Any, url: Any, **options: Any) -> None:
+        make(engine, pool, dialect, url, **options | {"query_cache_size": 3_000})
+        if dialect.driver not in ("pysqlite", "psycopg"):
+            return
+        key = (dialect.driver, dialect._on_connect_isolation_level)
+        known = first.get(key)
         if known is None or getattr(known.dialect, "server_version_info", None) is None:
-            first[engine.dialect.name] = engine
+            first[key] = engine
         else:
             # Statements are kept by dialect: the same one, as its first connection found it.
             engine.dialect, engine._compiled_cache = known.dialect, known._compiled_cache
-        return engine
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connections, "create_engine", create_sharing)
+        patch.setattr(Engine, "__init__", make_sharing)
         yield
 
 
