@@ -88,11 +88,12 @@ def _statements_are_compiled_once() -> Iterator[None]:
     Every test opens a ledger of its own, and a process otherwise only one: compiling was a sixth of the CPU of their tests.
     """
     from sqlalchemy import Engine
+    from sqlalchemy.engine.interfaces import Dialect
 
-    make, first = Engine.__init__, dict[object, Engine]()
+    first: dict[object, Engine] = {}
 
-    def make_sharing(engine: Engine, pool: Any, dialect: Any, url: Any, **options: Any) -> None:
-        make(engine, pool, dialect, url, **options | {"query_cache_size": 3_000})
+    def share(_: type[Dialect], engine: Engine) -> None:
+        dialect: Any = engine.dialect
         if dialect.driver not in ("pysqlite", "psycopg"):
             return
         key = (dialect.driver, dialect._on_connect_isolation_level)
@@ -104,7 +105,7 @@ def _statements_are_compiled_once() -> Iterator[None]:
             engine.dialect, engine._compiled_cache = known.dialect, known._compiled_cache
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Engine, "__init__", make_sharing)
+        patch.setattr(Dialect, "engine_created", classmethod(share))
         yield
 
 
