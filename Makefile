@@ -67,7 +67,7 @@ test-long: $(READY) $(EXCHANGE)/.ready  ## the long hunts: 1,000 damaged files, 
 	@# Where that is not possible a test says what it lacks.
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then bash .ci/packages long || true; fi
 	@$(MAKE) $(INFERENCE)/.ready || echo "llama.cpp could not be compiled: the test of a real inference server is skipped"
-	PROCTOR_TEST_LONG=1 $(BIN)/python -m pytest -q -m long
+	PROCTOR_TEST_LONG=1 $(BIN)/python -m pytest -q -m "long or hunt"
 
 lint: $(READY)  ## ruff (lint and format) and mypy --strict
 	$(BIN)/ruff check .

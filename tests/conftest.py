@@ -8,9 +8,11 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator, Set
+import sys
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Set
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -34,7 +36,17 @@ DATA_WORDS = ("PROCTOR_SHARED_DATA",)
 # The order in which a whole run goes: what is quick and likely to fail comes first.
 _LATER = ("slow", "service", "prefect")
 
+# Fixtures that take ten seconds to make: what asks for one is one group, whatever its module.
+_MADE_ONCE = ("tiny_model",)
+
 _skipped: list[tuple[str, str]] = []
+# CPU seconds by module, with those of ended children.
+_costs: defaultdict[str, float] = defaultdict(float)
+_COST = "cpu_seconds"
+_WORTH_SAYING_S = 20.0
+_BEFORE = pytest.StashKey[float]()
+# The modules that were loaded when the tests had been collected.
+LOADED = pytest.StashKey[frozenset[str]]()
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +81,34 @@ def postgresql() -> Iterator[PostgresqlServer]:
         yield started
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _statements_are_compiled_once() -> Iterator[None]:
+    """Ledgers of a worker share what SQLAlchemy has compiled.
+
+    Every test opens a ledger of its own, and a process otherwise only one: compiling was a sixth of the CPU of their tests.
+    """
+    from sqlalchemy import Engine
+    from sqlalchemy.engine.interfaces import Dialect
+
+    first: dict[object, Engine] = {}
+
+    def share(_: type[Dialect], engine: Engine) -> None:
+        dialect: Any = engine.dialect
+        if dialect.driver not in ("pysqlite", "psycopg"):
+            return
+        key = (dialect.driver, dialect._on_connect_isolation_level)
+        known = first.get(key)
+        if known is None or getattr(known.dialect, "server_version_info", None) is None:
+            first[key] = engine
+        else:
+            # Statements are kept by dialect: the same one, as its first connection found it.
+            engine.dialect, engine._compiled_cache = known.dialect, known._compiled_cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dialect, "engine_created", classmethod(share))
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run quick tests first and end-to-end tests last.
@@ -87,7 +127,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "xdist_group" not in marks[item]:
             phase = phases[item]
-            name = item.nodeid if phase == len(_LATER) else f"{item.nodeid.split('::')[0]} {phase}"
+            once = next((name for name in _MADE_ONCE if name in getattr(item, "fixturenames", ())), None)
+            name = item.nodeid if phase == len(_LATER) else f"{once or item.nodeid.split('::')[0]} {phase}"
             item.add_marker(pytest.mark.xdist_group(name))
 
 
@@ -102,6 +143,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError(
             "This pytest and this pytest-xdist do not keep groups together; see constraints.txt."
         )
+    session.config.stash[LOADED] = frozenset(sys.modules)
     gc.collect()
     gc.freeze()
 
@@ -112,8 +154,35 @@ def _find_phase(marks: Set[str]) -> int:
     return max((place for place, name in enumerate(_LATER, start=1) if name in marks), default=0)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Note where a test begins; what a server takes is counted with the test in which it ends."""
+    item.stash[_BEFORE] = _measure_cpu()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "teardown":
+        report.user_properties.append((_COST, _measure_cpu() - item.stash[_BEFORE]))
+    return report
+
+
+def _measure_cpu() -> float:
+    return sum(os.times()[:4])
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Remember what was skipped for want of a program (with xdist this runs in the controller)."""
+    """Remember what was skipped for want of a program, and what a test cost.
+
+    With xdist this runs in the controller.
+    """
+    _costs[report.nodeid.split("::")[0]] += sum(
+        value for name, value in report.user_properties if name == _COST and isinstance(value, float)
+    )
     if report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if not any(word in reason for word in DATA_WORDS):
@@ -132,10 +201,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which tests made the run fail by being skipped."""
+    """Say which tests made the run fail by being skipped, and which modules cost the most."""
     if os.environ.get("CI"):
         for name, reason in _skipped:
             terminalreporter.write_line(f"SKIPPED where nothing may be: {name}: {reason}", red=True)
+    total = sum(_costs.values())
+    if total > _WORTH_SAYING_S:
+        dearest = sorted(_costs.items(), key=lambda one: -one[1])[:10]
+        shown = ", ".join(f"{name.removeprefix('tests/')} {cost:.0f}" for name, cost in dearest)
+        terminalreporter.write_line(f"{total:.0f} CPU seconds of tests; the dearest modules: {shown}")
 
 
 def _stop_shared_server(config: pytest.Config) -> None:

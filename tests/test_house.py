@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LOADED
+
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
 PICTURE = (ROOT / "docs" / "pictures" / "stages.svg").read_text()
@@ -71,6 +73,23 @@ def test_imports_go_one_way(layer: str) -> None:
     above = set(LAYERS[LAYERS.index(layer) + 1 :])
     wrong = {str(path.relative_to(ROOT)): read_imports(path) & above for path in list_modules(layer)}
     assert {path: names for path, names in wrong.items() if names} == {}
+
+
+def test_collecting_the_tests_imports_nothing_dear(request: pytest.FixtureRequest) -> None:
+    """Every worker collects every test: what one test needs is imported in it."""
+    dear = {
+        *(
+            "prefect",
+            "torch",
+            "transformers",
+            "sentence_transformers",
+            "great_expectations",
+            "pandas",
+            "nltk",
+        ),
+        *("scipy.stats", "scipy.optimize", "schemathesis", "onnxruntime", "cv2", "sympy", "moto", "dask"),
+    }
+    assert request.config.stash[LOADED] & dear == set()
 
 
 def test_only_flows_deployments_and_task_files_import_prefect() -> None:

@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from scipy.stats import binom
 
 from tasks.statistics import StarRows
 from tasks.statistics.scores import compute_pairs, compute_ranks, compute_scores
@@ -235,6 +234,8 @@ def compute_least_coverage(questions: int) -> float:
     Answers are all or nothing. Which outcomes hold a truth can only be chosen whole, a run of neighbours for each: what that run
     holds beyond the bar is more than anybody asked for. No interval that keeps to the bar has less.
     """
+    from scipy.stats import binom
+
     accuracy = np.linspace(0.02, 0.98, 97)
     chance = binom.pmf(np.arange(questions + 1), questions, accuracy[:, None])
     before = np.concatenate([np.zeros((len(accuracy), 1)), chance.cumsum(axis=1)], axis=1)

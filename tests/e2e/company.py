@@ -23,11 +23,10 @@ ADMIN = "company-admin"
 # One of every kind that a user types while a month runs: what only reads, what writes to the ledger, to the lake, to both, what
 # copies, what checks. `{folder}` is an empty folder of the command's own.
 QUICK = (
-    "runs list", "status", "sql leaderboard", "exam sessions", "models list", "review status", "bank versions",
-    "exam user add guest-{number} --role annotator", "hosts list", "organisations --register",
+    "runs list", "sql leaderboard", "exam sessions", "exam user add guest-{number} --role annotator", "organisations --register",
 )  # fmt: skip
 COMMANDS = (
-    *QUICK,
+    *QUICK, "status", "models list", "review status", "bank versions", "hosts list",
     "init", "runs progress {run}", "runs budget {run}", "logs monthly-2026-11", "metrics", "doctor", "documents list", "review assign",
     "review agreement", "review remind", "review export {folder}/workbooks", "rules list", "rules check --out {folder}/editors",
     "bank stats", "bank diff 1 1", "dedupe run --no-server", "exam plan --month 2027-01", "exam audit", "exam verify",
@@ -116,7 +115,7 @@ def watching_locks(root: int, *homes: Path) -> Iterator[LockWatch]:
 
     def look() -> None:
         suspects: Counter[str] = Counter()
-        while not end.wait(0.02):
+        while not end.wait(0.06):
             now = _find_faults(root, homes, watch)
             suspects = Counter({fault: suspects[fault] + 1 for fault in now})
             watch.faults |= {fault for fault, times in suspects.items() if times >= 3}

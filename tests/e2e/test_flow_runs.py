@@ -162,7 +162,11 @@ def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) 
     assert {"name": "ingest-1-file", "state": "Failed"} in read_prefect(home)["runs"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)],
+    ids=lambda number: number.name,
+)
 def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(home: Home, number: int) -> None:
     # A name of its own for each run; many, since nothing waits for the signal.
     count = 1500 + number

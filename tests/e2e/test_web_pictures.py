@@ -35,12 +35,12 @@ pytestmark = [*needs_browser, pytest.mark.slow]
 
 __all__ = ["browser", "server"]
 
-COUNT = 15
+COUNT = 7
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A drawn circuit in a PDF and fourteen choices between pictures, for chen and dai."""
+    """A drawn circuit in a PDF and six choices between pictures, for chen and dai."""
     settings = Settings(home=tmp_path / "home")
     folder = tmp_path / "papers"
     folder.mkdir()
@@ -139,7 +139,7 @@ def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
     chen.press("Control+Enter")
     chen.wait_until_saved()
 
-    # The other fourteen are accepted by one key each.
+    # The others are accepted by one key each.
     while page.locator("#finished").is_hidden():
         if page.locator(".card").get_attribute("data-seen"):
             # The corrected one comes once more where the next card was fetched before it was saved.

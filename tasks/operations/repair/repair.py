@@ -23,7 +23,6 @@ from typing import Any, Final
 from schemas.asked_secrets import AskedSecret
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.operations.reconcile import reconcile
 from tasks.operations.repair.evidence import Gap, describe_unproved, find_held, find_missing
 from warehouse.lake.upkeep import LostLanding, find_lost_landings, land_again
 from warehouse.stores.files import (
@@ -373,6 +372,7 @@ def _finish(settings: Settings, found: Repair, files: Sequence[StoreFile], name:
 
     A kill in between leaves the stores refused, or one entry too many.
     """
+    from tasks.operations.reconcile import reconcile
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.logs.chain import Entry, add_entry
     from warehouse.ledger.engine.opening import open_ledger

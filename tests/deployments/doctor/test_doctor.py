@@ -30,7 +30,6 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
-from tasks.operations.reconcile import reconcile
 from tests.deployments.test_cli import PROCTOR, invoke
 from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import SEED, make_bank, make_settings, plan_wished, publish
@@ -55,6 +54,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     original = settings.archive_dir / PAPER_SHA256[:2] / f"{PAPER_SHA256}.doc"
     original.parent.mkdir(parents=True)
     original.write_bytes(PAPER)
+    from tasks.operations.reconcile import reconcile
+
     registry = make_candidates()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         plan = publish(ledger, settings, registry, make_bank())

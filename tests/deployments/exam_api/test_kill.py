@@ -107,7 +107,7 @@ class Sitter:
 
 @pytest.mark.slow
 def test_a_server_killed_at_random_moments_skips_repeats_and_loses_nothing(tmp_path: Path) -> None:
-    check_kills(tmp_path, kills=4, size=60)
+    check_kills(tmp_path, kills=2, size=40)
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ from deployments.exam_api.app import create_app
 from deployments.http.server import write_access_lines
 from schemas.settings import Settings
 from tests.deployments.exam_api.test_app import bearer, held
+from tests.hunts import tries
 from tests.tasks.exam.world import (
     KEY_MARKER,
     SEED,
@@ -113,6 +114,7 @@ def whole_bank(ledger: Ledger, tmp_path: Any) -> World:
     return World(ledger, configuration, registry, bank, plan, now=time.time())
 
 
+@pytest.mark.hunt
 def test_no_byte_of_any_reply_holds_an_answer_an_identifier_or_a_seed(
     whole_bank: World, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,7 +169,9 @@ def test_no_byte_of_any_reply_holds_an_answer_an_identifier_or_a_seed(
             max_leaves=5,
         )
 
-        @settings(max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @settings(
+            max_examples=tries(10, 30), deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        )
         @given(
             method=st.sampled_from(["GET", "POST", "PATCH", "PUT", "HEAD"]),
             path=st.one_of(

@@ -239,7 +239,7 @@ def test_a_writer_outlives_connections_that_its_server_ends(ledger_url: str) -> 
 # --- random walks -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("walks", [4, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.parametrize("walks", [2, pytest.param(40, marks=pytest.mark.long)])
 def test_random_walks_through_both_doors_on_postgresql(server: PostgresqlServer, walks: int) -> None:
     class OnPostgresql(machine.ExamMachine):
         def open_own_ledger(self, folder: object) -> Ledger:

@@ -37,7 +37,7 @@ SECRETS = dict.fromkeys(("OPENAI_API_KEY", "SIM_KEY", "AWS_SECRET_ACCESS_KEY", "
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGTERM])
 def test_the_exam_server_tells_where_it_listens_and_never_a_token(tmp_path: Path, number: int) -> None:
     home = tmp_path / "home"
     open_ledger(Settings(home=home).ledger_address).close()

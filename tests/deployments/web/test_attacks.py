@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from deployments.web.references import make_reference, read_reference
 from deployments.web.visitor import SESSION_COOKIE
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
+from tests.hunts import tries
 from tests.tasks.review.conftest import make_question
 
 ROOT = Path(__file__).parents[3]
@@ -298,6 +300,7 @@ def list_fields() -> list[str]:
     return sorted(found | {"decision", "seen", "reason", "then"})
 
 
+@pytest.mark.hunt
 @pytest.mark.parametrize("name", ["cora", "chen"])
 def test_the_character_zero_is_a_fault_on_no_route(desk: Desk, name: str) -> None:
     somebody = desk.sign_in(name)
@@ -317,12 +320,13 @@ def test_the_character_zero_is_a_fault_on_no_route(desk: Desk, name: str) -> Non
                 if "%00" in asked:
                     answers[f"GET {asked}"] = somebody.get(asked).status_code
         else:
-            for field in list_fields():
+            fields = list_fields()
+            for field in random.Random(path).sample(fields, tries(min(4, len(fields)), len(fields))):
                 token = somebody.form_token()
                 answers[f"{path} {field}"] = somebody.post(
                     path, data={"form_token": token, field: "a\0b"}
                 ).status_code
                 answers[f"{path} {field} as JSON"] = somebody.post(path, json={field: "a\0b"}).status_code
-    assert len(answers) > 100
+    assert len(answers) > tries(60, 100)
     assert {call: status for call, status in answers.items() if status not in (400, 403, 404, 405)} == {}
     assert {status for call, status in answers.items() if call.startswith("GET")} == {400}

@@ -16,7 +16,6 @@ from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
 from schemas.vocabulary import ROLES
-from tasks.report import render_reports
 from tasks.watching import ProgressReading
 from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
 from tasks.watching.answers.lines import GivenStars
@@ -199,6 +198,8 @@ def test_the_report_is_served_with_the_way_from_its_numbers_to_answers(
     home = watched.world.settings.home
     monkeypatch.setenv("PROCTOR_HOME", str(home))
     folder = home / "reports"
+    from tasks.report import render_reports
+
     render_reports.fn(str(folder))
     page = analyst.get("/report/")
     assert page.text.count("<nav") == (folder / "index.html").read_text("utf-8").count("<nav") + 1

@@ -312,7 +312,7 @@ _WALK = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-ExamMachine.TestCase.settings = settings(_WALK, max_examples=20)
+ExamMachine.TestCase.settings = settings(_WALK, max_examples=8)
 TestExamMachine = ExamMachine.TestCase
 
 

@@ -19,6 +19,7 @@ from tasks.exam.plan.allotment import SetRenewal
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan, read_plan
 from tasks.exam.plan.shares import BankTooSmall, Shortfall, compute_shares, plan_shares
+from tests.hunts import tries
 from tests.tasks.exam.world import (
     DISCIPLINES,
     KEY_MARKER,
@@ -326,13 +327,14 @@ def test_a_lineage_may_return_after_the_rest_period_and_not_before(ledger: Ledge
             assert plan.call_count == 12
 
 
+@pytest.mark.hunt
 @given(
     organisation_numbers=st.lists(st.integers(0, 2), min_size=1, max_size=5),
     repeats=st.integers(1, 3),
     policies=st.lists(st.sampled_from(["shared", "unique"]), min_size=1, max_size=3),
     versions=st.lists(st.integers(1, 2), min_size=3, max_size=3),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(8, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_is_planned_no_organisation_meets_a_lineage_in_two_sets(
     tmp_path_factory: pytest.TempPathFactory,
     organisation_numbers: list[int],

@@ -36,6 +36,7 @@ from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.running.claiming import claim_work, hold_if_free
 from tasks.running.sharing import WORKER, JobQueue
+from tests.hunts import tries
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -476,6 +477,7 @@ with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger:
 
 
 @pytest.mark.slow
+@pytest.mark.hunt
 def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_path: Path) -> None:
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     print(f"seed {seed}")
@@ -490,7 +492,7 @@ def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_pat
         acknowledged: dict[str, dict[int, str]] = {}
         for _ in range(60):
             process = subprocess.Popen(command, cwd=ROOT)
-            if killed < 5 and _answer_count(world) < 150:
+            if killed < tries(2, 5) and _answer_count(world) < 150:
                 before = _answer_count(world)
                 give_up_at = time.monotonic() + 60
                 while (

@@ -35,7 +35,7 @@ settings = Settings(home=Path(sys.argv[1]))
 with open_lake(settings) as lake:
     landing.land_documents(lake, settings, [Path(sys.argv[2])])
 """
-FILES = 120
+FILES = 60
 TABLES = ("documents", "document_texts", "questions")
 
 

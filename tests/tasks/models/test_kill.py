@@ -21,7 +21,7 @@ CALLS = 40
 IN_FLIGHT = 4
 
 
-@pytest.mark.parametrize("killed_after", [5, 17])
+@pytest.mark.parametrize("killed_after", [pytest.param(5, marks=pytest.mark.long), 17])
 def test_after_a_kill_only_calls_in_flight_are_sent_again_and_they_are_reported(
     tmp_path: Path, killed_after: int
 ) -> None:

@@ -20,6 +20,7 @@ from tasks.questions.identity.normal_form import (
     normalise_for_key,
 )
 from tasks.questions.question import BareQuestion, Option
+from tests.hunts import tries
 from tests.tasks.questions.normal_form_yardstick import normalise_plainly
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -62,7 +63,8 @@ def test_normalising_twice_changes_nothing_more(text: str) -> None:
 _TOUCHED = "_ \t\u3000()[]（）【】〔〕.,;:!?。，、“”‘’《》—－\u00ad\u200b\ufeffaZ9ßİΣςﬁ½①Ａ汉\u0301\u0345\u0338\uac00\u1100\u1161\u11a8가ﾊﾞ\u0f71"
 
 
-@settings(max_examples=1_000, deadline=None)
+@pytest.mark.hunt
+@settings(max_examples=tries(200, 1_000), deadline=None)
 @given(st.one_of(st.text(max_size=60), st.text(alphabet=_TOUCHED, max_size=24)))
 def test_the_quick_normal_form_equals_the_plain_one(text: str) -> None:
     assert normalise_for_key(text) == normalise_plainly(text)

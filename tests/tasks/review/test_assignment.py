@@ -16,6 +16,7 @@ from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
 from tasks.review.closing import close_batch
 from tasks.review.decisions.item import Item
 from tasks.review.recording.desk import record_submission
+from tests.hunts import tries
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
@@ -227,7 +228,8 @@ def test_a_question_without_a_discipline_goes_to_those_who_review_everything(
     assert assign_batch(ledger, None, frame, None, one, NOW).loads == {"gu": 1}
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@pytest.mark.hunt
+@hypothesis_settings(max_examples=tries(20, 60), deadline=None)
 @given(st.data())
 def test_a_distribution_is_exact_and_cannot_be_made_more_even(data: st.DataObject) -> None:
     people = [f"p{place}" for place in range(data.draw(st.integers(2, 6)))]
@@ -261,7 +263,8 @@ def assert_drawn_exactly(demand: dict[str, int], shares: Shares, review_count: i
         )
 
 
-@hypothesis_settings(max_examples=80, deadline=None)
+@pytest.mark.hunt
+@hypothesis_settings(max_examples=tries(25, 80), deadline=None)
 @given(st.data())
 def test_a_plan_holds_quotas_gives_nobody_a_question_twice_and_names_what_it_leaves_out(
     data: st.DataObject,

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.items.chain import Chain
@@ -159,10 +158,12 @@ def test_the_best_curves_with_a_floor_have_the_published_likelihood_of_three_par
 
     start = np.concatenate([np.ones(5), -np.array(LSAT7_INTERCEPT), np.full(5, -1.0)])
 
+    from scipy.optimize import minimize
+
     assert -minimize(lose, start, method="BFGS").fun == pytest.approx(-2658.055, abs=2e-3)
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.25])
+@pytest.mark.parametrize("floor", [pytest.param(0.0, marks=pytest.mark.long), 0.25])
 def test_abilities_of_a_known_test_are_those_of_the_likelihood_itself(floor: float) -> None:
     # What five known questions say of a person, and the population they come from, by the chain and by adding up the likelihood.
     a = np.array(LSAT7_SLOPE)

@@ -162,7 +162,7 @@ def calibrate_late(lake: Lake) -> None:
     "change",
     [
         judge_late,
-        judge_late_in_full,
+        pytest.param(judge_late_in_full, marks=pytest.mark.long),
         open_session_again,
         pytest.param(take_answers_away, marks=pytest.mark.long),
         pytest.param(take_judgements_away, marks=pytest.mark.long),

@@ -2,7 +2,7 @@
 
 There are many writers, and killed writers.
 
-PROCTOR_TEST_LONG=1 kills a hundred times; PROCTOR_TEST_SEED repeats a run whose seed was printed.
+`make test-long` kills a hundred times; PROCTOR_TEST_SEED repeats a run whose seed was printed.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
+from tests.hunts import tries
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import compact_lake
 
-KILLS = 100 if os.environ.get("PROCTOR_TEST_LONG") == "1" else 5
-WRITERS, LANDINGS = 4, 15 if KILLS == 100 else 6
+KILLS = tries(3, 100)
+WRITERS, LANDINGS = 4, tries(6, 15)
 # A reader that never rests takes the processor that the writers need; it still sees most landings.
 REST_S = 0.1
 
 
 @pytest.mark.slow
+@pytest.mark.hunt
 def test_four_writers_lose_nothing_and_readers_are_never_inconsistent(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -77,6 +79,7 @@ def test_four_writers_lose_nothing_and_readers_are_never_inconsistent(
 
 
 @pytest.mark.slow
+@pytest.mark.hunt
 def test_a_killed_writer_leaves_everything_acknowledged_and_nothing_partial(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from tasks.gscore.metrics.batch import count_ngrams, score_surface
 from tasks.gscore.metrics.profiles import PROFILES
 from tasks.gscore.metrics.reference import score_surface_by_reference
 from tasks.gscore.metrics.tokens import parse_characters
+from tests.hunts import tries
 
 PIECES = [
     *"ab19.,-' \n\t\u3000中文字，。、（）ａ１é😀\U00020000\u200b\x1f%&/=|~",
@@ -35,11 +36,12 @@ def assert_equal_to_reference(pairs: Sequence[tuple[str, str]], profile: str) ->
         assert abs(ours[worst] - theirs[worst]) <= 1e-12, (profile, name, pairs[worst])
 
 
+@pytest.mark.hunt
 @pytest.mark.parametrize("profile", PROFILES)
 @given(pairs=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=24))
 @example(pairs=[("", ""), ("", "a"), ("a", ""), (" ", "\n"), ("a" * 300, "a" * 7), ("好", "好")])
 @example(pairs=[(".5", "5."), ("a..5", "a.,.5"), (",", "1,"), ("1-2--3", "-1"), ("1.。", "3.14．")])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(15, 50), deadline=None)
 def test_any_pairs_score_as_the_packages_score_them(profile: str, pairs: list[tuple[str, str]]) -> None:
     assert_equal_to_reference(pairs, profile)
 
@@ -66,8 +68,9 @@ def test_real_answers_score_as_the_packages_score_them(profile: str, real_texts:
     assert_equal_to_reference(pairs, profile)
 
 
+@pytest.mark.hunt
 @given(pairs=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(30, 100), deadline=None)
 def test_the_paper_profile_is_nltk_on_texts_without_white_space(pairs: list[tuple[str, str]]) -> None:
     from nltk.translate.bleu_score import sentence_bleu
     from nltk.translate.chrf_score import sentence_chrf
@@ -84,8 +87,9 @@ def test_the_paper_profile_is_nltk_on_texts_without_white_space(pairs: list[tupl
         assert scores.chrf[index] == pytest.approx(sentence_chrf(reference, response), abs=1e-12)
 
 
+@pytest.mark.hunt
 @given(pairs=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(30, 100), deadline=None)
 def test_the_counts_are_those_of_counting_one_by_one(pairs: list[tuple[str, str]]) -> None:
     references, responses = (["".join(text.split()) for text in side] for side in zip(*pairs, strict=True))
     counts = count_ngrams(parse_characters([*references, *responses]), 6)
@@ -129,9 +133,10 @@ def test_a_book_is_counted_exactly_too() -> None:
     assert scores.bleu4[0] == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.hunt
 @pytest.mark.parametrize("profile", PROFILES)
 @given(text=TEXTS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(15, 50), deadline=None)
 def test_no_score_leaves_the_scale(profile: str, text: str) -> None:
     for column in score_surface([text, text], [text, text[:-1]], profile):
         assert column.min() >= 0.0

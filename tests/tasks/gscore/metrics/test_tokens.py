@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import sys
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.gscore.metrics.tokens import FIRST_WORD_SYMBOL, parse_characters, parse_zh_tokens
+from tests.hunts import tries
 from tests.tasks.gscore.metrics.test_batch import TEXTS
 
 
@@ -17,8 +19,9 @@ def split(text: str) -> list[str]:
     ]
 
 
+@pytest.mark.hunt
 @given(texts=st.lists(TEXTS, min_size=1, max_size=10))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(60, 200), deadline=None)
 def test_texts_are_split_as_sacrebleu_splits_them(texts: list[str]) -> None:
     from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 

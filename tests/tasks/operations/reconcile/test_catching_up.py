@@ -14,7 +14,6 @@ import pytest
 from schemas.settings import Settings
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
-from tasks.operations.reconcile.task import reconcile
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
 from tasks.review.decisions import GivenDecision
@@ -107,6 +106,12 @@ class PayingClient(AnsweringClient):
 
 def read_all(lake: Lake, *tables: str) -> dict[str, list[tuple[object, ...]]]:
     return {table: lake.query(f"select * from {table} order by all").rows() for table in tables}
+
+
+def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    from tasks.operations.reconcile import reconcile
+
+    return dict(reconcile(ledger, lake))
 
 
 def reconcile_all_but_log(ledger: Ledger, lake: Lake) -> dict[str, int]:

@@ -29,7 +29,6 @@ from tasks.exam.closed import land_access_log
 from tasks.exam.log import check_log
 from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import check_public_log
-from tasks.operations.reconcile import reconcile
 from tasks.operations.repair import evidence, inspect_home, repair_home
 from tasks.operations.repair.evidence import find_held
 from tests.deployments.test_cli import invoke
@@ -84,6 +83,8 @@ class Sitting:
 
     def finish_month(self) -> None:
         """The month continues: it is sat to its end and landed, and both logs hold."""
+        from tasks.operations.reconcile import reconcile
+
         with open_ledger(self.settings.ledger_address) as ledger, open_lake(self.settings) as lake:
             run_id = self.world.plan.run_id
             client = PayingClient(ledger)

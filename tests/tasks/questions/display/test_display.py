@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tasks.questions.display.formulas import render_formula
 from tasks.questions.display.tables import TextCell, TextTable, part_tables
 from tasks.questions.display.text import render_line, render_text
+from tests.hunts import tries
 
 TAGS = frozenset({
     "div", "table", "tr", "td", "th", "span", "code", "sub", "sup", "math", "mrow", "mi", "mn", "mo", "ms",
@@ -123,7 +124,8 @@ FRAGMENTS = (
 )
 
 
-@settings(deadline=None, max_examples=80)
+@pytest.mark.hunt
+@settings(deadline=None, max_examples=tries(25, 80))
 @given(st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=8)), max_size=14).map("".join))
 def test_whatever_a_paper_holds_no_tag_or_attribute_of_its_own_comes_through(text: str) -> None:
     for markup in (render_text(text), render_line(text, "zh")):

@@ -5,6 +5,7 @@ Every line has its place in the height of its row.
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,11 +18,13 @@ from tasks.review.channels.workbook.card import (
     split_card,
     wrap,
 )
+from tests.hunts import tries
 
 TEXT = st.text(st.sampled_from("ab W中文，。 -1𝑥é"), max_size=400)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.hunt
+@settings(max_examples=tries(20, 60), deadline=None)
 @given(TEXT)
 def test_a_wrapped_line_is_the_line_and_no_part_is_wider_than_the_cell(text: str) -> None:
     lines = list(wrap(text, 20))
@@ -29,7 +32,8 @@ def test_a_wrapped_line_is_the_line_and_no_part_is_wider_than_the_cell(text: str
     assert all(sum(map(measure, line.rstrip())) <= 20 for line in lines)
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.hunt
+@settings(max_examples=tries(15, 40), deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=12))
 def test_a_card_that_is_cut_is_whole_and_each_part_fits_a_row(texts: list[str]) -> None:
     card = [
