@@ -35,6 +35,9 @@ RECORD = Path(__file__).with_suffix(".json")
 _PIECE = 3
 # As many characters at both ends of a stem tell which question was meant, however wrongly it was read.
 _END = 24
+# The type of a question whose paper names none: every type that is answered in words is right.
+FREE = "free"
+FREE_TYPES = ("short_answer", "term_explanation", "calculation", "essay", "material_analysis")
 # A letter that no paper has: what was not read is made of it.
 _UNREAD = "\U00010380"
 
@@ -145,6 +148,8 @@ class _Opener:
     def open(self, sealed: Truth) -> Truth:
         """Stem, options and answer of one question."""
         opened: Truth = {"stem": self._open_stem(sealed["stem"], bool(sealed.get("sub_parts")))}
+        if sealed["type"] == FREE:
+            opened["type"] = self._open_type(fold(opened["stem"]))
         if sealed.get("options"):
             opened["options"] = {
                 label: self._find(one, self._options) for label, one in sealed["options"].items()
@@ -168,6 +173,14 @@ class _Opener:
             rest = _UNREAD * (2 * length + 9)
             best = best + rest if is_first or not best else rest + best
         return best + "…" if sealed["is_begin"] else best
+
+    def _open_type(self, stem: str) -> str:
+        types = (
+            one["question_type"]
+            for one, text in zip(self._questions, self._long_stems, strict=True)
+            if stem in text
+        )
+        return next((name for name in types if name in FREE_TYPES), "short_answer")
 
     def _liken(self, sealed: Truth, stem: str) -> float:
         """How like a stem is to the sealed one, 1 for the same."""

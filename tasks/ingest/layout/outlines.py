@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 from tasks.ingest.layout.announcements import read_announcement
 from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.series import MIN_RUN, Repeated, SeriesMark, by_family, run_up
+from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, run_up
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 
@@ -94,6 +94,8 @@ def propose_outlines(
     counted = _read_closed(pieces, *repeated.closing)
     if counted is not None and len(counted.numbers) > len(starts):
         yield counted
+    if len(repeated.tasks) >= max(MIN_RUN, TASKS_EACH * len(starts)):
+        yield _count_tasks(pieces, repeated.tasks)
     sections = list_sections(marks, pieces, heads)
     titled = find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
@@ -175,6 +177,15 @@ def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> 
         begin = place + 1
     dropped = frozenset(pieces[place].start for place in counters)
     return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:
+    """Questions without numbers, each of which is a line that sets a task."""
+    numbers = {
+        pieces[place].start: (label.end if (label := pieces[place].label) is not None else 0, value)
+        for value, place in enumerate(tasks, start=1)
+    }
+    return Outline(numbers=numbers, is_counted=True, alone=True, family="tasks")
 
 
 def _list_tails(lines: Sequence[str], closing: Sequence[int]) -> set[str]:
