@@ -284,6 +284,8 @@ def _held_numbers(
     own = reading.labels.get(draft.start)
     if (own is None or own.text != draft.number_label) and draft.number_label:
         own = parse_label(f"{draft.number_label} x")
+    if own is not None and draft.value is not None:
+        reached[_form(own)] = draft.value
     if (
         not held
         or own is None
@@ -292,7 +294,6 @@ def _held_numbers(
     ):
         return "", []
     numbered = [(piece, piece.label) for piece in held if piece.kind != "table" and piece.label is not None]
-    reached[_form(own)] = draft.value
     for form in {_form(label) for _, label in numbered if not label.is_weak} & reached.keys() - {_form(own)}:
         onward = [(piece, label) for piece, label in numbered if _form(label) == form]
         if len(onward) > 1 and onward[0][1].value == reached[form] + 1:
