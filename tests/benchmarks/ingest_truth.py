@@ -321,7 +321,10 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--name", default="")
     chosen = parser.parse_args(arguments)
     if chosen.deed == "write":
-        print(write(*chosen.folders, chosen.group))
+        if len(chosen.folders) != 2:
+            parser.error("write takes two folders: that of the truth files and that of the papers")
+        truths, papers = chosen.folders
+        print(write(truths, papers, chosen.group))
     for folder in chosen.folders if chosen.deed == "measure" else ():
         print(render(measure(folder, chosen.group, chosen.name)))
     for folder in chosen.folders if chosen.deed == "check" else ():
