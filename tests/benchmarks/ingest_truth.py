@@ -74,7 +74,7 @@ class Sealer:
 
 
 def seal_truth(truth: Truth, sealer: Sealer) -> Truth:
-    """A truth file without any text of its paper; questions that are marked `ambiguous` are left out."""
+    """A truth file without any text of its paper, and without its `ambiguous` questions."""
     listed = [one for one in list_truths(truth) if not one.get("ambiguous")]
     return {
         "is_scan": bool(truth.get("scan")) or "scan" in truth["file"],
@@ -192,7 +192,7 @@ class _Opener:
         return 2 * (length - lost) / (length + len(stem))
 
     def _count_lost(self, pieces: str, length: int, stem: str, most: float) -> int:
-        """How many characters of the sealed stem a stem lacks, told from the pieces that it lacks.
+        """How many characters of the sealed stem a stem lacks, told from its pieces.
 
         A piece alone lacks one character, more in a row all but those at their ends; where the pieces after them stand
         nearer to the beginning, at least as many as they have moved. More than `most` are not counted.
@@ -271,7 +271,7 @@ def measure(folder: Path, group: str = "", name: str = "") -> list[dict[str, Any
 
 
 def write(truths: Path, papers: Path, group: str) -> str:
-    """Add the hashes of a folder of truth files to the record; returns what was done in one line."""
+    """Add the hashes of a folder of truth files to the record; say how many."""
     kept = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     listed = 0
     files = sorted(truths.glob("**/*.json"))
@@ -289,7 +289,7 @@ def write(truths: Path, papers: Path, group: str) -> str:
 
 
 def check(folder: Path) -> list[str]:
-    """The questions of papers with truth files that texts and hashes judge otherwise; the last line counts."""
+    """The questions that texts and hashes judge otherwise; the last line counts."""
     differing: list[str] = []
     by_text = by_hash = listed = 0
     with use_cache():

@@ -199,7 +199,7 @@ _MOST_ASKING = 0.8
 
 
 def keep_asked(reading: Reading) -> ContractCheck:
-    """Where lines that ask alternate with one line each, or many set a task, most of them are questions."""
+    """Lines that ask in turn with others, or set tasks in a row, are mostly questions."""
     asking = reading.repeated.asking
     below = ", with one line below each"
     if not asking and len(reading.repeated.tasks) >= TASKS_EACH * len(reading.drafts):
@@ -251,7 +251,7 @@ def keep_own(reading: Reading) -> ContractCheck:
 
 
 def list_held(reading: Reading) -> tuple[dict[int, tuple[int, int]], frozenset[int]]:
-    """The numbers of all questions and of lines inside them that may count more, and what then counts none.
+    """The numbers of questions and of lines inside them that may count, and what then does not.
 
     By the offset of its line: where each ends, and its value. Empty where no question holds any. What holds numbers that
     run on from other questions is a passage or a title.

@@ -231,7 +231,7 @@ TASKS_EACH = 4
 
 
 def find_tasks(pieces: Sequence[Piece]) -> list[int]:
-    """The lines without a number that set a task, where most stand right below another; else none.
+    """The lines without a number that set a task, where most stand below another.
 
     A letter counts as no number: `a) Explain …` may be the first of a list.
     """
