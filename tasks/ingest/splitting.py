@@ -196,8 +196,9 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             any(stretch.fine is None for stretch in headed),
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
-        held = list_held(Reading(first.drafts, paper.pieces))
-        take([Outline(numbers=held, family="held", given=True)] if held else ())
+        held, passages = list_held(Reading(best.drafts, paper.pieces))
+        running = replace(best.outline, numbers=held, passages=passages, family="held", given=True)
+        take([running] if held else ())
     for _ in range(_MOST_REPAIRS):
         before = best
         announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}

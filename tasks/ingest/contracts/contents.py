@@ -13,8 +13,9 @@ from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_headi
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import are_tasks
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.series import TASKS_EACH
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
-from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.lexicon import match_exactly
 
 # From how many questions on a section shows what is usual in it, and how many of them must do so.
@@ -198,8 +199,11 @@ _MOST_ASKING = 0.8
 
 
 def keep_asked(reading: Reading) -> ContractCheck:
-    """Where lines that ask alternate with one line each, most of them are questions."""
+    """Lines that ask in turn with others, or set tasks in a row, are mostly questions."""
     asking = reading.repeated.asking
+    below = ", with one line below each"
+    if not asking and len(reading.repeated.tasks) >= TASKS_EACH * len(reading.drafts):
+        asking, below = reading.repeated.tasks, " and have no number"
     found = ContractCheck(checked=bool(asking) and bool(reading.drafts))
     if 0 < len(reading.drafts) < _MOST_ASKING * len(asking):
         size = len(asking) - len(reading.drafts)
@@ -208,7 +212,7 @@ def keep_asked(reading: Reading) -> ContractCheck:
             "asked",
             reading.pieces[asking[0]].start,
             size,
-            f"{len(asking)} lines ask, with one line below each, {len(reading.drafts)} questions were found.",
+            f"{len(asking)} lines ask{below}, {len(reading.drafts)} questions were found.",
         )
     return found
 
@@ -227,9 +231,10 @@ _TOLD = {
 def keep_own(reading: Reading) -> ContractCheck:
     """A question holds no further number, answer, list of options, and no heading."""
     found = ContractCheck(checked=bool(reading.drafts))
+    reached: dict[tuple[str, str], int] = {}
     for draft in reading.drafts:
         held = reading.inside.get(id(draft), [])
-        number, numbered = _held_numbers(draft, reading)
+        number, numbered = _held_numbers(draft, reading, reached)
         notes = [*([number] if number else ()), *_held_contents(draft, held)]
         found.missing += len(numbered)
         for note in notes:
@@ -245,23 +250,42 @@ def keep_own(reading: Reading) -> ContractCheck:
     return found
 
 
-def list_held(reading: Reading) -> dict[int, tuple[int, int]]:
-    """The numbers of all questions, and those of lines inside them that may count more.
+def list_held(reading: Reading) -> tuple[dict[int, tuple[int, int]], frozenset[int]]:
+    """The numbers of questions and of lines inside them that may count, and what then does not.
 
-    By the offset of its line: where each ends, and its value. Empty where no question holds any.
+    By the offset of its line: where each ends, and its value. Empty where no question holds any. What holds numbers that
+    run on from other questions is a passage or a title.
     """
-    held = [piece for draft in reading.drafts for piece in _held_numbers(draft, reading)[1]]
-    starts = {draft.start for draft in reading.drafts}
+    reached: dict[tuple[str, str], int] = {}
+    held: list[Piece] = []
+    titles: set[int] = set()
+    for draft in reading.drafts:
+        numbered = _held_numbers(draft, reading, reached)[1]
+        held += numbered
+        own = reading.labels.get(draft.start)
+        if own is not None and any(piece.label and _form(piece.label) != _form(own) for piece in numbered):
+            titles.add(draft.start)
+    starts = {draft.start for draft in reading.drafts} - titles
     pieces = [*held, *(piece for piece in reading.pieces if held and piece.start in starts)]
-    return {piece.start: (piece.label.end, piece.label.value) for piece in pieces if piece.label is not None}
+    numbers = {
+        piece.start: (piece.label.end, piece.label.value) for piece in pieces if piece.label is not None
+    }
+    return numbers, frozenset(titles)
 
 
-def _held_numbers(draft: Draft, reading: Reading) -> tuple[str, list[Piece]]:
-    """What the numbered lines inside a question say against it, and which of them do."""
+def _held_numbers(
+    draft: Draft, reading: Reading, reached: dict[tuple[str, str], int]
+) -> tuple[str, list[Piece]]:
+    """What the numbered lines inside a question say against it, and which of them do.
+
+    `reached` is how far the numbers of each form had come before it, and is moved on.
+    """
     held = reading.inside.get(id(draft), ())
     own = reading.labels.get(draft.start)
     if (own is None or own.text != draft.number_label) and draft.number_label:
         own = parse_label(f"{draft.number_label} x")
+    if own is not None and draft.value is not None:
+        reached[_form(own)] = draft.value
     if (
         not held
         or own is None
@@ -270,11 +294,13 @@ def _held_numbers(draft: Draft, reading: Reading) -> tuple[str, list[Piece]]:
     ):
         return "", []
     numbered = [(piece, piece.label) for piece in held if piece.kind != "table" and piece.label is not None]
-    alike = [
-        (piece, label)
-        for piece, label in numbered
-        if (label.style, label.text[-1:]) == (own.style, own.text[-1:])
-    ]
+    for form in {_form(label) for _, label in numbered if not label.is_weak} & reached.keys() - {_form(own)}:
+        onward = [(piece, label) for piece, label in numbered if _form(label) == form]
+        if len(onward) > 1 and onward[0][1].value == reached[form] + 1:
+            # `21.` to `25.` below the passage `(一)`, and `20.` was a question
+            reached[form] = onward[-1][1].value
+            return "holds_number_of_its_kind", [piece for piece, _ in onward]
+    alike = [(piece, label) for piece, label in numbered if _form(label) == _form(own)]
     values = [label.value for _, label in numbered if label.style == own.style and not label.is_weak]
     if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
         return "stem_holds_next_question", [piece for piece, _ in alike]
@@ -284,6 +310,10 @@ def _held_numbers(draft: Draft, reading: Reading) -> tuple[str, list[Piece]]:
     if alike and own.style in ("num", "word", "bracket") and alike[0][1].value != 1:
         return "holds_number_of_its_kind", [piece for piece, _ in alike]
     return "", []
+
+
+def _form(label: Label) -> tuple[str, str]:
+    return label.style, label.text[-1:]
 
 
 def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:

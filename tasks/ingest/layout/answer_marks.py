@@ -264,11 +264,13 @@ def _write_answer(piece: Piece, match: re.Match[str], usual: Collection[str]) ->
     word = "答案：" if _HAN.search(lead) else "Answer: "
     if not rest.strip():
         is_mark = (
-            _is_separator(separator) and _names_answer(lead) and re.search(r"(?i)\b(?:is|are)\b|[为是]", lead)
+            _is_separator(separator)
+            and _names_answer(lead)
+            and re.search(r"(?i)\b(?:is|are)\b|[为是=]", lead)
         )
         return rewrite(piece, len(text), word.strip()) if is_mark else piece
-    if rest[:1] in "：:":
-        return piece
+    if rest[:1] in "：:" or (separator == "=" and lead.strip()[:1].islower() and lead.strip() not in usual):
+        return piece  # `key = a[i];` is code
     is_key = _KEY_LIKE.match(rest) is not None
     has_copula = _COPULA.search(lead) is not None
     if (

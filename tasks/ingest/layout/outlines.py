@@ -16,8 +16,8 @@ from itertools import islice, pairwise
 
 from tasks.ingest.layout.announcements import read_announcement
 from tasks.ingest.layout.headings import Heading, read_heading, read_marks
-from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.series import MIN_RUN, Repeated, SeriesMark, by_family, run_up
+from tasks.ingest.layout.pieces import PASSAGE, Piece, rewrite
+from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, run_up
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 
@@ -33,7 +33,8 @@ class Outline:
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
     only count them, and no other numbered line begins one.
-    `given`: the numbers count questions wherever they lead, and head no section.
+    `given`: the numbers count questions wherever they lead, and head no section. `passages` are numbered lines that open what
+    the questions below them are about.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class Outline:
     dropped: frozenset[int] = frozenset()
     is_counted: bool = False
     given: bool = False
+    passages: frozenset[int] = frozenset()
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
@@ -55,6 +57,8 @@ class Outline:
             return replace(piece, kind="body")
         if piece.start in self.hidden:
             return piece.with_label(None)
+        if piece.start in self.passages:
+            return rewrite(piece, piece.label.end if piece.label is not None else 0, PASSAGE).with_label(None)
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
@@ -94,6 +98,8 @@ def propose_outlines(
     counted = _read_closed(pieces, *repeated.closing)
     if counted is not None and len(counted.numbers) > len(starts):
         yield counted
+    if len(repeated.tasks) >= max(MIN_RUN, TASKS_EACH * len(starts)):
+        yield _count_tasks(pieces, repeated.tasks)
     sections = list_sections(marks, pieces, heads)
     titled = find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
@@ -175,6 +181,15 @@ def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> 
         begin = place + 1
     dropped = frozenset(pieces[place].start for place in counters)
     return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:
+    """Questions without numbers, each of which is a line that sets a task."""
+    numbers = {
+        pieces[place].start: (label.end if (label := pieces[place].label) is not None else 0, value)
+        for value, place in enumerate(tasks, start=1)
+    }
+    return Outline(numbers=numbers, is_counted=True, alone=True, family="tasks")
 
 
 def _list_tails(lines: Sequence[str], closing: Sequence[int]) -> set[str]:

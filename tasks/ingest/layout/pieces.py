@@ -87,6 +87,10 @@ class Piece:
         return self._label
 
 
+# What is written for the number of a passage, so that it is known as the material of the questions below it.
+PASSAGE = "【材料】："
+
+
 def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
     """Put `mark` in the place of the characters from `begin` to `end` of a line."""
     source = piece.sources[begin] if begin < len(piece.sources) else piece.start

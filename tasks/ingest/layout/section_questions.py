@@ -10,7 +10,7 @@ from tasks.ingest.layout.heading_search import BULLET
 from tasks.ingest.layout.headings import CASE, INSTRUCTION, is_instruction
 from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates
 from tasks.ingest.layout.options import offers_options, split_options
-from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.pieces import PASSAGE, Piece, join_pieces
 from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
 from tasks.ingest.words.answers import ANSWER_MARK, EXPLANATION_MARK
 from tasks.ingest.words.labels import Label
@@ -294,7 +294,7 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         return read_material(lines, section) if lines else (None, None)
     opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
     lines = lines[opening:]
-    text = join_pieces(lines)
+    text = join_pieces(lines).replace(PASSAGE, "").strip()
     if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
         lines = lines[1:]
         text = join_pieces(lines)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import not_counting
+from tasks.ingest.words.grammar import asking, not_counting
 from tasks.ingest.words.labels import read_number
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
@@ -70,6 +70,11 @@ class Repeated:
     def asking(self) -> list[int]:
         """What `find_asking` finds."""
         return find_asking(self._pieces)
+
+    @cached_property
+    def tasks(self) -> list[int]:
+        """What `find_tasks` finds."""
+        return find_tasks(self._pieces)
 
 
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
@@ -216,3 +221,27 @@ def find_asking(pieces: Sequence[Piece]) -> list[int]:
         if right == left + 2 and len(pieces[left + 1].text) <= _LONGEST_REPLY
     )
     return asking if len(asking) >= _LEAST_ASKING and spaced >= _MOST_SPACED * (len(asking) - 1) else []
+
+
+# One line may stand between two tasks: the rest of a long one, or a title.
+_NEAR_TASK = 2
+_LETTERS = ("letter", "letterp", "part")
+# Where questions hold so many tasks each, the tasks are the questions.
+TASKS_EACH = 4
+
+
+def find_tasks(pieces: Sequence[Piece]) -> list[int]:
+    """The lines without a number that set a task, where most stand below another.
+
+    A letter counts as no number: `a) Explain …` may be the first of a list.
+    """
+    setting = [
+        place
+        for place, piece in enumerate(pieces)
+        if piece.kind != "table"
+        and (piece.label is None or piece.label.style in _LETTERS)
+        and not (text := piece.text[piece.label.end if piece.label else 0 :].lstrip())[:1].islower()
+        and asking().match(text) is not None
+    ]
+    near = sum(1 for left, right in pairwise(setting) if right <= left + _NEAR_TASK)
+    return setting if len(setting) >= _LEAST_ASKING and near >= _MOST_SPACED * (len(setting) - 1) else []

@@ -29,7 +29,7 @@ _TERM = re.compile(
     r"^(?:名词)?解释(?:名词|概念|术语|下列)?[:：]?|(?i:^(?:define|explain the term|definition of)\b[^.?!;\n]*[.?!]?\s*$)"
 )
 _MATERIAL = re.compile(
-    r"阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章)|材料[一二三1-3]?\s*[:：]|根据(?:以上|上述|下列|以下|下面)?.{0,6}(?:材料|案例|资料)|【材料】|【案例】|(?i:read the following (?:passage|text|case|material)|based on the (?:passage|case|material))"
+    r"阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|说明)|材料[一二三1-3]?\s*[:：]|根据(?:以上|上述|下列|以下|下面)?.{0,6}(?:材料|案例|资料)|【材料】|【案例】|(?i:read the following (?:passage|text|case|material)|based on the (?:passage|case|material))"
 )
 
 

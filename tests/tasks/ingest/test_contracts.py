@@ -11,9 +11,11 @@ import yaml
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach, Checked
 from tasks.ingest.contracts.checking import check_reading, describe_breaches
+from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.layout.announcements import read_announcement, read_range
-from tasks.ingest.layout.pieces import make_pieces
+from tasks.ingest.layout.outlines import Outline
+from tasks.ingest.layout.pieces import PASSAGE, make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import Split, split_lines
 from tests.benchmarks.ingest_accuracy import read_landed
@@ -195,3 +197,54 @@ def test_numbers_that_rise_from_stem_to_stem_are_no_text(stems: tuple[str, ...],
     drafts = [Draft(stem=f"{stem} tragen was?", start=place) for place, stem in enumerate(stems)]
     checked, _ = check_reading(Reading(drafts, ()))
     assert list_contracts(checked) == breaches
+
+
+def test_numbers_that_run_on_below_a_passage_count_and_the_passage_is_what_they_are_about() -> None:
+    texts = [
+        "1. 谁在等船？",
+        "2. 船何时靠岸？",
+        "（一）",
+        "水车在冬天停转。",
+        "3. 水车何时停转？",
+        "4. 谁换下叶片？",
+    ]
+    lines = [Line(text) for text in texts]
+    raw, starts, _ = join_lines(lines)
+    pieces = make_pieces(lines, starts)
+    drafts = [
+        Draft(number_label=label, value=value, stem="何时？", start=starts[line], end=end)
+        for label, value, line, end in (
+            ("1.", 1, 0, starts[1]),
+            ("2.", 2, 1, starts[2]),
+            ("（一）", 1, 2, len(raw)),
+        )
+    ]
+    numbers, passages = list_held(Reading(drafts, pieces))
+    assert sorted(numbers) == [starts[0], starts[1], starts[4], starts[5]]
+    assert passages == {starts[2]}
+    _, _, title, *_ = Outline(numbers=numbers, passages=passages, given=True).label(pieces)
+    assert (title.text, title.label) == (PASSAGE, None)
+    # what begins again at 1 is parts of the question
+    texts[4:] = ["1. 水车何时停转？", "2. 谁换下叶片？"]
+    assert list_held(Reading(drafts, make_pieces([Line(text) for text in texts], starts))) == (
+        {},
+        frozenset(),
+    )
+
+
+def test_many_lines_that_set_tasks_are_more_than_a_few_questions() -> None:
+    tasks = [f"Explain how part {letter} of a mill works." for letter in "ABCDEFGHIJKL"]
+    lines = [Line(text) for text in tasks]
+    raw, starts, _ = join_lines(lines)
+
+    def list_broken(count: int) -> list[str]:
+        begins = starts[:: len(starts) // count]
+        ends = [*begins[1:], len(raw)]
+        drafts = [
+            Draft(stem="Explain", start=first, end=end, marks=1)
+            for first, end in zip(begins, ends, strict=True)
+        ]
+        return list_contracts(check_reading(Reading(drafts, make_pieces(lines, starts)))[0])
+
+    assert "asked" in list_broken(2)
+    assert "asked" not in list_broken(4)
