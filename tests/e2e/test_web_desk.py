@@ -436,3 +436,28 @@ def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
     assert faults == []
     # Where the server was dead the browser says so itself.
     assert [one for one in chen.complaints + cora.complaints if "ERR_CONNECTION_REFUSED" not in one] == []
+
+
+def test_what_was_gone_on_with_by_hand_is_not_shown_again_when_the_network_is_back(
+    server: Server, browser: Browser
+) -> None:
+    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
+    cards = re.compile(r"/question/[^/]+/card$")
+    chen.page.route(cards, lambda route: route.abort())
+    chen.begin("questions")
+    chen.page.keyboard.press("s")
+    notice = chen.page.locator("#notice")
+    go_on = notice.get_by_role("button", name="Continue")
+    go_on.wait_for()
+    chen.page.unroute(cards)
+    first = chen.page.locator(".card").get_attribute("data-reference")
+    go_on.click()
+    chen.page.wait_for_function(
+        "first => document.querySelector('.card').dataset.reference !== first", arg=first
+    )
+    chen.press("s")
+    third = chen.page.locator(".card").get_attribute("data-reference")
+    chen.context.set_offline(True)
+    chen.context.set_offline(False)
+    chen.page.wait_for_timeout(500)
+    assert chen.page.locator(".card").get_attribute("data-reference") == third

@@ -27,21 +27,32 @@ export class Notice {
   // What must be answered (`kept`) is not covered by what is only told.
   show(kind, nodes, isBad = false) {
     if (this.kind === 'kept' && kind !== 'kept') return;
+    this.forget();
     this.place.dataset.kind = kind;
     this.place.classList.toggle('bad', isBad);
     this.place.replaceChildren(...nodes);
     this.place.hidden = false;
   }
 
-  hide() { this.place.hidden = true; }
+  hide() {
+    this.forget();
+    this.place.hidden = true;
+  }
+
+  // What was to be done with the network back is not done any more: it was, or somebody went on without it.
+  forget() {
+    removeEventListener('online', this.again);
+    this.again = null;
+  }
 
   tell(text, again) {
     const nodes = [build('p', { textContent: text })];
-    if (again) {
-      nodes.push(this.button(this.say.go_on, again));
-      addEventListener('online', again, { once: true });
-    }
+    if (again) nodes.push(this.button(this.say.go_on, again));
     this.show('said', nodes);
+    if (!again) return;
+    this.forget();
+    this.again = () => { this.forget(); if (this.kind === 'said') this.hide(); again(); };
+    addEventListener('online', this.again);
   }
 
   // A button that closes the notice, and does what it says.

@@ -98,6 +98,7 @@ async function show(key, isBack = false) {
   const text = await fetchCard(key);
   if (text === null) return notice.tell(outbox.isSignedOut ? say.signed_out : fillIn(say.offline, { count: outbox.count }), () => show(key, isBack));
   const found = parse(text).querySelector('.card');
+  if (notice.kind === 'said') notice.hide();
   if (!isBack) history.pushState({ key }, '', `/marks/${work}/${key}`);
   place.hidden = false;
   finished.hidden = true;

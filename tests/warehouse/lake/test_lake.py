@@ -450,14 +450,15 @@ def test_long_rows_are_packed_in_small_groups_also_in_a_lake_of_an_earlier_versi
     settings: Settings,
 ) -> None:
     options = "SELECT scope_entry, value FROM exam.options() WHERE option_name = 'parquet_row_group_size'"
+    packed = {("main.archived_rows", "20000"), ("main.bank_contents", "16384")}
     with open_lake(settings) as lake:
-        assert lake.query(options).rows() == [("main.bank_contents", "16384")]
+        assert set(lake.query(options).rows()) == packed
         lake.connection.execute(
             "CALL exam.set_option('parquet_row_group_size', '100000', table_name => 'bank_contents')"
         )
     attach.write_definition_digest(settings, "another version's")
     with open_lake(settings) as lake:
-        assert lake.query(options).rows() == [("main.bank_contents", "16384")]
+        assert set(lake.query(options).rows()) == packed
 
 
 def test_rows_are_fed_by_parts(lake: Lake) -> None:

@@ -285,6 +285,10 @@ WITH held AS (
     FROM access_log
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'archived_rows' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM archived_rows
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'editions' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM editions
     GROUP BY landing_unit

@@ -9,7 +9,7 @@ import time
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tasks.questions.display.formulas import render_formula
@@ -124,9 +124,20 @@ FRAGMENTS = (
 )
 
 
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
 @pytest.mark.hunt
 @settings(deadline=None, max_examples=tries(25, 80))
 @given(st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(max_size=8)), max_size=14).map("".join))
+# Every place at which text stands that is not drawn often enough: beside a bare formula, raised, in a cell, as lost source.
+@example(f"{HOSTILE}\\frac{{1}}{{2}}{HOSTILE}")
+@example(f"{HOSTILE}$x^2${HOSTILE}")
+@example(f"\\frac{{{HOSTILE}")
+@example(f"$\\ce{{{HOSTILE}}}$")
+@example(f"<sup>{HOSTILE}</sup><sub>\"'&</sub>")
+@example(f"|a|{HOSTILE}|\n|--|--|\n|{HOSTILE}|b|")
+@example(f"\\begin{{tabular}}{{cc}}{HOSTILE} & \\multicolumn{{2}}{{c}}{{{HOSTILE}}}\\\\\\end{{tabular}}")
 def test_whatever_a_paper_holds_no_tag_or_attribute_of_its_own_comes_through(text: str) -> None:
     for markup in (render_text(text), render_line(text, "zh")):
         seen = see(markup)
