@@ -22,7 +22,7 @@ from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.public import CLOSE, compute_root, digest
 from tasks.exam.public.log import keep_public_head
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
-from tasks.running.archives import archive_run, bring_back
+from tasks.running.archives import archive_run, bring_back, read_whole
 from tasks.running.claiming import claim_work
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
@@ -32,6 +32,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import responses
 from warehouse.ledger.trust import erasures
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def land_erasures(ledger: Ledger, lake: Lake) -> dict[str, int]:
     missing = [erasure for erasure in known if erasure.erasure_id not in there]
     if not missing:
         return {}
-    batches = [_describe(ledger, erasure) for erasure in missing]
+    batches = [_describe(ledger, lake, erasure) for erasure in missing]
     lake.land_together(batches, stage="erase")
     return {"erasures": sum(batch.frame.height for batch in batches)}
 
@@ -270,9 +271,12 @@ def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -
     """
     rewritten: Counter[str] = Counter()
     if lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height:
-        # What the ledger has by now is without texts, and takes the place of what had left it.
+        # An older lake gives back what was erased since. Without texts it takes the place of what had left the ledger.
+        if bring_back(ledger, lake, erasure.run_id):
+            with ledger.write() as connection:
+                erasures.erase_held_texts(connection, erasure)
         archive_run(ledger, lake, erasure.run_id, step=step)
-    lake.land_together([described := _describe(ledger, erasure)], stage="erase")
+    lake.land_together([described := _describe(ledger, lake, erasure)], stage="erase")
     step(f"lake {erasure.erasure_id}")
     names = described.frame["session_id"].to_list()
     for start in range(0, len(names), _SESSIONS_AT_ONCE):
@@ -291,10 +295,12 @@ def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -
     return rewritten
 
 
-def _describe(ledger: Ledger, erasure: Erasure) -> Batch:
+def _describe(ledger: Ledger, lake: Lake, erasure: Erasure) -> Batch:
     """An erasure as the lake has it: a row for each of its sessions."""
     with ledger.read() as connection:
         sessions = erasures.list_sessions_of(connection, erasure.erasure_id)
+    names = [session.session_id for session in sessions]
+    with read_whole(ledger, lake, session_ids=names, tables=(responses,)) as connection:
         counts = erasures.count_erased(connection, erasure.erasure_id, GIVEN_STATUSES)
     rows: list[dict[str, object]] = [
         {

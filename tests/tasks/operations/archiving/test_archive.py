@@ -24,6 +24,7 @@ from tasks.models import land_paid_calls
 from tasks.operations.archiving import archive_runs, plan_archive
 from tasks.operations.archiving.archive import Archived
 from tasks.operations.erasure import Scope, plan_erasure
+from tasks.operations.erasure.erase import finish_erasures
 from tasks.operations.validation import find_month_differences
 from tasks.proof import check_stages, explain_answer, find_sitting
 from tasks.running.archives import bring_back, find_lost_archives, read_whole
@@ -339,6 +340,28 @@ def test_an_erasure_reaches_what_has_left_the_ledger(archived_home: Settings) ->
     assert [action for action, _ in actions] == [archives.ARCHIVE, archives.BRING_BACK, archives.ARCHIVE]
     assert actions[-1].digest == after[f"{RUN}/part-0001"]
     assert read_faults(settings) == set()
+
+
+def test_the_lake_knows_how_many_answers_of_a_run_that_had_left_were_erased(archived_home: Settings) -> None:
+    erase(archived_home)
+    finish_erasures(archived_home, every=True)
+    with open_lake(archived_home, read_only=True) as lake:
+        assert lake.query("select answer_count from erasures")["answer_count"].to_list() == [6, 6, 6]
+
+
+def test_erasing_again_reaches_an_archive_of_a_lake_from_before_the_erasure(
+    archived_home: Settings, tmp_path: Path
+) -> None:
+    place = archived_home.home / "lake"
+    shutil.copytree(place, tmp_path / "older")
+    erase(archived_home)
+    shutil.rmtree(place)
+    shutil.copytree(tmp_path / "older", place)
+    finish_erasures(archived_home, every=True)
+    assert [found for found in find_marked(archived_home) if "archived_rows" in found] == []
+    with open_ledger(archived_home.ledger_address) as ledger, open_lake(archived_home) as lake:
+        assert find_lost_archives(ledger, lake) == []
+    assert read_faults(archived_home) == set()
 
 
 def list_archives(ledger: Ledger) -> list[Any]:
