@@ -22,7 +22,7 @@ from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.public import CLOSE, compute_root, digest
 from tasks.exam.public.log import keep_public_head
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
-from tasks.running.archives import archive_run, bring_back, read_whole
+from tasks.running.archives import archive_run, bring_back_held, hold_archives, read_whole
 from tasks.running.claiming import claim_work
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
@@ -115,13 +115,15 @@ def erase_texts(
     with (
         open_ledger(settings.ledger_address) as ledger,
         claim_work(ledger, _CLAIM, "all", what="erasing"),
+        # An archiving meanwhile would take texts to the lake again.
+        hold_archives(ledger, "erasing"),
         open_lake(settings) as lake,
     ):
         plans = plan_erasure(ledger, lake, settings, scope, now=now)
         editions = lake.read("run_revisions")
         for plan in plans:
             own = [row for row in editions.iter_rows(named=True) if row["run_id"] == plan.run_id]
-            bring_back(ledger, lake, plan.run_id)
+            bring_back_held(ledger, lake, plan.run_id)
             with ledger.write() as connection:
                 begun.append(_erase_run(connection, settings, order, plan, own))
             step(f"ledger {plan.run_id}")
@@ -148,7 +150,7 @@ def finish_erasures(
         if not wanted:
             return Erased((), {}, 0)
         rewritten: Counter[str] = Counter()
-        with open_lake(settings) as lake:
+        with hold_archives(ledger, "erasing"), open_lake(settings) as lake:
             for erasure in wanted:
                 rewritten.update(_erase_from_lake(ledger, lake, erasure, step))
             deleted = purge_files(lake, _TABLES)
@@ -272,7 +274,7 @@ def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -
     rewritten: Counter[str] = Counter()
     if lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height:
         # An older lake gives back what was erased since. Without texts it takes the place of what had left the ledger.
-        if bring_back(ledger, lake, erasure.run_id):
+        if bring_back_held(ledger, lake, erasure.run_id):
             with ledger.write() as connection:
                 erasures.erase_held_texts(connection, erasure)
         archive_run(ledger, lake, erasure.run_id, step=step)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from schemas.errors import ConflictError, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.running.claiming import claim_work
 from warehouse.ledger.exam import archives, closed, sittings
 from warehouse.ledger.exam.archives import MovedRow
 
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
 TABLE: Final = "archived_rows"
 # Questions of a part: its rows are in memory at once, and leave the ledger in one transaction.
-QUESTIONS_PER_PART: Final = 2_000
+QUESTIONS_PER_PART: Final = 1_000
+
+
+# How long who changes a run waits for an archiving, or for a backup, that has it.
+WAIT_S: Final = 60.0
 
 
 class RunPart(NamedTuple):
@@ -59,6 +64,16 @@ def read_whole(
             rows = (_read_part(lake, connection, part, tables) for part in parts)
             archives.shadow(connection, rows, tables, wanted)
         yield connection
+
+
+@contextmanager
+def hold_archives(ledger: Ledger, what: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
+    """Nothing leaves the ledger or comes back but by the block, while it runs.
+
+    It waits so long for who has them now, then raises StoreError; `what` says to others in words what the block is doing.
+    """
+    with claim_work(ledger, "archive", "all", what=what, wait_s=wait_s):
+        yield
 
 
 def list_parts(connection: Connection, run_id: str) -> list[RunPart]:
@@ -106,8 +121,18 @@ def archive_run(
 def bring_back(ledger: Ledger, lake: Lake, run_id: str) -> int:
     """Put the archived rows of a run into the ledger again; returns how many.
 
-    It is for work that changes them or adds to them. What the lake has of them stays until the run is archived again.
+    It is for work that changes them or adds to them. What the lake has of them stays until the run is archived again. Raises
+    StoreError where somebody else has the archives for longer than it waits.
     """
+    with ledger.read() as connection:
+        if not archives.list_archives(connection, run_id=run_id):
+            return 0
+    with hold_archives(ledger, f"bringing back the rows of run {run_id}"):
+        return bring_back_held(ledger, lake, run_id)
+
+
+def bring_back_held(ledger: Ledger, lake: Lake, run_id: str) -> int:
+    """The same for who holds the archives (`hold_archives`)."""
     with ledger.read() as connection:
         parts = archives.list_archives(connection, run_id=run_id)
     count = 0

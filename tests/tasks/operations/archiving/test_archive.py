@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ from tasks.exam.log.signing import check_receipt
 from tasks.models import land_paid_calls
 from tasks.operations.archiving import archive_runs, plan_archive
 from tasks.operations.archiving.archive import Archived
+from tasks.operations.backups import backup_home, restore_home
 from tasks.operations.erasure import Scope, plan_erasure
 from tasks.operations.erasure.erase import finish_erasures
 from tasks.operations.validation import find_month_differences
 from tasks.proof import check_stages, explain_answer, find_sitting
-from tasks.running.archives import bring_back, find_lost_archives, read_whole
+from tasks.running.archives import bring_back, bring_back_held, find_lost_archives, read_whole
 from tasks.running.claiming import claim_work
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
@@ -47,6 +49,7 @@ from tests.tasks.operations.erasure.conftest import (
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine import tables as t
+from warehouse.ledger.engine.copies import backup
 from warehouse.ledger.engine.copies.backups import count_dated_before
 from warehouse.ledger.engine.leases.processes import open_lease
 from warehouse.ledger.engine.ledger import Ledger
@@ -390,6 +393,40 @@ def test_a_backup_of_an_archived_home_is_restored_whole(archived_home: Settings,
     assert invoke(restored, "restore", str(tmp_path / "copies" / "one")).exit_code == 0
     assert read_rows(settings_of(restored)) == read_rows(archived_home)
     assert read_faults(settings_of(restored)) == set()
+
+
+def test_a_backup_lacks_nothing_of_what_would_leave_the_ledger_while_it_is_made(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_ledger = backup.backup_ledger
+
+    def copy_late(address: str, target: Path) -> list[str]:
+        with suppress(StoreError):
+            archive(settings)
+        return copy_ledger(address, target)
+
+    monkeypatch.setattr(backup, "backup_ledger", copy_late)
+    backup_home(settings, tmp_path / "copy")
+    restored = settings_of(tmp_path / "restored")
+    restore_home(restored, tmp_path / "copy")
+    archive(settings)
+    with open_ledger(restored.ledger_address) as ledger, open_lake(restored) as lake:
+        assert find_lost_archives(ledger, lake) == []
+    assert {**read_rows(restored), "left": None} == {**read_rows(settings), "left": None}
+
+
+def test_an_archiving_while_texts_are_erased_takes_none_to_the_lake(
+    archived_home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bring_back_late(*values: Any) -> int:
+        count = bring_back_held(*values)
+        with suppress(StoreError):
+            archive(archived_home)
+        return count
+
+    monkeypatch.setattr("tasks.operations.erasure.erase.bring_back_held", bring_back_late)
+    erase(archived_home)
+    assert [place for place in find_marked(archived_home) if any(one in place for one in MARKERS)] == []
 
 
 def test_what_the_lake_has_lost_of_an_archive_is_named(archived_home: Settings) -> None:
