@@ -7,6 +7,9 @@ from .archives import bring_back as bring_back
 # The same for who holds the archives.
 from .archives import bring_back_held as bring_back_held
 
+# Entries of the audit log and answers from before a moment, wherever they are.
+from .archives import count_dated_before as count_dated_before
+
 # The units of rows that have left the ledger, and that the lake does not have as they left it.
 from .archives import find_lost_archives as find_lost_archives
 
@@ -26,6 +29,7 @@ __all__ = [
     "archive_run",
     "bring_back",
     "bring_back_held",
+    "count_dated_before",
     "find_lost_archives",
     "hold_archives",
     "list_waiting",

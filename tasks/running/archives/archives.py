@@ -14,6 +14,7 @@ from schemas.errors import ConflictError, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.running.claiming import claim_work
+from warehouse.ledger.engine.tables import access_log, responses
 from warehouse.ledger.exam import archives, closed, sittings
 from warehouse.ledger.exam.archives import MovedRow
 
@@ -165,6 +166,30 @@ def read_entry_before(lake: Lake, number: int) -> str | None:
         values = dict(zip(json.loads(found.column_names), json.loads(found.row_json), strict=True))
         return str(values["entry_hash"])
     return None
+
+
+def count_dated_before(ledger: Ledger, place: Lake | Settings, moment: str) -> dict[str, int]:
+    """Entries of the audit log and answers from before a moment (UTC as ISO text), wherever they are."""
+    import json
+
+    from warehouse.ledger.engine.copies import backups
+
+    dated = {
+        access_log.name: ("entries of the audit log", "accessed_at"),
+        responses.name: ("answers", "answered_at"),
+    }
+    with ExitStack() as stack:
+        connection = stack.enter_context(ledger.read())
+        counts = backups.count_dated_before(connection, moment)
+        parts = [part for part in archives.list_archives(connection) if part.sums["last_at"] >= moment]
+        if not parts:
+            return counts
+        lake = stack.enter_context(_open(place)) if isinstance(place, Settings) else place
+        for part in parts:
+            for row in _read_part(lake, connection, part, (access_log, responses)):
+                name, column = dated[row.table_name]
+                counts[name] += json.loads(row.row_json)[json.loads(row.column_names).index(column)] < moment
+    return counts
 
 
 def _archive_part(

@@ -29,7 +29,13 @@ from tasks.operations.erasure import Scope, plan_erasure
 from tasks.operations.erasure.erase import finish_erasures
 from tasks.operations.validation import find_month_differences
 from tasks.proof import check_stages, explain_answer, find_sitting
-from tasks.running.archives import bring_back, bring_back_held, find_lost_archives, read_whole
+from tasks.running.archives import (
+    bring_back,
+    bring_back_held,
+    count_dated_before,
+    find_lost_archives,
+    read_whole,
+)
 from tasks.running.claiming import claim_work
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
@@ -50,7 +56,6 @@ from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.copies import backup
-from warehouse.ledger.engine.copies.backups import count_dated_before
 from warehouse.ledger.engine.leases.processes import open_lease
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -92,11 +97,12 @@ def read_everything(ledger: Ledger, lake: Lake, settings: Settings) -> dict[str,
         (session, *_) = connection.execute(
             select(t.sessions.c.session_id).order_by(t.sessions.c.session_id)
         ).scalars()
-        account, dated = read_account(connection, RUN), count_dated_before(connection, "9")
+        account = read_account(connection, RUN)
         spent = (
             calls.read_spent_usd(connection, RUN),
             calls.read_provider_spent_usd(connection, "http://127.0.0.1:9/v1"),
         )
+    dated = count_dated_before(ledger, lake, "9")
     with read_whole(ledger, lake, run_id=RUN) as connection:
         story = tell_run(connection, RUN)
     with read_whole(ledger, lake) as connection:
@@ -393,6 +399,22 @@ def test_a_backup_of_an_archived_home_is_restored_whole(archived_home: Settings,
     assert invoke(restored, "restore", str(tmp_path / "copies" / "one")).exit_code == 0
     assert read_rows(settings_of(restored)) == read_rows(archived_home)
     assert read_faults(settings_of(restored)) == set()
+
+
+def test_answers_from_before_a_moment_within_an_archived_run_are_counted_as_before(
+    settings: Settings,
+) -> None:
+    with open_ledger(settings.ledger_address) as ledger:
+        with ledger.read() as connection:
+            times = sorted(connection.execute(select(t.responses.c.answered_at)).scalars())
+        before = {at: count_dated_before(ledger, settings, at) for at in (times[0], times[7], times[-1], "9")}
+    assert before[times[7]]["answers"] == 7
+    archive(settings)
+    with open_ledger(settings.ledger_address) as ledger:
+        after = {at: count_dated_before(ledger, settings, at) for at in before}
+    # The archiving has entries of its own, which are later than any answer.
+    assert {at: after[at] for at in times if at in after} == {at: before[at] for at in times if at in before}
+    assert after["9"]["answers"] == before["9"]["answers"]
 
 
 def test_a_backup_lacks_nothing_of_what_would_leave_the_ledger_while_it_is_made(
