@@ -52,7 +52,6 @@ from warehouse.ledger.trust.erasures import is_unit_of, list_units_of_run
 
 ARCHIVE: Final = "archive_rows"
 BRING_BACK: Final = "bring_back_rows"
-# As they are put back: the ledger's own side first.
 MOVED: Final = (llm_calls, allocations, responses, access_log)
 _BY_NAME: Final = {table.name: table for table in MOVED}
 # Asked by key across sessions: of these the ledger's rows are seen where they lie.

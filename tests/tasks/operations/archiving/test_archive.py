@@ -60,6 +60,7 @@ from warehouse.ledger.engine.leases.processes import open_lease
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import archives
+from warehouse.ledger.exam.closed import count_closed_by_month
 from warehouse.ledger.money import calls
 from warehouse.ledger.money.budgets import read_account
 
@@ -390,6 +391,42 @@ def test_what_is_brought_back_is_as_it_was_and_can_go_again(settings: Settings) 
     archive(settings)
     assert read_rows(settings) == expected
     assert read_faults(settings) == set()
+
+
+def test_a_kill_while_rows_come_back_counts_no_cost_and_no_answer_twice(
+    archived_home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_sums(ledger: Ledger) -> tuple[float, object]:
+        with ledger.read() as connection:
+            return round(calls.read_spent_usd(connection, RUN), 9), count_closed_by_month(connection)
+
+    expected = read_rows(archived_home)
+    with open_ledger(archived_home.ledger_address) as ledger, open_lake(archived_home) as lake:
+        before = read_sums(ledger)
+        assert before[0] > 0
+        with monkeypatch.context() as patch:
+            patch.setattr(archives, "forget_archive", lambda *_: signal.raise_signal(signal.SIGINT))
+            with pytest.raises(KeyboardInterrupt):
+                bring_back(ledger, lake, RUN)
+        with ledger.read() as connection:
+            assert count_left(connection)["responses"] == 18
+        assert read_sums(ledger) == before
+        assert {**read_rows(archived_home), "left": None} == {**expected, "left": None}
+        assert bring_back(ledger, lake, RUN) == 94
+        assert read_sums(ledger) == before
+        assert {**read_rows(archived_home), "left": None} == {**expected, "left": None}
+
+
+def test_temporary_tables_lie_in_the_home_and_not_where_the_system_keeps_temporary_files(
+    archived_home: Settings,
+) -> None:
+    with open_ledger(archived_home.ledger_address) as ledger, read_whole(ledger, archived_home) as connection:
+        connection.exec_driver_sql("CREATE TEMPORARY TABLE large (content BLOB)")
+        connection.exec_driver_sql("INSERT INTO large VALUES (randomblob(100000000))")
+        opened = [path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+    places = [path.parent for path in opened if "etilqs" in path.name]
+    assert places
+    assert {place.name for place in places} == {archived_home.home.name}
 
 
 def test_a_backup_of_an_archived_home_is_restored_whole(archived_home: Settings, tmp_path: Path) -> None:
