@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 TABLE: Final = "archived_rows"
-# Questions of a part: its rows are in memory at once, and leave the ledger in one transaction.
+# Questions of a part: its rows are in memory at once, and leave the ledger in one transaction. What has left before is found by the
+# number of its part: another number here would need a new name for parts.
 QUESTIONS_PER_PART: Final = 1_000
 
 

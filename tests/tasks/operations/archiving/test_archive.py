@@ -63,6 +63,7 @@ from warehouse.ledger.exam import archives
 from warehouse.ledger.exam.closed import count_closed_by_month
 from warehouse.ledger.money import calls
 from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.trust import access
 
 RUN = MONTH
 ROOT = Path(__file__).parents[4]
@@ -516,6 +517,27 @@ def test_a_page_of_the_audit_log_keeps_what_has_left_the_ledger(archived_home: S
     assert after[: len(before)] == before
     assert after == list(range(1, len(after) + 1))
     assert steps == 18
+
+
+def test_a_page_that_lands_while_a_run_leaves_the_ledger_loses_no_entry(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_last_id, states = access.read_last_id, iter([archive])
+
+    def read_late(ledger: Ledger) -> int:
+        for leave in states:
+            leave(settings)
+        return read_last_id(ledger)
+
+    monkeypatch.setattr(access, "read_last_id", read_late)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        land_access_log(ledger, lake)
+        found = lake.query("select access_id from access_log order by access_id")["access_id"].to_list()
+        with read_whole(ledger, lake) as connection:
+            numbers = select(t.access_log.c.access_id).order_by(t.access_log.c.access_id)
+            there = list(connection.execute(numbers.where(t.access_log.c.access_id.is_not(None))).scalars())
+    assert found == there[: len(found)]
+    assert len(found) > 21
 
 
 def test_the_files_become_smaller(settings: Settings) -> None:
