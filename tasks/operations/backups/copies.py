@@ -33,7 +33,6 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     from warehouse.backup import BackupManifest, BackupTarget, begin_backup, finish_backup
     from warehouse.lake import read_code_version
     from warehouse.ledger.engine.moments import now_text
-    from warehouse.ledger.engine.opening import open_ledger
     from warehouse.stores.installation import read_home_id
 
     if not settings.home.exists():
@@ -50,8 +49,7 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     begin_backup(folder, begun_at)
     with (
         Progress("backup: files copied") as progress,
-        open_ledger(settings.ledger_address) as ledger,
-        hold_archives(ledger, "making a backup", wait_s=_WAIT_S),
+        hold_archives(settings, "making a backup", wait_s=_WAIT_S),
     ):
         target = BackupTarget(folder, progress.advance)
         stores, copied = _copy_home(settings, target)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from schemas.errors import ConflictError, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.running.claiming import claim_work
+from tasks.running.claiming import hold_work
 from warehouse.ledger.engine.sides import EXAM_TABLES
 from warehouse.ledger.engine.tables import access_log, responses
 from warehouse.ledger.exam import archives, closed, sittings
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from schemas.ledger.exam import RunArchive
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.exam.sittings import PlannedRun
 
 TABLE: Final = "archived_rows"
 # Questions of a part: its rows are in memory at once, and leave the ledger in one transaction. What has left before is found by the
@@ -70,12 +71,12 @@ def read_whole(
 
 
 @contextmanager
-def hold_archives(ledger: Ledger, what: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
+def hold_archives(settings: Settings, what: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
     """Nothing leaves the ledger or comes back but by the block, while it runs.
 
     It waits so long for who has them now, then raises StoreError; `what` says to others in words what the block is doing.
     """
-    with claim_work(ledger, "archive", "all", what=what, wait_s=wait_s):
+    with hold_work(settings, "archive", "all", what=what, wait_s=wait_s):
         yield
 
 
@@ -112,11 +113,14 @@ def archive_run(
     with ledger.read() as connection:
         waiting = list_waiting(connection, run_id)
         run = sittings.read_run(connection, run_id)
+        names = [name for part in waiting for name in part.session_ids]
+        units = archives.list_call_units(connection, run_id, names)
     if run is None:
         return {}
     counts: dict[str, int] = {}
     for part in waiting:
-        for row in _archive_part(ledger, lake, run_id, run.month, part, step):
+        own = [unit for name in part.session_ids for unit in units[name]]
+        for row in _archive_part(ledger, lake, run, part, own, step):
             counts[row.table_name] = counts.get(row.table_name, 0) + 1
     return counts
 
@@ -130,7 +134,7 @@ def bring_back(ledger: Ledger, lake: Lake, run_id: str) -> int:
     with ledger.read() as connection:
         if not archives.list_archives(connection, run_id=run_id):
             return 0
-    with hold_archives(ledger, f"bringing back the rows of run {run_id}"):
+    with hold_archives(lake.settings, f"bringing back the rows of run {run_id}"):
         return bring_back_held(ledger, lake, run_id)
 
 
@@ -196,10 +200,16 @@ def count_dated_before(ledger: Ledger, place: Lake | Settings, moment: str) -> d
 
 
 def _archive_part(
-    ledger: Ledger, lake: Lake, run_id: str, month: str, part: RunPart, step: Callable[[str], None]
+    ledger: Ledger,
+    lake: Lake,
+    run: PlannedRun,
+    part: RunPart,
+    units: Sequence[str],
+    step: Callable[[str], None],
 ) -> list[MovedRow]:
+    run_id, month = run.run_id, run.month
     with ledger.read() as connection:
-        here = archives.read_moved_rows(connection, run_id, part.session_ids)
+        here = archives.read_moved_rows(connection, part.session_ids, units)
     before = _read_units(lake, [part.unit], [month])
     # What the ledger has is the later of the two.
     kept = {(row.table_name, row.row_key): row for row in (*before, *here)}
@@ -216,11 +226,11 @@ def _archive_part(
             f"The lake does not give back what was landed as {TABLE}/{part.unit}: nothing of it left the ledger. See `proctor doctor`."
         )
     with ledger.write() as connection:
-        if archives.read_moved_rows(connection, run_id, part.session_ids) != here:
+        if archives.read_moved_rows(connection, part.session_ids, units) != here:
             raise ConflictError(
                 f"Rows of run {run_id} changed while they were copied: they stay in the ledger. Run the command again."
             )
-        archives.delete_moved_rows(connection, run_id, part.session_ids)
+        archives.delete_moved_rows(connection, part.session_ids, units)
         archives.write_archive(connection, part.unit, run_id, part.session_ids, rows, rows_hash)
     step(f"left {part.unit}")
     return here
