@@ -25,8 +25,7 @@ from tasks.models import land_paid_calls
 from tasks.operations.archiving import archive_runs, plan_archive
 from tasks.operations.archiving.archive import Archived
 from tasks.operations.backups import backup_home, restore_home
-from tasks.operations.erasure import Scope, plan_erasure
-from tasks.operations.erasure.erase import finish_erasures
+from tasks.operations.erasure import Scope, finish_erasures, plan_erasure
 from tasks.operations.validation import find_month_differences
 from tasks.proof import check_stages, explain_answer, find_sitting
 from tasks.running.archives import (
