@@ -119,13 +119,13 @@ def iter_access_landings(
     An entry never changes, so a page with as many entries here as there needs no reading: in a long history only the last
     page is read, and it is replaced until it is full. Of entries that have left the ledger the page keeps what `read_landed` gives.
     """
-    with ledger.read() as connection:
-        gone = archives.count_archived_pages(connection)
     end = access.read_last_id(ledger)
     first = min((int(unit.removeprefix(_PAGE_PREFIX)) for unit in landed_pages), default=0)
     for start in range(first, end // ENTRIES_PER_PAGE + 1, PAGES_PER_CHUNK):
         batches = []
         with ledger.read() as connection:
+            # Of the same moment as the entries: a run may be leaving meanwhile.
+            gone = archives.count_archived_pages(connection)
             for page in range(start, start + PAGES_PER_CHUNK):
                 unit = f"{_PAGE_PREFIX}{page:08d}"
                 span = (page * ENTRIES_PER_PAGE, min((page + 1) * ENTRIES_PER_PAGE - 1, end))

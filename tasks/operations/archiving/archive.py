@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from schemas.errors import GateError, UsageError
 from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import find_refusal, read_last_editions
-from tasks.running.archives import archive_run, list_waiting, read_whole
-from tasks.running.claiming import claim_work
+from tasks.running.archives import archive_run, hold_archives, list_waiting, read_whole
 from warehouse.ledger.engine.copies.purging import return_space
 from warehouse.ledger.engine.leases.clock import Time, read_time
 from warehouse.ledger.engine.leases.processes import read_lease
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from schemas.settings import Settings
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
-
-_CLAIM: Final = "archive"
 
 Step = Callable[[str], None]
 
@@ -107,17 +104,19 @@ def archive_runs(
     run_id: str = "",
     *,
     now: datetime | None = None,
+    wait_s: float = 0.0,
     step: Step = lambda _: None,
 ) -> list[Archived]:
     """Move the rows of every run that may go, or of the named one.
 
     The ledger's files give back what they held.
 
-    `step` is told what has been done. Run again after a kill: it continues. Raises GateError where the named run may not go, and what
+    `step` is told what has been done. It waits up to `wait_s` for a backup, or for who changes an archived run. Run again after a
+    kill: it continues. Raises StoreError where that one takes longer, GateError where the named run may not go, and what
     `archive_run` raises.
     """
     done = []
-    with claim_work(ledger, _CLAIM, "all", what="archiving"):
+    with hold_archives(settings, "archiving", wait_s=wait_s):
         # What the lake lacks of the log's pages and of calls lands first: afterwards the ledger cannot give it any more.
         for land in (land_closed_sessions, land_access_log, land_paid_calls):
             land(ledger, lake)

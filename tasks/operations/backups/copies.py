@@ -14,6 +14,8 @@ from schemas.settings import Settings
 if TYPE_CHECKING:
     from warehouse.backup import BackupTarget
 
+# How long a backup waits for closed runs that are leaving the ledger.
+_WAIT_S: Final = 3600.0
 # Where the copy of a ledger lies while it is put on a server.
 STAGED: Final = ".restoring-ledger"
 
@@ -23,10 +25,11 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
     The copy is consistent although flows may write.
 
-    The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore. Raises UsageError where
-    there is no home, or the folder is not empty or within the home.
+    The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore. So nothing may leave the
+    ledger for the lake meanwhile. Raises UsageError where there is no home, or the folder is not empty or within the home.
     """
     from tasks.running import Progress
+    from tasks.running.archives import hold_archives
     from warehouse.backup import BackupManifest, BackupTarget, begin_backup, finish_backup
     from warehouse.lake import read_code_version
     from warehouse.ledger.engine.moments import now_text
@@ -44,7 +47,10 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     backup_id, begun_at = str(uuid.uuid4()), now_text()
     _note(settings, folder, backup_id, begun_at)
     begin_backup(folder, begun_at)
-    with Progress("backup: files copied") as progress:
+    with (
+        Progress("backup: files copied") as progress,
+        hold_archives(settings, "making a backup", wait_s=_WAIT_S),
+    ):
         target = BackupTarget(folder, progress.advance)
         stores, copied = _copy_home(settings, target)
         folders, files = target.finish()

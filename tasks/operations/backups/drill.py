@@ -139,7 +139,7 @@ def _try(live: Settings, folder: Path, place: Path) -> dict[str, Any]:
             rows, differing = _compare_rows(folder, ledger)
             found["row_count"] = rows
             problems += differing
-            problems += _compare_with_live(live, manifest.begun_at, ledger)
+            problems += _compare_with_live(live, manifest.begun_at, ledger, lake)
             problems += _check_log(ledger, settings)
             landed, wrong = _check_lake(ledger, lake)
             found["landed_count"] = landed
@@ -167,17 +167,16 @@ def _compare_rows(folder: Path, ledger: Ledger) -> tuple[int, list[str]]:
     return sum(restored.values()), differing
 
 
-def _compare_with_live(live: Settings, begun_at: str, ledger: Ledger) -> list[str]:
+def _compare_with_live(live: Settings, begun_at: str, ledger: Ledger, lake: Lake) -> list[str]:
     """What the living ledger had when the backup was begun, and the restored one lacks."""
-    from warehouse.ledger.engine.copies.backups import count_dated_before
+    from tasks.running.archives import count_dated_before
     from warehouse.ledger.engine.moments import write_moment
     from warehouse.ledger.engine.opening import open_ledger
 
     moment = write_moment((datetime.fromisoformat(begun_at) - _SLACK).timestamp())
-    with open_ledger(live.ledger_address) as living, living.read() as connection:
-        there = count_dated_before(connection, moment)
-    with ledger.read() as connection:
-        restored = count_dated_before(connection, moment)
+    with open_ledger(live.ledger_address) as living:
+        there = count_dated_before(living, live, moment)
+    restored = count_dated_before(ledger, lake, moment)
     return [
         f"{name}: the ledger had {count} before the backup, and {restored[name]} were restored"
         for name, count in there.items()

@@ -22,7 +22,7 @@ from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.public import CLOSE, compute_root, digest
 from tasks.exam.public.log import keep_public_head
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
-from tasks.running.archives import archive_run, bring_back
+from tasks.running.archives import archive_run, bring_back_held, hold_archives, read_whole
 from tasks.running.claiming import claim_work
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
@@ -32,6 +32,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import responses
 from warehouse.ledger.trust import erasures
 
 if TYPE_CHECKING:
@@ -114,13 +115,15 @@ def erase_texts(
     with (
         open_ledger(settings.ledger_address) as ledger,
         claim_work(ledger, _CLAIM, "all", what="erasing"),
+        # An archiving meanwhile would take texts to the lake again.
+        hold_archives(settings, "erasing"),
         open_lake(settings) as lake,
     ):
         plans = plan_erasure(ledger, lake, settings, scope, now=now)
         editions = lake.read("run_revisions")
         for plan in plans:
             own = [row for row in editions.iter_rows(named=True) if row["run_id"] == plan.run_id]
-            bring_back(ledger, lake, plan.run_id)
+            bring_back_held(ledger, lake, plan.run_id)
             with ledger.write() as connection:
                 begun.append(_erase_run(connection, settings, order, plan, own))
             step(f"ledger {plan.run_id}")
@@ -147,7 +150,7 @@ def finish_erasures(
         if not wanted:
             return Erased((), {}, 0)
         rewritten: Counter[str] = Counter()
-        with open_lake(settings) as lake:
+        with hold_archives(settings, "erasing"), open_lake(settings) as lake:
             for erasure in wanted:
                 rewritten.update(_erase_from_lake(ledger, lake, erasure, step))
             deleted = purge_files(lake, _TABLES)
@@ -180,7 +183,7 @@ def land_erasures(ledger: Ledger, lake: Lake) -> dict[str, int]:
     missing = [erasure for erasure in known if erasure.erasure_id not in there]
     if not missing:
         return {}
-    batches = [_describe(ledger, erasure) for erasure in missing]
+    batches = [_describe(ledger, lake, erasure) for erasure in missing]
     lake.land_together(batches, stage="erase")
     return {"erasures": sum(batch.frame.height for batch in batches)}
 
@@ -270,9 +273,12 @@ def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -
     """
     rewritten: Counter[str] = Counter()
     if lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height:
-        # What the ledger has by now is without texts, and takes the place of what had left it.
+        # An older lake gives back what was erased since. Without texts it takes the place of what had left the ledger.
+        if bring_back_held(ledger, lake, erasure.run_id):
+            with ledger.write() as connection:
+                erasures.erase_held_texts(connection, erasure)
         archive_run(ledger, lake, erasure.run_id, step=step)
-    lake.land_together([described := _describe(ledger, erasure)], stage="erase")
+    lake.land_together([described := _describe(ledger, lake, erasure)], stage="erase")
     step(f"lake {erasure.erasure_id}")
     names = described.frame["session_id"].to_list()
     for start in range(0, len(names), _SESSIONS_AT_ONCE):
@@ -291,10 +297,12 @@ def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -
     return rewritten
 
 
-def _describe(ledger: Ledger, erasure: Erasure) -> Batch:
+def _describe(ledger: Ledger, lake: Lake, erasure: Erasure) -> Batch:
     """An erasure as the lake has it: a row for each of its sessions."""
     with ledger.read() as connection:
         sessions = erasures.list_sessions_of(connection, erasure.erasure_id)
+    names = [session.session_id for session in sessions]
+    with read_whole(ledger, lake, session_ids=names, tables=(responses,)) as connection:
         counts = erasures.count_erased(connection, erasure.erasure_id, GIVEN_STATUSES)
     rows: list[dict[str, object]] = [
         {

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from schemas.errors import ConflictError, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.running.claiming import hold_work
+from warehouse.ledger.engine.sides import EXAM_TABLES
+from warehouse.ledger.engine.tables import access_log, responses
 from warehouse.ledger.exam import archives, closed, sittings
 from warehouse.ledger.exam.archives import MovedRow
 
@@ -22,10 +25,16 @@ if TYPE_CHECKING:
     from schemas.ledger.exam import RunArchive
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.exam.sittings import PlannedRun
 
 TABLE: Final = "archived_rows"
-# Questions of a part: its rows are in memory at once, and leave the ledger in one transaction.
-QUESTIONS_PER_PART: Final = 2_000
+# Questions of a part: its rows are in memory at once, and leave the ledger in one transaction. What has left before is found by the
+# number of its part: another number here would need a new name for parts.
+QUESTIONS_PER_PART: Final = 1_000
+
+
+# How long who changes a run waits for an archiving, or for a backup, that has it.
+WAIT_S: Final = 60.0
 
 
 class RunPart(NamedTuple):
@@ -61,6 +70,16 @@ def read_whole(
         yield connection
 
 
+@contextmanager
+def hold_archives(settings: Settings, what: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
+    """Nothing leaves the ledger or comes back but by the block, while it runs.
+
+    It waits so long for who has them now, then raises StoreError; `what` says to others in words what the block is doing.
+    """
+    with hold_work(settings, "archive", "all", what=what, wait_s=wait_s):
+        yield
+
+
 def list_parts(connection: Connection, run_id: str) -> list[RunPart]:
     """The parts in which a closed run goes, always the same."""
     parts: list[RunPart] = []
@@ -94,11 +113,14 @@ def archive_run(
     with ledger.read() as connection:
         waiting = list_waiting(connection, run_id)
         run = sittings.read_run(connection, run_id)
+        names = [name for part in waiting for name in part.session_ids]
+        units = archives.list_call_units(connection, run_id, names)
     if run is None:
         return {}
     counts: dict[str, int] = {}
     for part in waiting:
-        for row in _archive_part(ledger, lake, run_id, run.month, part, step):
+        own = [unit for name in part.session_ids for unit in units[name]]
+        for row in _archive_part(ledger, lake, run, part, own, step):
             counts[row.table_name] = counts.get(row.table_name, 0) + 1
     return counts
 
@@ -106,18 +128,29 @@ def archive_run(
 def bring_back(ledger: Ledger, lake: Lake, run_id: str) -> int:
     """Put the archived rows of a run into the ledger again; returns how many.
 
-    It is for work that changes them or adds to them. What the lake has of them stays until the run is archived again.
+    It is for work that changes them or adds to them. What the lake has of them stays until the run is archived again. Raises
+    StoreError where somebody else has the archives for longer than it waits.
     """
+    with ledger.read() as connection:
+        if not archives.list_archives(connection, run_id=run_id):
+            return 0
+    with hold_archives(lake.settings, f"bringing back the rows of run {run_id}"):
+        return bring_back_held(ledger, lake, run_id)
+
+
+def bring_back_held(ledger: Ledger, lake: Lake, run_id: str) -> int:
+    """The same for who holds the archives (`hold_archives`)."""
     with ledger.read() as connection:
         parts = archives.list_archives(connection, run_id=run_id)
     count = 0
     for part in parts:
         with ledger.read() as connection:
             rows = _read_part(lake, connection, part)
-        # The rows first: over two files the ledger's own is committed before the exam's.
+        # The exam's rows first; the calls, which cost, in the one file and the one transaction that their sums go with.
         with ledger.write() as connection:
-            archives.put_back(connection, rows)
+            archives.put_back(connection, [row for row in rows if row.table_name in EXAM_TABLES])
         with ledger.write() as connection:
+            archives.put_back(connection, [row for row in rows if row.table_name not in EXAM_TABLES])
             archives.forget_archive(connection, part.unit)
         count += len(rows)
     return count
@@ -142,11 +175,41 @@ def read_entry_before(lake: Lake, number: int) -> str | None:
     return None
 
 
+def count_dated_before(ledger: Ledger, place: Lake | Settings, moment: str) -> dict[str, int]:
+    """Entries of the audit log and answers from before a moment (UTC as ISO text), wherever they are."""
+    import json
+
+    from warehouse.ledger.engine.copies import backups
+
+    dated = {
+        access_log.name: ("entries of the audit log", "accessed_at"),
+        responses.name: ("answers", "answered_at"),
+    }
+    with ExitStack() as stack:
+        connection = stack.enter_context(ledger.read())
+        counts = backups.count_dated_before(connection, moment)
+        parts = [part for part in archives.list_archives(connection) if part.sums["last_at"] >= moment]
+        if not parts:
+            return counts
+        lake = stack.enter_context(_open(place)) if isinstance(place, Settings) else place
+        for part in parts:
+            for row in _read_part(lake, connection, part, (access_log, responses)):
+                name, column = dated[row.table_name]
+                counts[name] += json.loads(row.row_json)[json.loads(row.column_names).index(column)] < moment
+    return counts
+
+
 def _archive_part(
-    ledger: Ledger, lake: Lake, run_id: str, month: str, part: RunPart, step: Callable[[str], None]
+    ledger: Ledger,
+    lake: Lake,
+    run: PlannedRun,
+    part: RunPart,
+    units: Sequence[str],
+    step: Callable[[str], None],
 ) -> list[MovedRow]:
+    run_id, month = run.run_id, run.month
     with ledger.read() as connection:
-        here = archives.read_moved_rows(connection, run_id, part.session_ids)
+        here = archives.read_moved_rows(connection, part.session_ids, units)
     before = _read_units(lake, [part.unit], [month])
     # What the ledger has is the later of the two.
     kept = {(row.table_name, row.row_key): row for row in (*before, *here)}
@@ -163,11 +226,11 @@ def _archive_part(
             f"The lake does not give back what was landed as {TABLE}/{part.unit}: nothing of it left the ledger. See `proctor doctor`."
         )
     with ledger.write() as connection:
-        if archives.read_moved_rows(connection, run_id, part.session_ids) != here:
+        if archives.read_moved_rows(connection, part.session_ids, units) != here:
             raise ConflictError(
                 f"Rows of run {run_id} changed while they were copied: they stay in the ledger. Run the command again."
             )
-        archives.delete_moved_rows(connection, run_id, part.session_ids)
+        archives.delete_moved_rows(connection, part.session_ids, units)
         archives.write_archive(connection, part.unit, run_id, part.session_ids, rows, rows_hash)
     step(f"left {part.unit}")
     return here

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import tempfile
 from contextlib import suppress
 from functools import partial
@@ -39,6 +40,7 @@ def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: floa
             pool_timeout=busy_s or 30,
         )
         event.listen(engine, "connect", partial(_prepare_sqlite, busy_s or 60.0))
+        event.listen(engine, "connect", partial(_keep_temporary_files, address.database))
         if attached is not None:
             event.listen(engine, "connect", partial(_attach_exam, attached))
         watch_files(engine, _list_watched(url, attached))
@@ -88,6 +90,19 @@ def _prepare_sqlite(busy_s: float, connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute(f"PRAGMA busy_timeout={int(busy_s * 1000)}")
+    cursor.close()
+
+
+def _keep_temporary_files(database: str | None, connection: Any, _record: Any) -> None:
+    """Temporary tables and a VACUUM hold texts: their files lie beside the ledger, and not where the system keeps such."""
+    if not database or database == ":memory:":
+        return
+    folder = str(Path(database).resolve().parent)
+    cursor = connection.cursor()
+    # It is the whole process's. Who may not write there uses the system's, as does an SQLite that cannot be told.
+    if cursor.execute("PRAGMA temp_store_directory").fetchone() != (folder,):
+        with suppress(sqlite3.OperationalError):
+            cursor.execute("PRAGMA temp_store_directory = '{}'".format(folder.replace("'", "''")))
     cursor.close()
 
 

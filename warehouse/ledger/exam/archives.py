@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -48,11 +48,9 @@ from warehouse.ledger.engine.tables import (
     run_archives,
     sessions,
 )
-from warehouse.ledger.trust.erasures import is_unit_of, list_units_of_run
 
 ARCHIVE: Final = "archive_rows"
 BRING_BACK: Final = "bring_back_rows"
-# As they are put back: the ledger's own side first.
 MOVED: Final = (llm_calls, allocations, responses, access_log)
 _BY_NAME: Final = {table.name: table for table in MOVED}
 # Asked by key across sessions: of these the ledger's rows are seen where they lie.
@@ -98,10 +96,13 @@ def list_archives(
     return [part for part in found if not wanted.isdisjoint(part.session_ids)]
 
 
-def read_moved_rows(connection: Connection, run_id: str, session_ids: Sequence[str]) -> list[MovedRow]:
-    """The rows of these sessions of a run that the ledger has, by table and key."""
+def read_moved_rows(
+    connection: Connection, session_ids: Sequence[str], units: Sequence[str]
+) -> list[MovedRow]:
+    """The rows of these sessions, and of these units of their calls, that the ledger has; by table and key."""
     found: list[MovedRow] = []
-    for table, wheres in _select_moved(connection, run_id, session_ids):
+    of_sessions = set(session_ids)
+    for table, wheres in _select_moved(session_ids, units):
         names = [column.name for column in table.c]
         columns = json.dumps(names)
         keys = [names.index(column.name) for column in table.primary_key]
@@ -115,7 +116,7 @@ def read_moved_rows(connection: Connection, run_id: str, session_ids: Sequence[s
                     MovedRow(
                         table.name,
                         json.dumps([row[key] for key in keys]),
-                        _find_session(session, session_ids) if table is llm_calls else session,
+                        (_find_session(session, of_sessions) or session) if table is llm_calls else session,
                         None if place is None else row[place],
                         columns,
                         json.dumps(list(row), ensure_ascii=False, separators=(",", ":")),
@@ -124,11 +125,25 @@ def read_moved_rows(connection: Connection, run_id: str, session_ids: Sequence[s
     return sorted(found, key=attrgetter("table_name", "row_key"))
 
 
-def delete_moved_rows(connection: Connection, run_id: str, session_ids: Sequence[str]) -> None:
+def delete_moved_rows(connection: Connection, session_ids: Sequence[str], units: Sequence[str]) -> None:
     """Take these rows out of the ledger."""
-    for table, wheres in _select_moved(connection, run_id, session_ids):
+    for table, wheres in _select_moved(session_ids, units):
         for where in wheres:
             connection.execute(delete(table).where(where))
+
+
+def list_call_units(connection: Connection, run_id: str, session_ids: Sequence[str]) -> dict[str, list[str]]:
+    """The units of the calls about each of these sessions of a run.
+
+    It looks at every call of the run.
+    """
+    found: dict[str, list[str]] = {name: [name] for name in session_ids}
+    query = select(llm_calls.c.unit).where(llm_calls.c.run_id == run_id, llm_calls.c.unit.is_not(None))
+    for unit in connection.execute(query.distinct()).scalars():
+        name = _find_session(unit, found.keys())
+        if name is not None and unit != name:
+            found[name].append(unit)
+    return found
 
 
 def write_archive(
@@ -264,11 +279,9 @@ def list_unfinished_holders(connection: Connection, run_id: str) -> list[str]:
 
 
 def _select_moved(
-    connection: Connection, run_id: str, session_ids: Sequence[str]
+    session_ids: Sequence[str], units: Sequence[str]
 ) -> Iterator[tuple[Table, Sequence[ColumnElement[bool]]]]:
     """Each table with the conditions that its rows of these sessions meet, in short lists."""
-    names = set(session_ids)
-    units = [unit for unit in list_units_of_run(connection, run_id) if is_unit_of(unit, names)]
     for table in MOVED:
         column = llm_calls.c.unit if table is llm_calls else table.c.session_id
         wheres: list[ColumnElement[bool]] = [
@@ -284,10 +297,11 @@ def _as_text(column: Column[Any]) -> ColumnElement[Any]:
     return cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column
 
 
-def _find_session(unit: str, session_ids: Sequence[str]) -> str:
-    parts, names = unit.split("/"), set(session_ids)
+def _find_session(unit: str, names: Collection[str]) -> str | None:
+    """The session whose name a unit of calls begins with."""
+    parts = unit.split("/")
     starts = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return next(start for start in starts if start in names)
+    return next((start for start in starts if start in names), None)
 
 
 def _sum(rows: Sequence[MovedRow]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, RowMapping, and_, func, select
 from schemas.ledger.exam import Session
 from schemas.ledger.row import column
 from schemas.vocabulary import UNANSWERED
+from warehouse.ledger.engine.many import list_values
 from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
@@ -27,7 +28,7 @@ from warehouse.ledger.engine.tables import (
     set_numbers,
     sets,
 )
-from warehouse.ledger.exam.archives import sum_archived
+from warehouse.ledger.exam.archives import list_archives
 
 
 class ClosedSession(Session):
@@ -81,9 +82,11 @@ def count_closed_by_month(
     )
     answered = Counter({str(month): int(count) for month, count in connection.execute(of_responses)})
     months = dict(connection.execute(select(runs.c.run_id, runs.c.month)).tuples().all())
-    for run_id, sums in sum_archived(connection):
-        # What has left the ledger was closed long before.
-        answered[months[run_id]] += int(sums["answered"])
+    for part in list_archives(connection):
+        # What has left the ledger was closed long before. After a kill it may have some of it still, and counts that itself.
+        here = responses.c.session_id.in_(list_values(connection, part.session_ids))
+        if connection.execute(select(responses.c.session_id).where(here).limit(1)).first() is None:
+            answered[months[part.run_id]] += int(part.sums["answered"])
     return {
         str(month): (int(count), int(total), answered[str(month)])
         for month, count, total in connection.execute(of_sessions)

@@ -187,16 +187,9 @@ def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[Er
     The entry of the audit log goes with it. Over two files the ledger's replies go first: after a kill between the two the answers
     are still there, and doing it again finishes it.
     """
-    names = sorted({answer.session_id for answer in answers})
-    _erase_replies(connection, erasure.run_id, set(names))
     insert_rows(connection, [erasure])
     connection.execute(erased_answers.insert(), [answer.as_values() for answer in answers])
-    connection.execute(
-        update(responses)
-        .where(responses.c.session_id == bindparam("of_session"))
-        .values(response="", reasoning=null()),
-        [{"of_session": name} for name in names],
-    )
+    erase_held_texts(connection, erasure)
     add_entry(
         connection,
         Entry(
@@ -207,6 +200,18 @@ def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[Er
             digest=erasure.digest,
             accessed_at=erasure.erased_at,
         ),
+    )
+
+
+def erase_held_texts(connection: Connection, erasure: Erasure) -> None:
+    """Erase what the ledger holds of the texts of an erasure: answers, and replies of calls about them."""
+    names = [session.session_id for session in list_sessions_of(connection, erasure.erasure_id)]
+    _erase_replies(connection, erasure.run_id, set(names))
+    connection.execute(
+        update(responses)
+        .where(responses.c.session_id == bindparam("of_session"))
+        .values(response="", reasoning=null()),
+        [{"of_session": name} for name in names],
     )
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,17 @@ from tasks.exam.log.signing import check_receipt
 from tasks.models import land_paid_calls
 from tasks.operations.archiving import archive_runs, plan_archive
 from tasks.operations.archiving.archive import Archived
-from tasks.operations.erasure import Scope, plan_erasure
+from tasks.operations.backups import backup_home, restore_home
+from tasks.operations.erasure import Scope, finish_erasures, plan_erasure
 from tasks.operations.validation import find_month_differences
 from tasks.proof import check_stages, explain_answer, find_sitting
-from tasks.running.archives import bring_back, find_lost_archives, read_whole
+from tasks.running.archives import (
+    bring_back,
+    bring_back_held,
+    count_dated_before,
+    find_lost_archives,
+    read_whole,
+)
 from tasks.running.claiming import claim_work
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
@@ -46,13 +54,15 @@ from tests.tasks.operations.erasure.conftest import (
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine import tables as t
-from warehouse.ledger.engine.copies.backups import count_dated_before
+from warehouse.ledger.engine.copies import backup
 from warehouse.ledger.engine.leases.processes import open_lease
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import archives
+from warehouse.ledger.exam.closed import count_closed_by_month
 from warehouse.ledger.money import calls
 from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.trust import access
 
 RUN = MONTH
 ROOT = Path(__file__).parents[4]
@@ -88,11 +98,12 @@ def read_everything(ledger: Ledger, lake: Lake, settings: Settings) -> dict[str,
         (session, *_) = connection.execute(
             select(t.sessions.c.session_id).order_by(t.sessions.c.session_id)
         ).scalars()
-        account, dated = read_account(connection, RUN), count_dated_before(connection, "9")
+        account = read_account(connection, RUN)
         spent = (
             calls.read_spent_usd(connection, RUN),
             calls.read_provider_spent_usd(connection, "http://127.0.0.1:9/v1"),
         )
+    dated = count_dated_before(ledger, lake, "9")
     with read_whole(ledger, lake, run_id=RUN) as connection:
         story = tell_run(connection, RUN)
     with read_whole(ledger, lake) as connection:
@@ -341,6 +352,28 @@ def test_an_erasure_reaches_what_has_left_the_ledger(archived_home: Settings) ->
     assert read_faults(settings) == set()
 
 
+def test_the_lake_knows_how_many_answers_of_a_run_that_had_left_were_erased(archived_home: Settings) -> None:
+    erase(archived_home)
+    finish_erasures(archived_home, every=True)
+    with open_lake(archived_home, read_only=True) as lake:
+        assert lake.query("select answer_count from erasures")["answer_count"].to_list() == [6, 6, 6]
+
+
+def test_erasing_again_reaches_an_archive_of_a_lake_from_before_the_erasure(
+    archived_home: Settings, tmp_path: Path
+) -> None:
+    place = archived_home.home / "lake"
+    shutil.copytree(place, tmp_path / "older")
+    erase(archived_home)
+    shutil.rmtree(place)
+    shutil.copytree(tmp_path / "older", place)
+    finish_erasures(archived_home, every=True)
+    assert [found for found in find_marked(archived_home) if "archived_rows" in found] == []
+    with open_ledger(archived_home.ledger_address) as ledger, open_lake(archived_home) as lake:
+        assert find_lost_archives(ledger, lake) == []
+    assert read_faults(archived_home) == set()
+
+
 def list_archives(ledger: Ledger) -> list[Any]:
     with ledger.read() as connection:
         return archives.list_archives(connection)
@@ -360,6 +393,42 @@ def test_what_is_brought_back_is_as_it_was_and_can_go_again(settings: Settings) 
     assert read_faults(settings) == set()
 
 
+def test_a_kill_while_rows_come_back_counts_no_cost_and_no_answer_twice(
+    archived_home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_sums(ledger: Ledger) -> tuple[float, object]:
+        with ledger.read() as connection:
+            return round(calls.read_spent_usd(connection, RUN), 9), count_closed_by_month(connection)
+
+    expected = read_rows(archived_home)
+    with open_ledger(archived_home.ledger_address) as ledger, open_lake(archived_home) as lake:
+        before = read_sums(ledger)
+        assert before[0] > 0
+        with monkeypatch.context() as patch:
+            patch.setattr(archives, "forget_archive", lambda *_: signal.raise_signal(signal.SIGINT))
+            with pytest.raises(KeyboardInterrupt):
+                bring_back(ledger, lake, RUN)
+        with ledger.read() as connection:
+            assert count_left(connection)["responses"] == 18
+        assert read_sums(ledger) == before
+        assert {**read_rows(archived_home), "left": None} == {**expected, "left": None}
+        assert bring_back(ledger, lake, RUN) == 94
+        assert read_sums(ledger) == before
+        assert {**read_rows(archived_home), "left": None} == {**expected, "left": None}
+
+
+def test_temporary_tables_lie_in_the_home_and_not_where_the_system_keeps_temporary_files(
+    archived_home: Settings,
+) -> None:
+    with open_ledger(archived_home.ledger_address) as ledger, read_whole(ledger, archived_home) as connection:
+        connection.exec_driver_sql("CREATE TEMPORARY TABLE large (content BLOB)")
+        connection.exec_driver_sql("INSERT INTO large VALUES (randomblob(100000000))")
+        opened = [path.readlink() for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+    places = [path.parent for path in opened if "etilqs" in path.name]
+    assert places
+    assert {place.name for place in places} == {archived_home.home.name}
+
+
 def test_a_backup_of_an_archived_home_is_restored_whole(archived_home: Settings, tmp_path: Path) -> None:
     made = invoke(archived_home.home, "backup", str(tmp_path / "copies" / "one"))
     assert made.exit_code == 0, made.output
@@ -367,6 +436,56 @@ def test_a_backup_of_an_archived_home_is_restored_whole(archived_home: Settings,
     assert invoke(restored, "restore", str(tmp_path / "copies" / "one")).exit_code == 0
     assert read_rows(settings_of(restored)) == read_rows(archived_home)
     assert read_faults(settings_of(restored)) == set()
+
+
+def test_answers_from_before_a_moment_within_an_archived_run_are_counted_as_before(
+    settings: Settings,
+) -> None:
+    with open_ledger(settings.ledger_address) as ledger:
+        with ledger.read() as connection:
+            times = sorted(connection.execute(select(t.responses.c.answered_at)).scalars())
+        before = {at: count_dated_before(ledger, settings, at) for at in (times[0], times[7], times[-1], "9")}
+    assert before[times[7]]["answers"] == 7
+    archive(settings)
+    with open_ledger(settings.ledger_address) as ledger:
+        after = {at: count_dated_before(ledger, settings, at) for at in before}
+    # The archiving has entries of its own, which are later than any answer.
+    assert {at: after[at] for at in times if at in after} == {at: before[at] for at in times if at in before}
+    assert after["9"]["answers"] == before["9"]["answers"]
+
+
+def test_a_backup_lacks_nothing_of_what_would_leave_the_ledger_while_it_is_made(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_ledger = backup.backup_ledger
+
+    def copy_late(address: str, target: Path) -> list[str]:
+        with suppress(StoreError):
+            archive(settings)
+        return copy_ledger(address, target)
+
+    monkeypatch.setattr(backup, "backup_ledger", copy_late)
+    backup_home(settings, tmp_path / "copy")
+    restored = settings_of(tmp_path / "restored")
+    restore_home(restored, tmp_path / "copy")
+    archive(settings)
+    with open_ledger(restored.ledger_address) as ledger, open_lake(restored) as lake:
+        assert find_lost_archives(ledger, lake) == []
+    assert {**read_rows(restored), "left": None} == {**read_rows(settings), "left": None}
+
+
+def test_an_archiving_while_texts_are_erased_takes_none_to_the_lake(
+    archived_home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bring_back_late(*values: Any) -> int:
+        count = bring_back_held(*values)
+        with suppress(StoreError):
+            archive(archived_home)
+        return count
+
+    monkeypatch.setattr("tasks.operations.erasure.erase.bring_back_held", bring_back_late)
+    erase(archived_home)
+    assert [place for place in find_marked(archived_home) if any(one in place for one in MARKERS)] == []
 
 
 def test_what_the_lake_has_lost_of_an_archive_is_named(archived_home: Settings) -> None:
@@ -397,6 +516,27 @@ def test_a_page_of_the_audit_log_keeps_what_has_left_the_ledger(archived_home: S
     assert after[: len(before)] == before
     assert after == list(range(1, len(after) + 1))
     assert steps == 18
+
+
+def test_a_page_that_lands_while_a_run_leaves_the_ledger_loses_no_entry(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_last_id, states = access.read_last_id, iter([archive])
+
+    def read_late(ledger: Ledger) -> int:
+        for leave in states:
+            leave(settings)
+        return read_last_id(ledger)
+
+    monkeypatch.setattr(access, "read_last_id", read_late)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        land_access_log(ledger, lake)
+        found = lake.query("select access_id from access_log order by access_id")["access_id"].to_list()
+        with read_whole(ledger, lake) as connection:
+            numbers = select(t.access_log.c.access_id).order_by(t.access_log.c.access_id)
+            there = list(connection.execute(numbers.where(t.access_log.c.access_id.is_not(None))).scalars())
+    assert found == there[: len(found)]
+    assert len(found) > 21
 
 
 def test_the_files_become_smaller(settings: Settings) -> None:

@@ -47,7 +47,8 @@ def count_copied_rows(folder: Path) -> dict[str, int]:
 def count_dated_before(connection: Connection, moment: str) -> dict[str, int]:
     """Entries of the audit log and answers from before a moment (UTC as ISO text).
 
-    Neither is ever taken away: those that have left the ledger count, too.
+    Neither is ever taken away: those that have left the ledger count, too, but for parts with later ones as well. Of these the lake
+    alone knows (`tasks.running.archives.count_dated_before`).
     """
     kept = {"entries of the audit log": access_log.name, "answers": responses.name}
     gone = Counter[str]()
