@@ -176,7 +176,7 @@ def read_entry_before(lake: Lake, number: int) -> str | None:
 
 
 def count_dated_before(ledger: Ledger, place: Lake | Settings, moment: str) -> dict[str, int]:
-    """Entries of the audit log and answers from before a moment (UTC as ISO text), wherever they are."""
+    """Entries of the audit log, and answers, from before a moment (UTC, ISO), wherever they are."""
     import json
 
     from warehouse.ledger.engine.copies import backups

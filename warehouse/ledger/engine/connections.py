@@ -94,7 +94,7 @@ def _prepare_sqlite(busy_s: float, connection: Any, _record: Any) -> None:
 
 
 def _keep_temporary_files(database: str | None, connection: Any, _record: Any) -> None:
-    """Temporary tables and a VACUUM hold texts: their files lie beside the ledger, and not where the system keeps such."""
+    """Let temporary tables and a VACUUM, which hold texts, write their files beside the ledger."""
     if not database or database == ":memory:":
         return
     folder = str(Path(database).resolve().parent)

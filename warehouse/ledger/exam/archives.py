@@ -99,7 +99,7 @@ def list_archives(
 def read_moved_rows(
     connection: Connection, session_ids: Sequence[str], units: Sequence[str]
 ) -> list[MovedRow]:
-    """The rows of these sessions, and of these units of their calls, that the ledger has; by table and key."""
+    """The ledger's rows of these sessions and of these units of their calls, by table and key."""
     found: list[MovedRow] = []
     of_sessions = set(session_ids)
     for table, wheres in _select_moved(session_ids, units):

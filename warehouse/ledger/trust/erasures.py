@@ -204,7 +204,7 @@ def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[Er
 
 
 def erase_held_texts(connection: Connection, erasure: Erasure) -> None:
-    """Erase what the ledger holds of the texts of an erasure: answers, and replies of calls about them."""
+    """Erase what the ledger holds of an erasure's answers, and of the replies about them."""
     names = [session.session_id for session in list_sessions_of(connection, erasure.erasure_id)]
     _erase_replies(connection, erasure.run_id, set(names))
     connection.execute(
