@@ -37,6 +37,7 @@ _OF_STAGE: Final[Mapping[str, str]] = {
 # Tables that another command of the stage fills.
 _OF_TABLE: Final[Mapping[str, str]] = {
     "restore_checks": "proctor restore",
+    "archived_rows": "proctor archive",
     "human_ratings": "proctor calibrate import",
     "calibration_samples": "proctor calibrate draw",
     "error_labels": "proctor errors import",

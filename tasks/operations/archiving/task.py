@@ -9,6 +9,7 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.operations.archiving.archive import archive_runs
 from tasks.running import hide_content
+from tasks.running.flow_runs import RETRIED, sign_landings
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -16,8 +17,9 @@ from warehouse.ledger.engine.opening import open_ledger
 _WAIT_S: Final = 3600.0
 
 
-@task(name="archive_closed_runs")
+@task(name="archive_closed_runs", **RETRIED)
 @hide_content
+@sign_landings
 def archive_closed_runs() -> dict[str, object]:
     """Move the rows of every run that may go from the ledger to the lake."""
     settings = load_settings()
