@@ -25,6 +25,7 @@ from tests.tasks.models.simulation import PARAMETERS, call_all, make_model
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.writer import name_budget_row
 from warehouse.ledger.money.batches import list_call_batches
 from warehouse.ledger.money.budgets import name_provider_account, read_account
 from warehouse.ledger.money.calls import count_calls, read_calls
@@ -64,9 +65,9 @@ def compute_billed(server: RunningServer) -> float:
 
 
 def read_money(ledger: Ledger) -> tuple[float, float]:
-    """What the run has spent, and what is set aside."""
-    with ledger.read() as connection:
-        account = read_account(connection, "run-1")
+    """What the run has spent, and what is set aside, after all that the writer was given so far."""
+    row = name_budget_row("run-1")
+    account = ledger.writer.submit(lambda connection: read_account(connection, "run-1"), row).result()
     assert account is not None
     return account.spent_usd, account.reserved_usd
 
