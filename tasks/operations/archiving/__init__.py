@@ -1,4 +1,4 @@
-"""Texts erased on request: what goes, what stays as a hash, and the entry that says so."""
+"""Closed runs leave the ledger: which may go, why the others must stay, and the going."""
 
 from lazy_loader import attach_stub
 

@@ -127,7 +127,8 @@ def archive_runs(
                 continue
             if run.sessions:
                 done.append(Archived(run.run_id, archive_run(ledger, lake, run.run_id, step=step)))
-    if done:
+    # On SQLite also what an earlier one, killed or kept out of a file, had left to give back.
+    if done or ledger.is_sqlite:
         return_space(ledger)
         step("space")
     return done

@@ -68,7 +68,8 @@ def return_space(ledger: Ledger) -> None:
     for path in (file, name_exam_file(file)):
         try:
             with closing(sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)) as connection:
-                if not connection.execute("PRAGMA auto_vacuum").fetchone()[0]:
+                is_full = not connection.execute("PRAGMA freelist_count").fetchone()[0]
+                if not is_full and not connection.execute("PRAGMA auto_vacuum").fetchone()[0]:
                     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                     connection.execute("VACUUM")
                 while connection.execute("PRAGMA freelist_count").fetchone()[0]:
