@@ -427,11 +427,6 @@ class Settings(BaseSettings):
         7, ge=1, description="Days that a request waits for a second person, and an approval for being used."
     )
     workers: int = Field(2, ge=1, description="Documents that an ingest reads at once.")
-    dask: str = Field(
-        "",
-        pattern=r"^$|^(tcp|tls|ucx)://\S+$",
-        description="Address of a Dask scheduler (tcp://… or tls://…) on whose workers papers are converted, near-duplicates are looked for and generated text is scored. Empty: by the process itself.",
-    )
     no_server: bool = Field(False, description="Run flows as plain Python, without a Prefect server.")
 
     @classmethod

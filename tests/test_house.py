@@ -87,7 +87,7 @@ def test_collecting_the_tests_imports_nothing_dear(request: pytest.FixtureReques
             "pandas",
             "nltk",
         ),
-        *("scipy.stats", "scipy.optimize", "schemathesis", "onnxruntime", "cv2", "sympy", "moto", "dask"),
+        *("scipy.stats", "scipy.optimize", "schemathesis", "onnxruntime", "cv2", "sympy", "moto"),
     }
     assert request.config.stash[LOADED] & dear == set()
 

@@ -43,7 +43,6 @@ def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Findi
     found.look("files of the home", machine.examine_modes, settings)
     found.look("encryption of disks", disk_encryption.examine_disk_encryption, settings)
     found.look("models", machine.examine_models, settings)
-    found.look("Dask", services.examine_cluster, settings)
     found.look("keys", keys.examine_keys, settings)
     broken = _examine_stores(settings, found)
     with ExitStack() as stack:

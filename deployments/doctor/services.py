@@ -1,4 +1,4 @@
-"""What the doctor asks of others: Prefect's server and workers, and a Dask cluster.
+"""What the doctor asks of others: Prefect's server and workers.
 
 It also looks at what the schedules came to.
 """
@@ -196,40 +196,6 @@ def _ask(url: str, authorization: str, path: str, body: object = None) -> Any:
 
 def _encode(auth: str) -> str:
     return base64.b64encode(auth.encode()).decode()
-
-
-def examine_cluster(settings: Settings, note: NoteFinding) -> None:
-    """Whether the Dask cluster of the settings has workers, and whether they run this code.
-
-    Nothing is checked where the settings name no cluster.
-    """
-    from tasks.running.cluster import connect, describe_code
-
-    if not settings.dask:
-        return
-    fix = f"dask scheduler, and on each host dask worker {settings.dask}; or leave PROCTOR_DASK empty"
-    try:
-        client = connect(settings.dask, patience_s=5)
-    except ProctorError as error:
-        note("Dask", error, False, fix)
-        return
-    try:
-        threads = client.nthreads()
-        asked = [client.submit(describe_code, workers=[worker], pure=False) for worker in threads]
-        others = 0
-        for answer in asked:
-            try:
-                others += answer.result(timeout=10) != describe_code()
-            except Exception:
-                # One that hangs or cannot even read the question is no worker for this code.
-                others += 1
-    finally:
-        client.close()
-    found = f"{len(threads)} workers with {sum(threads.values())} threads at {settings.dask}"
-    if others:
-        found += f"; {others} of them run other code than this, or do not answer"
-        fix = "start them again from this version of Proctor"
-    note("Dask", found, bool(threads) and not others, fix)
 
 
 def examine_schedules(ledger: Ledger, note: NoteFinding) -> None:

@@ -14,7 +14,6 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.gscore.cgeval import DEFAULT_RUN, Scoring, answer_and_land, score_and_land
 from tasks.running import Progress, hide_content
-from tasks.running.cluster import open_cluster
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -62,7 +61,6 @@ def score_cgeval(
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
-        open_cluster(settings),
         Progress(f"cgeval {model}: scores") as progress,
     ):
         summary = score_and_land(

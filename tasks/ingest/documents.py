@@ -9,10 +9,9 @@ import contextlib
 import json
 import os
 import queue
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,15 +21,10 @@ from schemas.settings import Settings
 from schemas.vocabulary import SOURCE_KINDS
 from tasks.ingest.answer_files import find_answered, find_companions
 from tasks.ingest.guard.client import ask
-from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import name_source, show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
 from tasks.ingest.pictures import take_data
 from tasks.questions.identity import compute_document_id
-from tasks.running.cluster import find_cluster
-
-Convert = Callable[[dict[str, Any]], dict[str, Any]]
-"""What a conversion server answers to a request (tasks/ingest/guard/conversion_server.py)."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +197,7 @@ def parse_document(path: Path, options: IngestOptions) -> ParsedDocument:
     Raises:
         UsageError: when the mapping file of the options cannot be used.
     """
-    return _parse(Source(path, Path(path.name)), options, ask)
+    return _parse(Source(path, Path(path.name)), options)
 
 
 def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int) -> Iterator[ParsedDocument]:
@@ -218,25 +212,19 @@ def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int)
 def parse_sources(
     sources: Iterable[Source], options: IngestOptions, workers: int
 ) -> Iterator[ParsedDocument]:
-    """Yield the result of every source in their order, as `parse_documents` does.
-
-    They are converted on the cluster where one is open.
-    """
-    cluster = find_cluster()
-    convert = ask if cluster is None else partial(ask_cluster, cluster)
-    workers = max(1, workers) if cluster is None else cluster.count_threads() + 1
-    with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="ingest") as pool:
+    """Yield the result of every source in their order, as `parse_documents` does."""
+    with ThreadPoolExecutor(max_workers=max(1, workers), thread_name_prefix="ingest") as pool:
         pending: queue.SimpleQueue[Future[ParsedDocument]] = queue.SimpleQueue()
         remaining = iter(sources)
         waiting = 0
         for source in islice(remaining, workers * 2):
-            pending.put(pool.submit(_parse, source, options, convert))
+            pending.put(pool.submit(_parse, source, options))
             waiting += 1
         while waiting:
             result = pending.get().result()
             waiting -= 1
             for source in islice(remaining, 1):
-                pending.put(pool.submit(_parse, source, options, convert))
+                pending.put(pool.submit(_parse, source, options))
                 waiting += 1
             yield result
 
@@ -263,7 +251,7 @@ def _expand(paths: Iterable[Path]) -> Iterator[Source]:
             yield Source(path, Path(path.name))
 
 
-def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDocument:
+def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
     path = source.path
     document = _new_document(path, source.name, options)
     try:
@@ -299,7 +287,7 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "companion_doubt": [companion.name for companion in companions[1:] and companions],
         },
     }
-    reply = convert(request)
+    reply = ask(request)
     if "ok" in reply:
         result = reply["ok"]
         pictures, picture_bytes = take_data(result["pictures"])

@@ -15,7 +15,6 @@ from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
 from tasks.running import hide_content
-from tasks.running.cluster import open_cluster
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -41,7 +40,6 @@ def ingest_documents(
     settings = load_settings()
     options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr, settings=settings)
     with ExitStack() as stack:
-        stack.enter_context(open_cluster(settings))
         ledger = stack.enter_context(open_ledger(settings.ledger_address))
         assistant = None
         if assist is not None:

@@ -84,18 +84,6 @@ def check_command(words: list[str]) -> None:
         context = command.make_context(rest[0], rest[1:], parent=context)
 
 
-def check_dask_command(words: list[str]) -> None:
-    """Dask's own parser takes the command with these options.
-
-    Raises click's error where it does not.
-    """
-    from distributed.cli.dask_scheduler import main as scheduler
-    from distributed.cli.dask_worker import main as worker
-
-    kind, *rest = words
-    {"scheduler": scheduler, "worker": worker}[kind].make_context(kind, list(rest))
-
-
 def test_the_compose_file_is_one_by_its_specification(compose: dict[str, Any]) -> None:
     schema = files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json"
     jsonschema.validate(compose, json.loads(schema.read_text(encoding="utf-8")))
@@ -113,7 +101,7 @@ def test_the_compose_file_is_one_by_its_specification(compose: dict[str, Any]) -
 def test_the_commands_of_the_containers_are_ours(compose: dict[str, Any]) -> None:
     checked = []
     for service in compose["services"].values():
-        if service.get("image") != "proctor" or service.get("entrypoint") in (["prefect"], ["dask"]):
+        if service.get("image") != "proctor" or service.get("entrypoint") == ["prefect"]:
             continue
         (*_, last) = service["command"]
         lines = (
@@ -187,12 +175,9 @@ def test_the_units_start_our_commands_with_little_allowed(unit: Path) -> None:
     parser.read_string(unit.read_text(encoding="utf-8"))
     service = parser["Service"]
     program, *words = shlex.split(service["ExecStart"])
-    assert Path(program).name in ("proctor", "prefect", "dask")
+    assert Path(program).name in ("proctor", "prefect")
     if Path(program).name == "proctor":
         check_command(words)
-    if Path(program).name == "dask":
-        check_dask_command(words)
-        assert "EnvironmentFile" not in service
     assert service["User"].startswith("proctor")
     assert (service["UMask"], service["NoNewPrivileges"], service["ProtectSystem"]) == (
         "0077",
@@ -200,22 +185,6 @@ def test_the_units_start_our_commands_with_little_allowed(unit: Path) -> None:
         "strict",
     )
     assert parser["Install"]["WantedBy"] == "multi-user.target"
-
-
-def test_the_workers_of_a_cluster_know_nothing_and_are_reached_by_nobody_else(
-    compose: dict[str, Any],
-) -> None:
-    of_cluster = {
-        name: one for name, one in compose["services"].items() if "cluster" in one.get("profiles", ())
-    }
-    assert set(of_cluster) == {"dask-scheduler", "dask-worker"}
-    for service in of_cluster.values():
-        check_dask_command(service["command"])
-        assert service["networks"] == ["compute"]
-        assert not service.keys() & {"env_file", "environment", "volumes", "ports"}
-    reaching = [name for name, one in compose["services"].items() if "compute" in one["networks"]]
-    assert set(reaching) == {*of_cluster, "worker"}
-    assert compose["networks"]["compute"]["internal"] is True
 
 
 def test_every_variable_is_one_that_is_read(compose: dict[str, Any], made: Path) -> None:

@@ -22,7 +22,6 @@ import pytest
 
 from deployments.flow_runs import run_flow
 from tasks.running.flow_runs.record import list_run_states
-from tests.dask_cluster import start_dask_cluster
 from tests.e2e.exam_form import MONTH, Exam, Gate, as_process_of, plan, review
 from tests.e2e.final_tables import find_differences
 from tests.e2e.test_whole_system import (
@@ -128,13 +127,10 @@ def test_a_month_outlives_each_store_the_server_and_a_worker(
     with (
         start_postgresql() as postgresql,
         start_object_store() as store,
-        start_dask_cluster(tmp_path / "dask", workers=1) as cluster,
         embedded.models,
     ):
         variables = {"PROCTOR_NOTIFY": json.dumps([hook.url])}
-        system = WholeSystem(
-            tmp_path / "whole", exam, postgresql, store, embedded.models, cluster.address, variables
-        )
+        system = WholeSystem(tmp_path / "whole", exam, postgresql, store, embedded.models, variables)
         try:
             system.start()
             run_with_absences(system, embedded, postgresql, store, hook)

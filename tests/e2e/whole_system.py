@@ -118,7 +118,6 @@ class WholeSystem:
         postgresql: PostgresqlServer,
         store: ObjectStore,
         models: RunningServer,
-        dask: str,
         variables: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
@@ -139,7 +138,6 @@ class WholeSystem:
             "archive": shared / "archive",
             "public": shared / "public",
             "budget_usd": 100.0,
-            "dask": dask,
             "exam_door": "http",
             "exam_url": f"http://127.0.0.1:{self.ports['exam']}",
         }

@@ -42,7 +42,6 @@ from tasks.gscore.people import (
 )
 from tasks.models.registry import read_registry
 from tasks.running import Progress
-from tasks.running.cluster import open_cluster
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -185,7 +184,6 @@ def score(
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
-        open_cluster(settings),
         Progress(f"cgeval {model}: scores") as progress,
     ):
         summary = score_and_land(

@@ -12,7 +12,6 @@ from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.gscore import FileScoring, score_file
 from tasks.running import Progress
-from tasks.running.cluster import open_cluster
 
 Profile = Annotated[str, typer.Option("--profile", help="cgeval-paper or standard.")]
 
@@ -52,7 +51,7 @@ def gscore(
     """
     target = out or file.with_name(f"{file.stem}.gscore.parquet")
     name = None if model == "none" else model or load_settings().similarity_model
-    with Progress("gscore: pairs") as progress, open_cluster(load_settings()):
+    with Progress("gscore: pairs") as progress:
         result = score_file(
             file,
             target,

@@ -15,7 +15,6 @@ from schemas.tables import get_table
 from tasks.bank.dedupe.exact import normalise_contents
 from tasks.bank.dedupe.near import Text, describe_alike
 from tasks.bank.dedupe.signatures import BANDS, ROWS, Sketches, compute_sketches
-from tasks.running.cluster import spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,8 +74,8 @@ def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -
     forms: list[pl.DataFrame] = []
     filled = 0
     starts = range(0, max(1, contents.height), _ROWS_AT_ONCE)
-    pieces = ((_take(contents, order, slice(start, start + _ROWS_AT_ONCE)),) for start in starts)
-    for start, some in zip(starts, spread(_compute_some, pieces), strict=True):
+    for start in starts:
+        some = _compute_some(_take(contents, order, slice(start, start + _ROWS_AT_ONCE)))
         # Put where they stay at once: a list of them would be held beside what is made of it.
         place = slice(filled, filled + len(some.near_places))
         bands[place], bytes_[place] = some.sketches.bands, some.sketches.bytes
@@ -87,10 +86,7 @@ def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -
 
 
 def _take(contents: pl.DataFrame, order: pl.Series | None, rows: slice) -> pl.DataFrame:
-    """The part of some rows that signatures are computed from.
-
-    Nothing else is sent to where they are computed.
-    """
+    """The part of some rows that signatures are computed from."""
     return contents[rows].select(_READ) if order is None else contents[order[rows]]
 
 

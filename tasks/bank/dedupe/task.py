@@ -7,7 +7,6 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.bank.dedupe.landing import land_bank
 from tasks.running import hide_content
-from tasks.running.cluster import open_cluster
 from tasks.running.flow_runs import RETRIED, sign_landings
 from warehouse.lake import open_lake
 
@@ -21,7 +20,7 @@ def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:
     The same content is the same version.
     """
     settings = load_settings()
-    with open_lake(settings) as lake, open_cluster(settings):
+    with open_lake(settings) as lake:
         build = land_bank(lake, settings, is_rebuilt=is_rebuilt)
     if build is None:
         return {"bank_version": 0, "bank_is_unchanged": True}

@@ -6,6 +6,7 @@ It finds what `compute_similarity` finds, for many pairs at once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,7 +14,6 @@ import polars as pl
 from tasks.bank.dedupe.index import read_texts
 from tasks.bank.dedupe.near import CLOSED_TYPES, asks_the_same, describe_alike
 from tasks.bank.dedupe.signatures import GRAM
-from tasks.running.cluster import spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ def verify_pairs(
         return forms, np.stack([place_of_one, place_of_other + len(one)], axis=1), threshold
 
     parts = [pairs[start : start + _PAIRS_AT_ONCE] for start in range(0, len(pairs), _PAIRS_AT_ONCE)]
-    for some, (found, similarity) in zip(parts, spread(_verify_some, map(gather, parts)), strict=True):
+    for some, (found, similarity) in zip(parts, starmap(_verify_some, map(gather, parts)), strict=True):
         yield from zip(some[found, 0].tolist(), some[found, 1].tolist(), similarity.tolist(), strict=True)
 
 

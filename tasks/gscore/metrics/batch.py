@@ -16,7 +16,6 @@ import numpy.typing as npt
 from tasks.gscore.metrics.profiles import BLEU_MAX_ORDER, CHRF_MAX_ORDER, Profile, parse_profile
 from tasks.gscore.metrics.reference import SurfaceScores
 from tasks.gscore.metrics.tokens import Symbols, parse_characters, parse_zh_tokens
-from tasks.running.cluster import spread
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -24,8 +23,6 @@ Floats = npt.NDArray[np.float64]
 # The keys of one batch should stay in the processor's cache while they are sorted; fixed costs want large batches.
 BATCH_CHARACTERS = 30_000
 _BATCH_PAIRS = 2_048
-# What one worker of a cluster is given at a time: enough to be worth the way.
-_PIECE_CHARACTERS = 1_000_000
 _SYMBOL_BITS = 22
 _KEY_BITS = 63
 
@@ -82,10 +79,8 @@ def score_surface(
     if len(references) != len(responses):
         raise ValueError(f"{len(references)} references, but {len(responses)} responses")
     chosen = parse_profile(profile)
-    pieces = _cut(references, responses, _PIECE_CHARACTERS, len(references))
-    return _join(
-        spread(_score_some, ((references[start:end], responses[start:end], chosen) for start, end in pieces))
-    )
+    batches = _cut(references, responses, BATCH_CHARACTERS, _BATCH_PAIRS)
+    return _join(_score_batch(references[start:end], responses[start:end], chosen) for start, end in batches)
 
 
 class _Surface:
@@ -101,11 +96,6 @@ class _Surface:
 
 
 SURFACE = _Surface()
-
-
-def _score_some(references: Sequence[str], responses: Sequence[str], profile: Profile) -> SurfaceScores:
-    batches = _cut(references, responses, BATCH_CHARACTERS, _BATCH_PAIRS)
-    return _join(_score_batch(references[start:end], responses[start:end], profile) for start, end in batches)
 
 
 def _join(parts: Iterable[SurfaceScores]) -> SurfaceScores:

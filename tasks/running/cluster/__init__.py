@@ -1,5 +1,0 @@
-"""Work spread over a Dask cluster, where one is set."""
-
-from lazy_loader import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
