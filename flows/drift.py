@@ -7,6 +7,7 @@ from prefect import flow
 from tasks.judging.calibration import watch_anchors
 from tasks.operations.reconcile import reconcile_stores
 from tasks.running.flow_runs import RECORDED, name_run, publish_summary, require_budget
+from tasks.running.sharing import conducting
 
 
 @flow(name="drift", flow_run_name=name_run, **RECORDED)
@@ -18,6 +19,7 @@ def drift(month: str = "") -> dict[str, object]:
     """
     require_budget()
     reconcile_stores()
-    result = watch_anchors(month)
+    with conducting("drift", "drift", month=month):
+        result = watch_anchors(month)
     publish_summary(result)
     return result

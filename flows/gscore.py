@@ -9,6 +9,7 @@ from prefect import flow
 from tasks.gscore import answer_cgeval, score_cgeval
 from tasks.report import render_reports
 from tasks.running.flow_runs import RECORDED, check_written, name_run, publish_summary, require_budget
+from tasks.running.sharing import conducting
 
 
 @flow(name="gscore", flow_run_name=name_run, **RECORDED)
@@ -31,9 +32,19 @@ def gscore(
         run_id: name under which answers are kept.
     """
     require_budget()
-    answered = [answer_cgeval(model, run_id) for model in models]
-    scored = [score_cgeval(model, references, profile, embedding, several, run_id) for model in models]
-    published = render_reports("")
+    with conducting(
+        f"cgeval/{run_id}",
+        "gscore",
+        models=models,
+        references=references,
+        profile=profile,
+        embedding=embedding,
+        several=several,
+        run_id=run_id,
+    ):
+        answered = [answer_cgeval(model, run_id) for model in models]
+        scored = [score_cgeval(model, references, profile, embedding, several, run_id) for model in models]
+        published = render_reports("")
 
     result = {"run_id": run_id, "answered": answered, "scored": scored} | published
     publish_summary(result)

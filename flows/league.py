@@ -9,6 +9,7 @@ from prefect import flow
 from tasks.league import claim_season, play_rounds
 from tasks.operations.reconcile import reconcile_stores
 from tasks.running.flow_runs import RECORDED, check_played, name_run, publish_summary, require_budget
+from tasks.running.sharing import conducting
 
 
 @flow(name="league", flow_run_name=name_run, **RECORDED)
@@ -35,7 +36,17 @@ def league(
     require_budget(budget_usd)
     reconcile_stores()
     league_id = league_id or claim_season(candidates, domains)
-    result = {"league_id": league_id} | play_rounds(league_id, run_type, budget_usd, voids_failures)
+    with conducting(
+        f"league/{league_id}",
+        "league",
+        league_id=league_id,
+        run_type=run_type,
+        budget_usd=budget_usd,
+        voids_failures=voids_failures,
+    ):
+        played = play_rounds(league_id, run_type, budget_usd, voids_failures)
+
+    result = {"league_id": league_id} | played
     publish_summary(result)
     check_played(result)
     return result

@@ -56,7 +56,8 @@ def monthly(
     run_id = str(planned["run_id"])
     with conducting(
         run_id,
-        month,
+        "monthly",
+        month=month,
         candidates=candidates,
         repetition=repetition,
         renew_reference=renew_reference,

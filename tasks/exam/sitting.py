@@ -10,12 +10,13 @@ Each session is a job: several processes, on one host or many, may sit one run a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schemas.errors import BudgetError, ProctorError, UsageError
+from schemas.ledger.engine import Job
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.closed import close_run
@@ -25,7 +26,7 @@ from tasks.exam.protocol import make_protocol
 from tasks.exam.protocol.tokens import open_keys
 from tasks.exam.sitter import Client, ExamRoom, SessionSitter, SittingProgress, is_pending
 from tasks.running.claiming import POLL_S
-from tasks.running.sharing import IN_BATCHES, MOST_TRIES, JobQueue, count_sharers
+from tasks.running.sharing import IN_BATCHES, MOST_TRIES, Crew, JobQueue, conduct, count_sharers
 from warehouse.ledger.engine.leases.clock import clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import deadlines, sittings
@@ -133,7 +134,7 @@ async def sit_sessions(
     waiting = {row.session_id: row for row in rows if row.status != "closed" and row.model not in outside}
     prefix = IN_BATCHES if part.in_batches else ""
     candidates = {
-        row.model: _Candidate(model := registry.get(row.model), prefix + _name_lane(model))
+        row.model: _Candidate(model := registry.get(row.model), prefix + model.lane)
         for row in waiting.values()
     }
 
@@ -152,9 +153,13 @@ async def sit_sessions(
             room = ExamRoom(
                 used, client, settings, open_keys(settings), count, note_error, clock_of(ledger.engine)
             )
+            sitting = _Sitting(ledger, run_id, jobs, room, waiting, candidates)
             most = min(part.max_sessions, max(1, -(-len(waiting) // count_sharers(ledger))))
-            sitting = _Sitting(ledger, run_id, jobs, room, waiting, candidates, most)
-            await (sitting.help() if part.is_helping else sitting.conduct())
+            crew = sitting.gather(most, is_helping=part.is_helping)
+            if part.is_helping:
+                await crew.work()
+            else:
+                await conduct(jobs, sitting.list_left, crew.work)
         failures = await sitting.list_failures()
     with ledger.read() as connection:
         counts = sittings.count_sessions(connection, run_id)
@@ -164,7 +169,7 @@ async def sit_sessions(
     if sum(counts.values()) == report.closed_count and not part.is_helping:
         close_run(ledger, run_id)
         report.is_run_closed = True
-    for fault in sitting.faults:
+    for fault in crew.faults:
         raise fault
     return report
 
@@ -181,9 +186,6 @@ class _Sitting:
     """The sitting of a run in this process.
 
     There are as many sessions at once as there is room for in each lane.
-
-    Attributes:
-        faults: what was raised besides a session's failure; it ends the sitting.
     """
 
     def __init__(
@@ -194,46 +196,40 @@ class _Sitting:
         room: ExamRoom,
         rows: Mapping[str, Session],
         candidates: Mapping[str, _Candidate],
-        most: int,
     ) -> None:
-        self.faults: list[BaseException] = []
         self._ledger = ledger
         self._run_id = run_id
         self._jobs = jobs
         self._room = room
         self._rows = rows
         self._candidates = candidates
-        self._most = most
-        self._most_tries = MOST_TRIES
-        # Another command may conduct other candidates of the run: whoever conducts takes what it put there itself.
-        self._own: Collection[str] | None = list(rows)
-        self._stop = asyncio.Event()
         self._pending: set[str] = set()
-        # The lane of each session that is sat now.
-        self._under_way: dict[asyncio.Task[None], str] = {}
-        self._places = {
-            one.lane: SESSIONS_PER_CALL * (one.model.max_concurrency or room.settings.call_concurrency)
-            for one in candidates.values()
-        }
+        self._stop = asyncio.Event()
 
-    async def conduct(self) -> None:
-        """Put the sessions there and sit until each is closed, or failed too often."""
-        while left := self._list_open():
-            await self._jobs.defer({name: self._candidates[self._rows[name].model].lane for name in left})
-            if not await self._sit_what_waits():
-                return
-            failed = {job.name for job in await self._jobs.list_left() if job.tries >= MOST_TRIES}
-            if failed >= set(self._list_open()):
-                return
-            await asyncio.sleep(POLL_S)
+    def gather(self, most: int, *, is_helping: bool) -> Crew:
+        """What sits so many sessions at once, at most.
 
-    async def help(self) -> None:
-        """Sit until nothing waits.
-
-        The last try of a session is left to who conducts the run: what fails here may be for want of something that is there.
+        The last try of a session is left to who conducts the run: what fails here may be for want of something that is there. Another
+        command may conduct other candidates of the run: whoever conducts takes what it put there itself.
         """
-        self._most_tries, self._own = MOST_TRIES - 1, None
-        await self._sit_what_waits()
+        places = {
+            one.lane: SESSIONS_PER_CALL * (one.model.max_concurrency or self._room.settings.call_concurrency)
+            for one in self._candidates.values()
+        }
+        crew = Crew(
+            self._jobs,
+            self._sit,
+            places,
+            most=most,
+            names=None if is_helping else list(self._rows),
+            most_tries=MOST_TRIES - is_helping,
+        )
+        self._stop = crew.stop
+        return crew
+
+    def list_left(self) -> dict[str, str]:
+        """The sessions that are not closed, each with its lane."""
+        return {name: self._candidates[self._rows[name].model].lane for name in self._list_open()}
 
     async def list_failures(self) -> list[SittingFailure]:
         """The sessions that stay open, each with why, as whichever process found it."""
@@ -244,48 +240,15 @@ class _Sitting:
             if job.name in left and job.problem is not None
         ]
 
-    async def _sit_what_waits(self) -> bool:
-        """Take sessions and sit them until none waits; whether the sitting may go on."""
-        try:
-            while await self._begin_more() or self._under_way:
-                done, _ = await asyncio.wait(
-                    self._under_way, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED
-                )
-                for task in done:
-                    del self._under_way[task]
-                    if (fault := task.exception()) is not None:
-                        self.faults.append(fault)
-        except BaseException:
-            for task in self._under_way:
-                task.cancel()
-            await asyncio.gather(*self._under_way, return_exceptions=True)
-            raise
-        return not self._stop.is_set()
-
-    async def _begin_more(self) -> bool:
-        """Begin sessions where there is room for them; whether there were any."""
-        has_begun = False
-        for lane, places in self._places.items():
-            lanes = list(self._under_way.values())
-            free = min(places - lanes.count(lane), self._most - len(lanes))
-            if self._stop.is_set() or free <= 0:
-                continue
-            for name in await self._jobs.take(free, lane, names=self._own, most_tries=self._most_tries):
-                self._under_way[asyncio.create_task(self._sit(name))] = lane
-                has_begun = True
-        return has_begun
-
-    async def _sit(self, name: str) -> None:
-        """Sit a session, and say what became of its job."""
-        row = self._rows.get(name)
+    async def _sit(self, job: Job) -> bool:
+        """Sit a session; whether it is closed."""
+        name, row = job.name, self._rows.get(job.name)
         if row is None and not self._is_open(name):
             # Whoever closed it was killed before its job ended.
-            await self._jobs.end([name])
-            return
+            return True
         if row is None or self._stop.is_set():
             await asyncio.sleep(POLL_S if row is None else 0)
-            await self._jobs.give_back([name])
-            return
+            return False
         was_lost = False
 
         def is_ours() -> bool:
@@ -296,27 +259,21 @@ class _Sitting:
         try:
             await SessionSitter(self._room, self._candidates[row.model].model, row, is_ours).sit(self._stop)
         except BudgetError:
-            self._stop.set()
             raise
         except ProctorError as error:
             # A claim that could not be renewed is no try that failed: the session is sat again.
             if was_lost:
-                await self._jobs.give_back([name])
-                return
+                return False
             if is_pending(error):
                 self._pending.add(name)
-            await self._jobs.give_back([name], str(error), tries=MOST_TRIES if is_pending(error) else 1)
-        except Exception as error:
-            # Of others' errors the text may be content.
-            await self._jobs.give_back([name], type(error).__name__, tries=MOST_TRIES)
+                await self._jobs.give_back([name], str(error), tries=MOST_TRIES)
+                return False
             raise
-        else:
-            if not self._list_open(name):
-                await self._jobs.end([name])
-            elif was_lost or self._stop.is_set():
-                await self._jobs.give_back([name])
-            else:
-                await self._jobs.give_back([name], "The sitting ended, and the session is not closed.")
+        if not self._list_open(name):
+            return True
+        if was_lost or self._stop.is_set():
+            return False
+        raise ProctorError("The sitting ended, and the session is not closed.")
 
     def _is_open(self, name: str) -> bool:
         with self._ledger.read() as connection:
@@ -327,11 +284,6 @@ class _Sitting:
         with self._ledger.read() as connection:
             left = set(deadlines.list_unfinished(connection, target=target or self._run_id))
         return [name for name in self._rows if name in left]
-
-
-def _name_lane(model: RegisteredModel) -> str:
-    """What has limits of its own: a provider, or a model of it."""
-    return f"{model.provider}/{model.name}" if model.has_own_limits else model.provider
 
 
 def _read_sessions(

@@ -6,7 +6,7 @@ What a judge has to judge of a session is a job: several processes may judge one
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
 
 import polars as pl
@@ -32,7 +32,7 @@ from tasks.models.registry import RegisteredModel, Registry, read_registry
 from tasks.running import Progress
 from tasks.running.archives import bring_back
 from tasks.running.claiming import POLL_S, claim_work
-from tasks.running.sharing import IN_BATCHES, JobQueue
+from tasks.running.sharing import IN_BATCHES, MOST_TRIES, JobQueue, conduct
 from tasks.texts import refuse_erased
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -157,44 +157,51 @@ class RunJudging:
         waiting = self._list_unjudged(judge, list(self._months), is_named=is_named)
         if self._controls.is_planned and (waiting or is_named or self._controls.is_begun):
             waiting = [*self._list_unjudged(judge, [name_controls(self._run_id)], is_named=True), *waiting]
+        if not waiting:
+            return
         lane = name_lane(judge)
         if isinstance(self._client, BatchClient):
             lane = IN_BATCHES + lane
-        most = max(1, min(SESSIONS_PER_READ, -(-len(waiting) // SHARES)))
-        left = {_name_unit(name, judge): name for name in waiting}
+        units = {_name_unit(name, judge): name for name in waiting}
+
+        def list_left() -> dict[str, str]:
+            unjudged = set(self._list_unjudged(judge, waiting, is_named=True))
+            return {unit: lane for unit, name in units.items() if name in unjudged}
+
+        async def work() -> bool:
+            # What could not be judged is reported, and not tried again here.
+            await self._judge_taken(jobs, judge, lane, units, is_last=True)
+            return True
+
         with JobQueue(self._ledger, JOB, self._run_id, is_conducting=True) as jobs:
-            while left:
-                await jobs.defer(dict.fromkeys(left, lane))
-                has_taken = False
-                while taken := await jobs.take(most, lane, most_tries=None):
-                    await self._judge_named(judge, [left[unit] for unit in taken if unit in left])
-                    # What could not be judged is reported, and not tried again here.
-                    await jobs.end(taken)
-                    has_taken, left = True, {unit: left[unit] for unit in left if unit not in taken}
-                held = {job.name for job in await jobs.list_left()}
-                gone = [name for unit, name in left.items() if unit not in held]
-                unjudged = set(self._list_unjudged(judge, gone, is_named=True))
-                left = {unit: name for unit, name in left.items() if unit in held or name in unjudged}
-                if left and not has_taken:
-                    await asyncio.sleep(POLL_S)
+            await conduct(jobs, list_left, work)
 
     async def help(self, judge: RegisteredModel) -> None:
         """Judge what waits for the judge.
 
         What could not be judged is left to the process that conducts.
         """
-        names = [name_controls(self._run_id), *self._months]
-        units = {_name_unit(name, judge): name for name in names}
-        most = max(1, min(SESSIONS_PER_READ, -(-len(names) // SHARES)))
+        units = {_name_unit(name, judge): name for name in [name_controls(self._run_id), *self._months]}
         with JobQueue(self._ledger, JOB, self._run_id) as jobs:
-            while taken := await jobs.take(most, name_lane(judge), most_tries=1):
-                known = {unit: units[unit] for unit in taken if unit in units}
-                await self._judge_named(judge, list(known.values()))
-                left = set(self._list_unjudged(judge, list(known.values()), is_named=True))
-                done = [unit for unit, name in known.items() if name not in left]
-                await jobs.end(done)
-                bad = sorted(set(taken) - set(done))
-                await jobs.give_back(bad, "Not every response of it could be judged.")
+            await self._judge_taken(jobs, judge, name_lane(judge), units, is_last=False)
+
+    async def _judge_taken(
+        self, jobs: JobQueue, judge: RegisteredModel, lane: str, units: Mapping[str, str], *, is_last: bool
+    ) -> None:
+        """Take jobs of the lane and judge them, until none waits; the last try of each is who conducts its run's."""
+        most = max(1, min(SESSIONS_PER_READ, -(-len(units) // SHARES)))
+        most_tries = MOST_TRIES if is_last else MOST_TRIES - 1
+        while taken := await jobs.take(most, lane, most_tries=most_tries):
+            known = {job.name: units[job.name] for job in taken if job.name in units}
+            await self._judge_named(judge, list(known.values()))
+            left = set(self._list_unjudged(judge, list(known.values()), is_named=True))
+            done = {unit for unit, name in known.items() if name not in left}
+            if is_last:
+                # Another command's, of sessions that landed since: it puts there again what is left of them.
+                done |= {job.name for job in taken} - known.keys()
+            await jobs.end(sorted(done))
+            bad = sorted({job.name for job in taken} - done)
+            await jobs.give_back(bad, "Not every response of it could be judged.", tries=most_tries)
 
     async def _judge_named(self, judge: RegisteredModel, names: Sequence[str]) -> None:
         """Judge those of the sessions that have not landed.

@@ -27,8 +27,7 @@ from tasks.league.rounds import (
     judge_answers,
 )
 from tasks.league.wording import PutQuestion
-from tasks.models import ModelClient, read_call_frames
-from tasks.models.budget import open_budget
+from tasks.models import ModelClient, SharedClient, read_call_frames
 from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from tasks.running.claiming import hold_work
 from tasks.statistics.ratings import EntryRating, compute_bradley_terry, compute_entry_rating
@@ -122,10 +121,8 @@ async def enter_candidate(
     check_callable([entrant, *members.values()])
     ratings = []
     with hold_work(settings, "league", league_id, what=f"playing the league {league_id}"):
-        budget = open_budget(
-            ledger, settings.budget_usd if budget_usd is None else budget_usd, name_run(league_id)
-        )
-        async with ModelClient(ledger, settings, budget=budget) as client:
+        limit_usd = settings.budget_usd if budget_usd is None else budget_usd
+        async with SharedClient(ledger, settings, name_run(league_id), limit_usd) as client:
             for place, domain in enumerate(claim.domains.values()):
                 matches = _Entry(ledger, lake, claim, domain, members, entrant)
                 ratings.append(await matches.play(client, match_count))

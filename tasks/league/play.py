@@ -43,8 +43,7 @@ from tasks.league.rows import (
 )
 from tasks.league.sandbox import run_answer, run_reference
 from tasks.league.setting import set_question
-from tasks.models import CallFailed, ModelClient, read_call_frames
-from tasks.models.budget import open_budget
+from tasks.models import CallFailed, ModelClient, SharedClient, read_call_frames
 from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from tasks.running.claiming import hold_work
 from warehouse.lake import Batch, Lake
@@ -132,12 +131,10 @@ async def play_league(
         hold_work(settings, STAGE, league_id, what=f"playing the league {league_id}"),
         ExitStack() as stack,
     ):
-        budget = open_budget(
-            ledger, settings.budget_usd if budget_usd is None else budget_usd, name_run(league_id)
-        )
         board = _Board(ledger, lake, claim, models, run_type, playing.voids_failures)
         board.open_collections(load_encoder(settings, claim, stack) if run_type == FULL else None)
-        async with ModelClient(ledger, settings, budget=budget) as client:
+        limit_usd = settings.budget_usd if budget_usd is None else budget_usd
+        async with SharedClient(ledger, settings, name_run(league_id), limit_usd) as client:
             try:
                 await board.play(client, progress)
             finally:

@@ -25,6 +25,15 @@ from .client import compute_call_key as compute_call_key
 # Sends calls within the limits of their providers and the budget of the run; an async context manager.
 from .client import ModelClient as ModelClient
 
+# A client whose calls are jobs of their run, where the ledger is on a server: any worker makes them.
+from .shared import SharedClient as SharedClient
+
+# Kind of the jobs that calls are.
+from .shared import CALL as CALL
+
+# Make what calls wait of a run, until none does; returns counts.
+from .shared import help_with_calls as help_with_calls
+
 # What became of the answer. A reply cut at the token limit is truncated even when no text was left.
 from .replies import compute_status as compute_status
 
@@ -50,6 +59,7 @@ from .picture_parts import part_pictures as part_pictures
 from .picture_parts import read_data_address as read_data_address
 
 __all__ = [
+    "CALL",
     "SIMULATED_FINGERPRINT",
     "CallFailed",
     "CallPending",
@@ -58,10 +68,12 @@ __all__ = [
     "Failure",
     "ModelClient",
     "SentPicture",
+    "SharedClient",
     "attach_pictures",
     "check_models",
     "compute_call_key",
     "compute_status",
+    "help_with_calls",
     "land_paid_calls",
     "load_pictures",
     "part_pictures",

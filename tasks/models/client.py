@@ -205,6 +205,11 @@ class ModelClient:
         """Where the bytes of pictures are that go with requests."""
         return self._settings.archive_dir
 
+    @property
+    def breadth(self) -> int:
+        """How many calls of a model are worth asking for at once."""
+        return self._settings.call_concurrency
+
     async def close(self) -> None:
         """Close the connections to all endpoints.
 

@@ -30,6 +30,7 @@ from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.exam import help_to_sit
 from tasks.judging import help_to_judge
+from tasks.models import CALL, help_with_calls
 from tasks.running.claiming import hold_if_free, is_dead
 from tasks.running.flow_runs.record import as_deployment, recorded_run
 from tasks.running.notices import read_recipients
@@ -184,14 +185,17 @@ def _do(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str,
 
         with ledger.read() as connection:
             job = read_job(connection, CONDUCTED, run_id)
-        if job is None:
+        if job is None or job.details is None:
             return {}
-        with as_deployment("monthly"):
-            run_flow("monthly", **(job.details or {}))
+        flow = job.details["flow"]
+        with as_deployment(flow):
+            run_flow(flow, **job.details["parameters"])
         return {"conducted": 1}
     with recorded_run("help", f"help-{run_id}"):
         if kind == "sit":
             return help_to_sit(ledger, settings, run_id)
+        if kind == CALL:
+            return help_with_calls(ledger, settings, run_id)
         with open_lake(settings) as lake:
             return help_to_judge(ledger, lake, settings, run_id)
 

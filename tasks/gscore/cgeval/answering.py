@@ -91,7 +91,7 @@ async def answer_questions(
         if progress is not None:
             progress(report.resumed_count, len(requests))
         try:
-            await _ask_all(client, model, waiting, settings.call_concurrency, report, progress)
+            await _ask_all(client, model, waiting, client.breadth, report, progress)
         finally:
             report.calls = client.counts
     answers = read_answers(ledger, model, questions, run_id)

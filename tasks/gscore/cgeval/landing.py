@@ -27,8 +27,7 @@ from tasks.gscore.cgeval.question_set import read_questions, read_references
 from tasks.gscore.metrics.pairs import NO_MODEL_NOTE
 from tasks.gscore.metrics.profiles import parse_profile
 from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, load_embedder
-from tasks.models import ModelClient, read_call_frames
-from tasks.models.budget import open_budget
+from tasks.models import SharedClient, read_call_frames
 from tasks.models.registry import read_registry
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -102,9 +101,8 @@ async def answer_and_land(
     questions = read_questions(settings)
     model = read_registry(settings.registry_path).get(model_name)
     unit = name_session(run_id, model.name)
-    budget = open_budget(ledger, settings.budget_usd, run_id)
     try:
-        async with ModelClient(ledger, settings, budget=budget) as client:
+        async with SharedClient(ledger, settings, run_id, settings.budget_usd) as client:
             return await answer_questions(ledger, settings, client, model, questions, run_id, progress)
     finally:
         _land_calls(ledger, lake, unit)

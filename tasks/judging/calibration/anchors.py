@@ -21,8 +21,7 @@ from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.calibration.ratings import draw_rating_sample
 from tasks.judging.judge import MOST_TRIES, PutResponse
 from tasks.judging.landing import read_put_responses
-from tasks.models import CallFailed, CallRequest, ModelClient, read_call_frames
-from tasks.models.budget import open_budget
+from tasks.models import CallFailed, CallRequest, ModelClient, SharedClient, read_call_frames
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.running.claiming import claim_work
 from tasks.statistics.judges import compute_drift
@@ -114,8 +113,7 @@ async def watch_judges(
     responses = _read_responses(lake, anchors)
     run_id = name_drift_run(name, month)
     with claim_work(ledger, "drift", f"{name}/{month}", what=f"judging the anchor set {name}"):
-        budget = open_budget(ledger, settings.budget_usd, run_id)
-        async with ModelClient(ledger, settings, budget=budget) as client:
+        async with SharedClient(ledger, settings, run_id, settings.budget_usd) as client:
             for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
                 try:
                     summary.judged += await _judge_month(ledger, lake, client, judge, name, month, responses)

@@ -151,6 +151,11 @@ class RegisteredModel:
     replica_urls: tuple[str, ...] = ()
 
     @property
+    def lane(self) -> str:
+        """What has limits of its own: a provider, or a model of it."""
+        return f"{self.provider}/{self.name}" if self.has_own_limits else self.provider
+
+    @property
     def has_key(self) -> bool:
         """Whether its key is set, or it needs none; a program that gives it is not asked here."""
         if self.key_command is not None or self.key_variable is None:

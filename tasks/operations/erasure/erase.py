@@ -227,6 +227,8 @@ def _erase_run(
     erasure = erasure.replace(digest=erasures.digest_erasure(erasure, answers))
     body = describe_publicly(connection, erasure, plan.sessions)
     erasures.write_erasure(connection, erasure, answers)
+    # What waits to be asked may show an answer; it is put there again where it is needed.
+    withdraw_jobs(connection, CALL)
     if body is not None:
         add_public_entry(connection, KIND, body)
     return erasure

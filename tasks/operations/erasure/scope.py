@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
+from tasks.models import CALL
 from tasks.running import log
 from tasks.running.archives import read_whole
 from tasks.running.claiming import is_dead
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 # Work that reads texts, by the kind of its jobs.
-_READERS: Final = ("judge", "errors", "drift")
+_READERS: Final = ("judge", "errors", "drift", CALL)
 _COMMIT: Final = "commit"
 _DISCLOSE: Final = "disclose"
 _EDITION: Final = "edition"
@@ -240,6 +241,8 @@ def _find_readers(connection: Connection, run_id: str, names: set[str]) -> str |
         for job in list_jobs(connection, kind):
             # Samples and anchor sets do not say whose answers they hold: any of them may be in use.
             is_own = kind != "judge" or job.name == run_id or erasures.is_unit_of(job.name, names)
+            # A worker's call may show an answer where judges are watched, and nowhere else.
+            is_own &= kind != CALL or (job.run_id or "").startswith("drift/")
             if is_own and is_held(connection, job, is_dead):
                 return f"{kind} {job.name}"
     if any(batch.run_id == run_id for batch in list_call_batches(connection, only_open=True)):

@@ -1,7 +1,16 @@
-# Conduct a month's run while the block runs; where another flow does so already, this one works beside it.
+# Conduct a run while the block runs; where another flow does so already, this one works beside it.
 from .conductor import conducting as conducting
 
-# Kind of the job that whoever conducts a month's run holds.
+# Put there what is left of a run and work on it, until nothing is left but what has failed too often.
+from .crew import conduct as conduct
+
+# The jobs that this process does now: as many at once as there is room for in each lane.
+from .crew import Crew as Crew
+
+# Jobs whose outcome is needed here, whoever does them.
+from .crew import Turns as Turns
+
+# Kind of the job that whoever conducts a run holds.
 from .conductor import CONDUCTED as CONDUCTED
 
 # What the lanes of jobs begin with whose calls go into batches: one process collects them, and nobody helps.
@@ -32,7 +41,10 @@ __all__ = [
     "WORKER",
     "WORKER_VARIABLE",
     "WORK_POOL",
+    "Crew",
     "JobQueue",
+    "Turns",
+    "conduct",
     "conducting",
     "count_sharers",
 ]

@@ -1,4 +1,4 @@
-"""Who brings a month's run to its end: one flow conducts it, from the plan to the report.
+"""Who brings a run to its end: one flow conducts it, from its plan to its report.
 
 That it does is a job, held as long: where its process is gone without a word, a worker conducts the run in its place. What a flow
 does at the end of a run changes nothing when it is done twice.
@@ -16,21 +16,22 @@ from tasks.running.claiming import hold_if_free
 from warehouse.ledger.engine.leases.jobs import make_job
 from warehouse.ledger.engine.opening import open_ledger
 
-CONDUCTED = "month"
+CONDUCTED = "conduct"
 
 
 @contextmanager
-def conducting(run_id: str, month: str, **wishes: Any) -> Iterator[None]:
-    """Conduct the run while the block runs.
+def conducting(run_id: str, flow: str, **parameters: Any) -> Iterator[None]:
+    """Conduct the run while the block runs, by this flow.
 
-    By its month and these parameters another process would do the same.
+    By its parameters another process would do the same; an empty `month` is the present one.
 
     Where another flow does so already, this one works beside it. An empty id means no run.
     """
     if not run_id:
         yield
         return
-    given = {"month": month or datetime.now(UTC).strftime("%Y-%m")} | wishes
-    job = make_job(CONDUCTED, run_id, run_id, details=given)
+    if parameters.get("month") == "":
+        parameters["month"] = datetime.now(UTC).strftime("%Y-%m")
+    job = make_job(CONDUCTED, run_id, run_id, details={"flow": flow, "parameters": parameters})
     with open_ledger(load_settings().ledger_address) as ledger, hold_if_free(ledger, job):
         yield

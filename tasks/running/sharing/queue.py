@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from schemas.ledger.engine import Job
 from tasks.running.claiming import LEASE_S, is_dead, make_worker
@@ -21,6 +21,7 @@ from warehouse.ledger.engine.leases.jobs import (
     give_back_jobs,
     is_held,
     list_jobs,
+    list_names,
     make_job,
     renew_jobs,
     take_jobs,
@@ -106,13 +107,21 @@ class JobQueue:
             with self._ledger.write() as connection:
                 end_jobs(connection, self._kind, names, self._worker.holder)
 
-    async def defer(self, lanes: Mapping[str, str]) -> None:
-        """Put jobs there, in this order, each with its lane; those that are there stay as they are."""
-        worker = os.environ.get(WORKER_VARIABLE, "")
+    async def defer(
+        self, lanes: Mapping[str, str], details: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
+        """Put jobs there, in this order, each with its lane; those that are there stay as they are.
+
+        `details` are what other processes begin them with, by name.
+        """
+        worker, told = os.environ.get(WORKER_VARIABLE, ""), details or {}
         waiting = [
-            make_job(self._kind, name, self._run_id, lane=lane, place=place, deferred_by=worker)
+            make_job(
+                self._kind, name, self._run_id, lane=lane, place=place, details=told.get(name),
+                deferred_by=worker,
+            )
             for place, (name, lane) in enumerate(lanes.items())
-        ]
+        ]  # fmt: skip
         await self._run(lambda connection: defer_jobs(connection, waiting))
 
     async def take(
@@ -122,16 +131,22 @@ class JobQueue:
         *,
         names: Collection[str] | None = None,
         most_tries: int | None = MOST_TRIES,
-    ) -> list[str]:
+    ) -> list[Job]:
         """Take so many jobs of a lane that wait or whose holder is gone, and did not fail so often.
 
         With `names` only of these.
         """
-        return self._note(await self._run(self._take(most, lane, names, most_tries)))
+        taken = await self._run(self._take(most, lane, names, most_tries))
+        self._note(taken)
+        return list(taken)
 
     async def list_left(self) -> list[Job]:
         """All jobs of the run that are not done, held or not."""
         return await self._run(lambda connection: list_jobs(connection, self._kind, self._run_id))
+
+    async def list_names(self) -> set[str]:
+        """The names of all jobs of the run that are not done."""
+        return await self._run(lambda connection: list_names(connection, self._kind, self._run_id))
 
     async def end(self, names: Sequence[str]) -> None:
         """Remove jobs that are done."""

@@ -37,12 +37,13 @@ def test_a_run_is_conducted_once_and_waits_for_another_process_only_when_its_own
                 found = [read_job(connection, *key) for key in waiting]
             return [job.details for job in found if job is not None]
 
-        with conducting("2026-11", "2026-11", candidates=["a"]):
+        begun = {"flow": "monthly", "parameters": {"month": "2026-11", "candidates": ["a"]}}
+        with conducting("2026-11", "monthly", month="2026-11", candidates=["a"]):
             assert is_conducted()
-            with conducting("2026-11", "2026-11"):
+            with conducting("2026-11", "monthly"):
                 pass
             assert is_conducted(), "a second flow works beside the first and takes nothing from it"
             assert find_waiting(is_dead=False) == []
-            assert find_waiting(is_dead=True) == [{"month": "2026-11", "candidates": ["a"]}]
-        with conducting("", ""):
-            assert find_waiting(is_dead=True) == [{"month": "2026-11", "candidates": ["a"]}]
+            assert find_waiting(is_dead=True) == [begun]
+        with conducting("", "monthly"):
+            assert find_waiting(is_dead=True) == [begun]

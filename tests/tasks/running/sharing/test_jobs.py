@@ -40,6 +40,10 @@ def list_names(ledger: Ledger) -> dict[str, str | None]:
         return {job.name: job.problem for job in list_jobs(connection, "sit", "r")}
 
 
+async def take(jobs: JobQueue, most: int, lane: str) -> list[str]:
+    return [job.name for job in await jobs.take(most, lane)]
+
+
 def find_waiting(ledger: Ledger, worker: str) -> list[tuple[str, str]]:
     with ledger.read() as connection:
         return list_waiting(connection, worker=worker, closed_lanes="batches ", most_tries=MOST_TRIES)
@@ -54,19 +58,19 @@ def test_jobs_are_taken_once_in_their_order_and_lane_and_those_that_failed_last(
             await conducting.defer({"b": "x", "a": "x", "c": "y"})
             await conducting.defer({"a": "x", "d": "x"})
             assert find_waiting(ledger, "host-2") == [("sit", "r")]
-            assert await conducting.take(1, "x") == ["b"]
-            assert await helping.take(9, "x") == ["a", "d"]
-            assert (await conducting.take(9, "x"), await conducting.take(9, "y")) == ([], ["c"])
+            assert await take(conducting, 1, "x") == ["b"]
+            assert await take(helping, 9, "x") == ["a", "d"]
+            assert (await take(conducting, 9, "x"), await take(conducting, 9, "y")) == ([], ["c"])
             assert helping.holds("a")
             assert not conducting.holds("a")
             await helping.end(["d"])
             await helping.give_back(["a"], "The model does not answer.")
             await conducting.defer({"e": "x"})
             await conducting.give_back(["b"])
-            assert await helping.take(9, "x") == ["b", "e", "a"]
+            assert await take(helping, 9, "x") == ["b", "e", "a"]
             await helping.give_back(["a"], "The model does not answer.")
             # It has failed as often as it is tried, and is there to be reported.
-            assert await conducting.take(9, "x") == []
+            assert await take(conducting, 9, "x") == []
             assert list_names(ledger) == dict.fromkeys("bce") | {"a": "The model does not answer."}
 
     asyncio.run(work())
@@ -82,12 +86,12 @@ def test_who_goes_on_in_another_way_than_one_that_was_killed_finds_its_jobs(ledg
             with ledger.write() as connection:
                 take_jobs(connection, killed, Choice("sit", 1, "r"))
             await jobs.defer({"a": "x", "b": "x"})
-            assert await jobs.take(9, "x") == ["b"]
+            assert await take(jobs, 9, "x") == ["b"]
             # What is held stays as its holder has it, and is moved when that is gone.
             with ledger.write() as connection:
                 free_jobs(connection, lambda holder, _: True)
             await jobs.defer({"a": "x", "b": "x"})
-            return await jobs.take(9, "x")
+            return await take(jobs, 9, "x")
 
     assert "a" in asyncio.run(work())
 

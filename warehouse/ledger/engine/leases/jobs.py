@@ -96,6 +96,12 @@ def list_jobs(connection: Connection, kind: str, run_id: str | None = None) -> l
     return read_rows(connection, Job, query.order_by(*_ORDER))
 
 
+def list_names(connection: Connection, kind: str, run_id: str | None) -> set[str]:
+    """The names of the jobs of a run that are not done, without what they are begun with."""
+    query = select(jobs.c.name).where(jobs.c.kind == kind, jobs.c.run_id == run_id)
+    return set(connection.execute(query).scalars())
+
+
 def list_waiting(
     connection: Connection, *, worker: str, closed_lanes: str, most_tries: int
 ) -> list[tuple[str, str]]:
@@ -242,11 +248,12 @@ def give_back_jobs(
     )
 
 
-def withdraw_jobs(connection: Connection, kind: str, run_id: str) -> None:
-    """Remove the jobs of a run that wait."""
-    connection.execute(
-        delete(jobs).where(jobs.c.kind == kind, jobs.c.run_id == run_id, jobs.c.holder.is_(None))
-    )
+def withdraw_jobs(connection: Connection, kind: str, run_id: str | None = None) -> None:
+    """Remove the jobs of a kind that wait, or those of a run."""
+    which = (jobs.c.kind == kind) & jobs.c.holder.is_(None)
+    if run_id is not None:
+        which &= jobs.c.run_id == run_id
+    connection.execute(delete(jobs).where(which))
 
 
 def _are(kind: str, names: Collection[str], connection: Connection) -> ColumnElement[bool]:
