@@ -16,6 +16,9 @@ from typing import Any
 
 from deployments.flow_runs.server import do_jobs
 from schemas.settings import Settings, load_settings
+from tasks.judging.calibration.anchors import watch_judges
+from tasks.league.play import play_league
+from tasks.models.registry import read_registry
 from tasks.running import Progress
 from tasks.running.claiming import hold_if_free, name_host
 from tasks.running.sharing import WORKER, WORKER_VARIABLE
@@ -40,7 +43,8 @@ def enter_host(name: str) -> None:
 def start_process(values: dict[str, Any], what: str, name: str, host: str) -> ForkServerProcess:
     """Start a process of a worker.
 
-    It conducts the run (`conduct`; `sit`: without judging), or helps until it is killed (`help`).
+    It conducts the run (`conduct`; `sit`: without judging), plays the league `one` (`league`), watches the judges in a month
+    (`drift`), or helps until it is killed (`help`).
     """
     process = fork_context().Process(target=_run, args=(values, what, name, host))
     process.start()
@@ -58,10 +62,13 @@ def _run(values: dict[str, Any], what: str, name: str, host: str) -> None:
     load_settings.cache_clear()
     enter_host(host)
     settings = Settings(**values)
-    if what != "help":
-        _conduct(settings, judges=what == "conduct")
-    else:
-        _help(settings, name)
+    match what:
+        case "help":
+            _help(settings, name)
+        case "league" | "drift":
+            _ask(settings, what)
+        case _:
+            _conduct(settings, judges=what == "conduct")
 
 
 def _conduct(settings: Settings, *, judges: bool) -> None:
@@ -70,6 +77,16 @@ def _conduct(settings: Settings, *, judges: bool) -> None:
         if judges:
             with Progress("judge") as progress:
                 asyncio.run(judge_landed(ledger, lake, settings, RUN, progress))
+
+
+def _ask(settings: Settings, what: str) -> None:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        if what == "league":
+            assert asyncio.run(play_league(ledger, lake, settings, "one")).is_complete
+        else:
+            registry = read_registry(settings.registry_path)
+            watched = asyncio.run(watch_judges(ledger, lake, settings, registry, "2026-12"))
+            assert watched.failure is None, watched.failure
 
 
 def _help(settings: Settings, name: str) -> None:

@@ -53,18 +53,21 @@ WORKERS = {
 class Workers:
     """The processes that share a run, and which were killed."""
 
-    def __init__(self, values: list[dict[str, Any]], server: RunningServer, names: list[str]) -> None:
+    def __init__(
+        self, values: list[dict[str, Any]], server: RunningServer, names: list[str], conducts: str = "conduct"
+    ) -> None:
         self._values = {
             name: values[0 if WORKERS[name][1] == "host-1" else 1] | {"simulated_url": server.url}
             for name in names
         }
+        self._conducts = conducts
         self.killed: list[str] = []
         self.processes: dict[str, ForkServerProcess] = {}
 
     def start(self, name: str, what: str | None = None) -> None:
-        self.processes[name] = start_process(
-            self._values[name], what or WORKERS[name][0], name, WORKERS[name][1]
-        )
+        usual, host = WORKERS[name]
+        what = what or (self._conducts if usual == "conduct" else usual)
+        self.processes[name] = start_process(self._values[name], what, name, host)
 
     def kill(self, name: str) -> None:
         """`kill -9`, and the same worker again, as a service of its host would start it."""
@@ -85,6 +88,21 @@ def working(workers: Workers) -> Iterator[None]:
         yield
     finally:
         workers.stop()
+
+
+def kill_at_random(
+    workers: Workers, server: RunningServer, names: list[str], calls: int, *, kills: int, luck: random.Random
+) -> None:
+    """Kill one of them so often, over the whole of the work, and wait for its end."""
+    before = sum(server.state.answered.values())
+    for number in range(kills):
+        wanted = before + (number + luck.random()) * calls / kills * 0.95
+        while sum(server.state.answered.values()) < wanted:
+            assert workers.processes["w1"].exitcode in (None, -9), "who conducts has failed"
+            time.sleep(0.005)
+        workers.kill(luck.choice(names))
+    workers.processes["w1"].join(600)
+    assert workers.processes["w1"].exitcode == 0
 
 
 def check_kills(postgresql: PostgresqlServer, tmp_path: Path, *, repeats: int, size: int, kills: int) -> None:
@@ -108,15 +126,7 @@ def check_kills(postgresql: PostgresqlServer, tmp_path: Path, *, repeats: int, s
         with working(workers):
             for name in names:
                 workers.start(name)
-            for number in range(kills):
-                # Over the whole of the work, at random.
-                wanted = (number + luck.random()) * calls / kills * 0.95
-                while sum(server.state.answered.values()) < wanted:
-                    assert workers.processes["w1"].exitcode in (None, -9), "who conducts has failed"
-                    time.sleep(0.005)
-                workers.kill(luck.choice(names))
-            workers.processes["w1"].join(600)
-            assert workers.processes["w1"].exitcode == 0
+            kill_at_random(workers, server, names, calls, kills=kills, luck=luck)
         again = sum(server.state.repeats.values()) - len(server.state.repeats)
         print(f"killed {workers.killed}; asked again {again}")
         assert len(server.state.repeats) == calls

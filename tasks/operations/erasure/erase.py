@@ -21,6 +21,7 @@ from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.public import CLOSE, compute_root, digest
 from tasks.exam.public.log import keep_public_head
+from tasks.models import CALL
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
 from tasks.running.archives import archive_run, bring_back_held, hold_archives, read_whole
 from tasks.running.claiming import claim_work
@@ -28,6 +29,7 @@ from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
 from warehouse.ledger.engine.copies.purging import purge_ledger
 from warehouse.ledger.engine.leases.clock import Time, read_time
+from warehouse.ledger.engine.leases.jobs import withdraw_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.moments import now_text
