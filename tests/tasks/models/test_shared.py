@@ -1,0 +1,176 @@
+"""Calls as jobs: whoever needs replies and whoever helps make each of them once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deployments.model_server import RunningServer
+from schemas.settings import Settings
+from tasks.gscore.cgeval.landing import answer_and_land
+from tasks.gscore.cgeval.question_set import import_questions
+from tasks.models import CALL, CallReply, CallRequest, SharedClient, help_with_calls
+from tasks.models.registry import RegisteredModel, read_registry
+from tasks.running.sharing import JobQueue, Turns
+from tests.tasks.gscore.world import write_question_file
+from tests.tasks.models.simulation import start_server
+from tests.warehouse.ledger.postgresql import PostgresqlServer
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.leases.jobs import list_jobs
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import count_calls
+
+RUN = "league/one"
+CALLS = 60
+
+
+def write_registry(path: Path, **parameters: Any) -> None:
+    entry = {
+        "provider": "simulated",
+        "organisation": "Lab",
+        "parameters": {"max_tokens": 2048, **parameters},
+        "input_price_usd": 1.0,
+        "output_price_usd": 2.0,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        json.dumps({"providers": {"simulated": {"base_url": "simulated"}}, "models": {"sim": entry}})
+    )
+
+
+@pytest.fixture
+def settings(postgresql: PostgresqlServer, tmp_path: Path) -> Settings:
+    found = Settings(home=tmp_path / "home", ledger_url=postgresql.new_ledger_url(), call_concurrency=2)
+    write_registry(found.registry_path)
+    return found
+
+
+@contextmanager
+def helping(settings: Settings, run_id: str) -> Iterator[Callable[[], int]]:
+    """A worker that makes calls of the run on a thread while the block runs; how many it made."""
+    made, is_over = 0, threading.Event()
+
+    def work() -> None:
+        nonlocal made
+        with open_ledger(settings.ledger_address) as ledger:
+            while not is_over.wait(0.05):
+                made += help_with_calls(ledger, settings, run_id)["calls"]
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield lambda: made
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def make_request(number: int) -> CallRequest:
+    messages = [{"role": "user", "content": f"What is {number} and {number}?"}]
+    return CallRequest(purpose="drift", messages=messages, run_id=RUN, unit="unit", salt=str(number))
+
+
+async def ask_all(settings: Settings, model: RegisteredModel) -> tuple[list[CallReply], dict[str, int]]:
+    with open_ledger(settings.ledger_address) as ledger:
+        async with SharedClient(ledger, settings, RUN, 10.0) as client:
+            replies = await asyncio.gather(
+                *(client.complete(model, make_request(number)) for number in range(CALLS))
+            )
+            return replies, client.counts
+
+
+def check_paid_once(settings: Settings, server: RunningServer) -> None:
+    assert set(server.state.repeats.values()) == {1}
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        assert list_jobs(connection, CALL) == []
+        assert count_calls(connection, RUN) == {"started": 0, "done": CALLS, "failed": 0}
+
+
+@pytest.mark.service
+def test_a_worker_makes_some_of_the_calls_and_each_is_paid_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = read_registry(settings.registry_path).get("sim")
+    with start_server(sim={"latency_ms": 60, "latency_spread": 0.0}) as server:
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        with helping(settings, RUN) as count_made:
+            replies, counts = asyncio.run(ask_all(settings, model))
+        assert counts["sent"] + count_made() == CALLS
+        assert min(counts["sent"], count_made()) > 0
+        check_paid_once(settings, server)
+        again, counts = asyncio.run(ask_all(settings, model))
+        assert [reply.text for reply in again] == [reply.text for reply in replies]
+        assert counts["replayed"] == CALLS
+        check_paid_once(settings, server)
+
+
+@pytest.mark.service
+def test_a_worker_that_would_make_other_calls_makes_none(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = settings.model_copy(update={"registry": tmp_path / "other.json"})
+    write_registry(elsewhere.registry_path, temperature=0.7)
+    model = read_registry(settings.registry_path).get("sim")
+    with start_server(sim={"latency_ms": 20}) as server:
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        with helping(elsewhere, RUN) as count_made:
+            _, counts = asyncio.run(ask_all(settings, model))
+        assert (counts["sent"], count_made()) == (CALLS, 0)
+        check_paid_once(settings, server)
+
+
+@pytest.mark.service
+def test_a_worker_answers_some_of_cg_evals_questions(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_question_file(tmp_path / "questions.csv")
+    import_questions(settings, tmp_path / "questions.csv")
+    profile = {"accuracy": {"default": 1.0}, "latency_ms": 60, "latency_spread": 0.0}
+    with start_server(sim=profile) as server, open_ledger(settings.ledger_address) as ledger:
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        with helping(settings, "cgeval") as count_made, open_lake(settings) as lake:
+            report = asyncio.run(answer_and_land(ledger, lake, settings, "sim"))
+            landed = lake.query("SELECT count(*) FROM llm_calls WHERE status = 'done'").item()
+        assert report.is_complete
+        assert report.calls["sent"] + count_made() == report.question_count == landed
+        assert min(report.calls["sent"], count_made()) > 0
+        assert set(server.state.repeats.values()) == {1}
+
+
+def test_who_waits_is_told_when_another_process_did_the_job_and_what_nobody_waits_for_is_withdrawn(
+    tmp_path: Path,
+) -> None:
+    told: list[str] = []
+
+    async def wait_for(turns: Turns, name: str, lane: str) -> None:
+        async with turns.take(name, lane, {}):
+            told.append(name)
+
+    async def work() -> None:
+        with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger:
+            # There is no room here for what is in the lane `far`.
+            async with Turns(JobQueue(ledger, CALL, RUN, is_conducting=True), {"near": 1}) as turns:
+                waits = [asyncio.create_task(wait_for(turns, name, "far")) for name in ("a", "b")]
+                with JobQueue(ledger, CALL, RUN) as other:
+                    while len(await other.list_names()) < 2:  # noqa: ASYNC110 - it stands in a database
+                        await asyncio.sleep(0.01)
+                    assert [job.name for job in await other.take(1, "far")] == ["a"]
+                    await wait_for(turns, "c", "near")
+                    assert told == ["c"]
+                    await other.end(["a"])
+                    await waits[0]
+                    waits[1].cancel()
+                    await asyncio.gather(*waits, return_exceptions=True)
+                    assert told == ["c", "a"]
+                    assert await other.list_names() == {"b"}
+            with ledger.read() as connection:
+                assert list_jobs(connection, CALL) == []
+
+    asyncio.run(work())
