@@ -6,12 +6,14 @@ What a judge has to judge of a session is a job: several processes may judge one
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 
 import polars as pl
 
 from schemas.errors import RegistryError
+from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
@@ -32,7 +34,7 @@ from tasks.models.registry import RegisteredModel, Registry, read_registry
 from tasks.running import Progress
 from tasks.running.archives import bring_back
 from tasks.running.claiming import POLL_S, claim_work
-from tasks.running.sharing import IN_BATCHES, MOST_TRIES, JobQueue, conduct
+from tasks.running.sharing import IN_BATCHES, JobQueue, conduct
 from tasks.texts import refuse_erased
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -164,13 +166,20 @@ class RunJudging:
             lane = IN_BATCHES + lane
         units = {_name_unit(name, judge): name for name in waiting}
 
+        most, bad = _count_at_once(units), set[str]()
+
         def list_left() -> dict[str, str]:
             unjudged = set(self._list_unjudged(judge, waiting, is_named=True))
-            return {unit: lane for unit, name in units.items() if name in unjudged}
+            return {unit: lane for unit, name in units.items() if name in unjudged and unit not in bad}
+
+        async def refuse(names: list[str]) -> None:
+            # What could not be judged is reported, and not tried again here.
+            bad.update(names)
+            await jobs.end(names)
 
         async def work() -> bool:
-            # What could not be judged is reported, and not tried again here.
-            await self._judge_taken(jobs, judge, lane, units, is_last=True)
+            while taken := await jobs.take(most, lane, most_tries=None):
+                await self._judge_jobs(jobs, judge, units, taken, refuse)
             return True
 
         with JobQueue(self._ledger, JOB, self._run_id, is_conducting=True) as jobs:
@@ -182,26 +191,27 @@ class RunJudging:
         What could not be judged is left to the process that conducts.
         """
         units = {_name_unit(name, judge): name for name in [name_controls(self._run_id), *self._months]}
+        most = _count_at_once(units)
         with JobQueue(self._ledger, JOB, self._run_id) as jobs:
-            await self._judge_taken(jobs, judge, name_lane(judge), units, is_last=False)
+            refuse = partial(jobs.give_back, problem="Not every response of it could be judged.")
+            while taken := await jobs.take(most, name_lane(judge), most_tries=1):
+                await self._judge_jobs(jobs, judge, units, taken, refuse)
 
-    async def _judge_taken(
-        self, jobs: JobQueue, judge: RegisteredModel, lane: str, units: Mapping[str, str], *, is_last: bool
+    async def _judge_jobs(
+        self,
+        jobs: JobQueue,
+        judge: RegisteredModel,
+        units: Mapping[str, str],
+        taken: Sequence[Job],
+        refuse: Callable[[list[str]], Awaitable[None]],
     ) -> None:
-        """Take jobs of the lane and judge them, until none waits; the last try of each is who conducts its run's."""
-        most = max(1, min(SESSIONS_PER_READ, -(-len(units) // SHARES)))
-        most_tries = MOST_TRIES if is_last else MOST_TRIES - 1
-        while taken := await jobs.take(most, lane, most_tries=most_tries):
-            known = {job.name: units[job.name] for job in taken if job.name in units}
-            await self._judge_named(judge, list(known.values()))
-            left = set(self._list_unjudged(judge, list(known.values()), is_named=True))
-            done = {unit for unit, name in known.items() if name not in left}
-            if is_last:
-                # Another command's, of sessions that landed since: it puts there again what is left of them.
-                done |= {job.name for job in taken} - known.keys()
-            await jobs.end(sorted(done))
-            bad = sorted({job.name for job in taken} - done)
-            await jobs.give_back(bad, "Not every response of it could be judged.", tries=most_tries)
+        """Judge what was taken; `refuse` is told what could not be judged."""
+        known = {job.name: units[job.name] for job in taken if job.name in units}
+        await self._judge_named(judge, list(known.values()))
+        left = set(self._list_unjudged(judge, list(known.values()), is_named=True))
+        done = [unit for unit, name in known.items() if name not in left]
+        await jobs.end(done)
+        await refuse(sorted({job.name for job in taken} - set(done)))
 
     async def _judge_named(self, judge: RegisteredModel, names: Sequence[str]) -> None:
         """Judge those of the sessions that have not landed.
@@ -336,6 +346,11 @@ class RunJudging:
         return read_unparsed(
             self._lake, sorted(set(self._months.values())), run_id=self._run_id, is_simulated=is_simulated
         )
+
+
+def _count_at_once(units: Collection[str]) -> int:
+    """How many of these are judged at once, so that something is left for other processes."""
+    return max(1, min(SESSIONS_PER_READ, -(-len(units) // SHARES)))
 
 
 def name_occasions(
