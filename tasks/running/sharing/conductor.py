@@ -20,7 +20,7 @@ CONDUCTED = "conduct"
 
 
 @contextmanager
-def conducting(run_id: str, flow: str, **parameters: Any) -> Iterator[None]:
+def conducting(run_id: str, flow: str, /, **parameters: Any) -> Iterator[None]:
     """Conduct the run while the block runs, by this flow.
 
     By its parameters another process would do the same; an empty `month` is the present one.
