@@ -8,18 +8,23 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from deployments.home import create_home
 from deployments.model_server import RunningServer, start_model_server
 from schemas.settings import Settings
 from tasks.judging.calibration.anchors import draw_anchors, name_drift_run
 from tasks.league.claim import claim_league, name_run
 from tasks.models import CALL
 from tasks.models.registry import read_registry
+from tasks.running.sharing import CONDUCTED
+from tests.e2e.exam_form import write_variables
 from tests.tasks.league.world import build_profile, make_profile, make_rules, write_registry
 from tests.tasks.shared_run import (
     PASSING,
@@ -157,3 +162,29 @@ def test_twenty_kills_of_three_processes_that_watch_the_judges(
     postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
     check_drift(postgresql, tmp_path, size=16, kills=20)
+
+
+def test_a_worker_conducts_the_league_of_a_command_that_was_killed(
+    postgresql: PostgresqlServer, tmp_path: Path
+) -> None:
+    values = share_on_postgresql(postgresql, tmp_path, 6)[0]
+    settings = claim(values, run_count=1)
+    create_home(settings)
+    with start_candidates(100) as server:
+        others = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+        environment = others | write_variables(values | {"no_server": "true", "budget_usd": 5.0})
+        environment |= {"PROCTOR_SIMULATED_URL": server.url, "PROCTOR_QUIET": "1"}
+        proctor = [sys.executable, "-m", "deployments.cli"]
+        command = subprocess.Popen(
+            [*proctor, "league", "run", "one"], env=environment, start_new_session=True
+        )
+        while sum(server.state.answered.values()) < 10:
+            assert command.poll() is None, "the league ended before it could be killed"
+            time.sleep(0.005)
+        command.kill()
+        command.wait()
+        subprocess.run([*proctor, "worker", "--only-jobs", "--name", "w2"], env=environment, check=True)
+    with open_lake(settings, read_only=True) as lake:
+        assert lake.query("SELECT count(*) FROM league_rounds").item() == len(FOUR) * 2
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        assert list_jobs(connection, CONDUCTED) == list_jobs(connection, CALL) == []
