@@ -126,7 +126,10 @@ async def _make_calls(ledger: Ledger, settings: Settings, run_id: str) -> int:
 
 
 def _list_places(registry: Registry, settings: Settings) -> dict[str, int]:
-    """The lanes of which every model can be called from here: a host without a key takes no call whose try it would use up."""
+    """The lanes of which every model can be called from here.
+
+    A host without a key takes no call whose try it would use up.
+    """
     places: Counter[str] = Counter()
     closed: set[str] = set()
     for model in registry.models.values():
@@ -139,7 +142,10 @@ def _list_places(registry: Registry, settings: Settings) -> dict[str, int]:
 
 
 def _read_call(job: Job, registry: Registry) -> tuple[RegisteredModel, CallRequest]:
-    """The model and what is asked of it; raises RegistryError where another call would be made here."""
+    """The model and what is asked of it.
+
+    Raises RegistryError where another call would be made here.
+    """
     told = job.details or {}
     model, request = registry.get(told["model"]), CallRequest(**{**told["request"], "pictures": ()})
     if compute_call_key(model, request, {**model.parameters, **request.parameters}) != job.name:

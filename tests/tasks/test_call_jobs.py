@@ -1,6 +1,6 @@
-"""Workers on two hosts make the calls of a league and of a look at the judges, whoever of them is killed.
+"""Workers on two hosts make calls of a league and of a look at the judges.
 
-Nothing is lost, nothing is paid for twice but what was in flight at a kill, and the tables are those of one process alone.
+Whoever of them is killed: nothing is lost, nothing is paid for twice but what was in flight at a kill, and the tables are those of one process alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ NAMES = ["w1", "w2", "w3"]
 
 
 def read_rows(settings: Settings, tables: tuple[str, ...], purpose: str) -> dict[str, list[str]]:
-    """Every row of the tables and of the calls for a purpose, without what differs from one execution to the next."""
+    """Every row of the tables and of the calls for a purpose.
+
+    What differs from one execution to the next is left out.
+    """
     found = {}
     with open_lake(settings, read_only=True) as lake:
         for table in (*tables, "llm_calls"):
@@ -65,7 +68,7 @@ def read_rows(settings: Settings, tables: tuple[str, ...], purpose: str) -> dict
 def check_kills(
     values: list[dict[str, Any]], server: RunningServer, what: str, account: str, calls: int, kills: int
 ) -> None:
-    """Let two workers help whoever conducts, kill one of the three so often, and look at what was paid."""
+    """Let two workers help whoever conducts, kill one of them so often, and count what was paid."""
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     luck, workers = random.Random(seed), Workers(values, server, NAMES, what)
     sent = sum(server.state.repeats.values())

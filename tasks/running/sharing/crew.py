@@ -1,4 +1,6 @@
-"""Work that is jobs: what is left is put there, done here and by whoever helps, and waited for.
+"""Work that is jobs.
+
+What is left is put there, done here and by whoever helps, and waited for.
 
 Whoever conducts says what is left and does one; a worker that helps does one. The rest is the same for both.
 """
@@ -20,7 +22,9 @@ from tasks.running.sharing.queue import MOST_TRIES, JobQueue
 async def conduct(
     jobs: JobQueue, list_left: Callable[[], Mapping[str, str]], work: Callable[[], Awaitable[bool]]
 ) -> None:
-    """Put there what is left and work on it, until nothing is left but what has failed too often.
+    """Put there what is left and work on it, until nothing is left.
+
+    What has failed too often stays.
 
     Args:
         jobs: those of the run.
@@ -183,7 +187,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, name: str, lane: str, details: Mapping[str, Any]) -> AsyncIterator[None]:
-        """Put a job there; the block begins when it is to be done here, or was done by another process.
+        """Put a job there; the block begins when it is to be done here, or was done elsewhere.
 
         Both are one where what was done is found again. Raises what keeps jobs from being put there, or taken.
         """
