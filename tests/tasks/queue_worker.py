@@ -16,13 +16,12 @@ from typing import Any
 
 from deployments.flow_runs.server import do_jobs
 from schemas.settings import Settings, load_settings
-from tasks.judging.calibration.anchors import watch_judges
-from tasks.league.play import play_league
-from tasks.models.registry import read_registry
 from tasks.running import Progress
 from tasks.running.claiming import hold_if_free, name_host
 from tasks.running.sharing import WORKER, WORKER_VARIABLE
+from tests.tasks.judging.calibration.watching import watch
 from tests.tasks.judging.kit import judge_landed
+from tests.tasks.league.world import play
 from tests.tasks.shared_run import RUN, _sit, fork_context
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.jobs import make_job
@@ -82,11 +81,9 @@ def _conduct(settings: Settings, *, judges: bool) -> None:
 def _ask(settings: Settings, what: str) -> None:
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         if what == "league":
-            assert asyncio.run(play_league(ledger, lake, settings, "one")).is_complete
+            assert play(ledger, lake, settings, "one").is_complete
         else:
-            registry = read_registry(settings.registry_path)
-            watched = asyncio.run(watch_judges(ledger, lake, settings, registry, "2026-12"))
-            assert watched.failure is None, watched.failure
+            assert watch(ledger, lake, settings, "2026-12").failure is None
 
 
 def _help(settings: Settings, name: str) -> None:

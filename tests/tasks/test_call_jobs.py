@@ -19,8 +19,8 @@ import pytest
 from deployments.home import create_home
 from deployments.model_server import RunningServer, start_model_server
 from schemas.settings import Settings
-from tasks.judging.calibration.anchors import draw_anchors, name_drift_run
-from tasks.league.claim import claim_league, name_run
+from tasks.judging.calibration import draw_anchors
+from tasks.league import claim_league
 from tasks.models import CALL
 from tasks.models.registry import read_registry
 from tasks.running.sharing import CONDUCTED
@@ -123,12 +123,12 @@ def check_league(postgresql: PostgresqlServer, folder: Path, *, run_count: int, 
     shared = share_on_postgresql(postgresql, folder, 6)[:2]
     settings = claim(shared[0], run_count=run_count)
     with start_candidates(100) as server:
-        check_kills(shared, server, "league", name_run("one"), calls, kills)
+        check_kills(shared, server, "league", "league/one", calls, kills)
     assert read_rows(settings, LEAGUE, "league") == read_rows(alone, LEAGUE, "league")
 
 
 def check_drift(postgresql: PostgresqlServer, folder: Path, *, size: int, kills: int) -> None:
-    bank, account = make_answerable_bank(size), name_drift_run("autumn", "2026-12")
+    bank, account = make_answerable_bank(size), "drift/autumn/2026-12"
     alone, shared = make_values(folder / "alone", size), share_on_postgresql(postgresql, folder, size)[:2]
     with start_models(bank, latency_ms=100) as server:
         for values in (alone, shared[0]):

@@ -14,8 +14,7 @@ import pytest
 
 from deployments.model_server import RunningServer
 from schemas.settings import Settings
-from tasks.gscore.cgeval.landing import answer_and_land
-from tasks.gscore.cgeval.question_set import import_questions
+from tasks.gscore.cgeval import answer_and_land, import_questions
 from tasks.models import CALL, CallReply, CallRequest, SharedClient, help_with_calls
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.running.sharing import JobQueue, Turns

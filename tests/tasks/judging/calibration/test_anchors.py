@@ -5,7 +5,6 @@ An alarm keeps the judge from publishing.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.judging.calibration.anchors import DriftSummary, draw_anchors, estimate_watch, watch_judges
+from tasks.judging.calibration.anchors import DriftSummary, draw_anchors, estimate_watch
 from tasks.models.registry import read_registry
 from tests.tasks.editions.kit import find_shut_gates, read_basis
+from tests.tasks.judging.calibration import watching
 from tests.tasks.judging.test_unparsed import QUESTIONS, Room, open_room
 from tests.tasks.models.simulation import start_server
 
@@ -24,8 +24,7 @@ STEADY = {"kind": "judge", "agreement": 0.9, "wobble": 0.2}
 
 
 def watch(room: Room, month: str) -> DriftSummary:
-    registry = read_registry(room.settings.registry_path)
-    return asyncio.run(watch_judges(room.ledger, room.lake, room.settings, registry, month))
+    return watching.watch(room.ledger, room.lake, room.settings, month)
 
 
 def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
