@@ -7,8 +7,6 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.exam.batched import sit_in_batches
 from tasks.exam.closed import close_overdue, land_access_log, land_closed_sessions, set_deadlines
@@ -27,13 +25,13 @@ from tasks.models.budget import open_budget
 from tasks.models.registry import read_registry
 from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
-from tasks.running.flow_runs import RETRIED, show_progress, sign_landings
+from tasks.running.flow_runs import RETRIED, show_progress, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="plan_month")
+@step(name="plan_month")
 @hide_content
 def plan_month(wishes: RunWishes) -> dict[str, object]:
     """Plan the month's run and publish the plan.
@@ -59,7 +57,7 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
         return {"run_id": published}
 
 
-@task(name="sit_run")
+@step(name="sit_run")
 @show_progress
 @hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
@@ -91,7 +89,7 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     }
 
 
-@task(name="close_overdue_sessions", **RETRIED)
+@step(name="close_overdue_sessions", **RETRIED)
 @hide_content
 def close_overdue_sessions() -> dict[str, object]:
     """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
@@ -107,7 +105,7 @@ def close_overdue_sessions() -> dict[str, object]:
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 
-@task(name="land_run", **RETRIED)
+@step(name="land_run", **RETRIED)
 @hide_content
 @sign_landings
 def land_run(run_id: str) -> dict[str, object]:
@@ -125,7 +123,7 @@ def land_run(run_id: str) -> dict[str, object]:
         return {"landed_rows": land_closed_sessions(ledger, lake) | land_access_log(ledger, lake)}
 
 
-@task(name="collect_provider_batches", **RETRIED)
+@step(name="collect_provider_batches", **RETRIED)
 @hide_content
 def collect_provider_batches() -> dict[str, object]:
     """Book what providers have answered in batches.

@@ -5,20 +5,18 @@ The variants of a model are held until their sample passes.
 
 from __future__ import annotations
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.bank.augment.drafting import draft_variants
 from tasks.bank.augment.landing import land_variants, settle_variant_batches
 from tasks.bank.augment.methods import MODEL_METHODS, TEMPLATE_METHODS, select_methods
 from tasks.models.registry import read_registry
 from tasks.running import hide_content
-from tasks.running.flow_runs import sign_landings
+from tasks.running.flow_runs import sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="augment_accepted")
+@step(name="augment_accepted")
 @hide_content
 @sign_landings
 def augment_accepted(
@@ -38,7 +36,7 @@ def augment_accepted(
     }
 
 
-@task(name="settle_variants")
+@step(name="settle_variants")
 @hide_content
 @sign_landings
 def settle_variants() -> dict[str, object]:
@@ -57,7 +55,7 @@ def settle_variants() -> dict[str, object]:
     }
 
 
-@task(name="write_variants")
+@step(name="write_variants")
 @hide_content
 @sign_landings
 def write_variants(

@@ -8,20 +8,18 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.judging.calibration.anchors import watch_judges
 from tasks.judging.calibration.calibrate import calibrate_judges, list_runs
 from tasks.judging.calibration.correction import correct_edition
 from tasks.models.registry import read_registry
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings
+from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="compare_judges")
+@step(name="compare_judges")
 @hide_content
 @sign_landings
 def compare_judges(occasion: str = "") -> dict[str, object]:
@@ -40,7 +38,7 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
     }
 
 
-@task(name="correct_scores", **RETRIED)
+@step(name="correct_scores", **RETRIED)
 @hide_content
 @sign_landings
 def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
@@ -56,7 +54,7 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
     return {"corrected_scores": sum(counts.values())}
 
 
-@task(name="watch_anchors")
+@step(name="watch_anchors")
 @hide_content
 @sign_landings
 def watch_anchors(month: str = "") -> dict[str, object]:

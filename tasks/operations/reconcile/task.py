@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.exam.log import keep_head
@@ -18,7 +16,7 @@ from tasks.models import land_paid_calls
 from tasks.operations.erasure import land_erasures
 from tasks.review import land_missing_batches
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings
+from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.leases.clock import check_clock
@@ -26,7 +24,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="reconcile_stores", **RETRIED)
+@step(name="reconcile_stores", **RETRIED)
 @hide_content
 @sign_landings
 def reconcile_stores(*, leaves_log: bool = False) -> None:

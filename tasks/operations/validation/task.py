@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from prefect import task
-
 from schemas.errors import ContractError
 from schemas.settings import load_settings
 from tasks.operations.validation.landed import BrokenRule, validate_landed
 from tasks.operations.validation.stores import check_stores
 from tasks.running import Progress, hide_content
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 BROKEN_NAMED = 20
 
 
-@task(name="validate_lake")
+@step(name="validate_lake")
 @hide_content
 def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
     """Hold what has landed to its rules; the pages lie under `PROCTOR_HOME/validation`.
@@ -42,7 +41,7 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
     }
 
 
-@task(name="check_all_stores")
+@step(name="check_all_stores")
 @hide_content
 def check_all_stores() -> dict[str, object]:
     """Run every check of the lake, and compare rows by month with the ledger.
