@@ -73,7 +73,8 @@ def copying_new_stores() -> Iterator[None]:
             return create(path, form)
         templates = _make_ledger_template()
         with is_copying:
-            if path.exists() or exam.exists():
+            # Whoever opens one has made an empty file for its owner alone.
+            if exam.exists() or (path.exists() and path.stat().st_size):
                 return create(path, form)
             path.parent.mkdir(parents=True, exist_ok=True)
             pair = secrets.randbelow(2**31 - 1) + 1

@@ -23,9 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -53,29 +51,21 @@ sys.exit(int(reply) if reply else 70)
 """
 
 
-@contextmanager
-def serve_warm(folder: Path) -> Iterator[Path]:
-    """A warm server; yields the folder that holds its `proctor`, to be put first on PATH."""
+def start_warm(folder: Path, owner: int) -> Path:
+    """Start a warm server that ends with the process `owner`; returns the folder of its `proctor`, to be put first on PATH."""
     address = folder / "warm.sock"
     # What Prefect reads in the server itself is its own.
     environment = {"PREFECT_HOME": str(folder / "prefect"), "DO_NOT_TRACK": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.warm", str(address)],
+    # It returns when the server listens.
+    subprocess.run(
+        [sys.executable, "-m", "tests.warm", str(address), str(owner)],
         cwd=ROOT,
         env=os.environ | environment,
-        stdin=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        check=True,
     )
-    try:
-        deadline = time.monotonic() + 120
-        while not address.exists():
-            assert process.poll() is None, "the warm server ended at once"
-            assert time.monotonic() < deadline, "the warm server did not come up"
-            time.sleep(0.05)
-        yield write_command(folder / "bin", address)
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()  # The server ends with its last client.
-        process.wait(timeout=60)
+    return write_command(folder / "bin", address)
 
 
 def write_command(folder: Path, address: Path) -> Path:
@@ -141,19 +131,19 @@ def import_all() -> None:
     Aside([name for name in sys.modules if name not in seen and name.split(".")[0] in ("prefect", *OURS)])
 
 
-def main(address: str) -> None:
-    """Import, listen, and fork once per command until standard input is closed."""
+def main(address: str, owner: int) -> None:
+    """Import, listen, leave a process that forks once per command until `owner` has ended, and return."""
     import_all()
     # What all share is not looked through, and so not copied, in every process; what a command makes is small.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
-    draft = f"{address}.draft"
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(draft)
+    listener.bind(address)
     listener.listen()
-    Path(draft).rename(address)
-    _end_with_standard_input(os.getpid())
+    if os.fork():
+        return
+    _end_with(owner, os.getpid())
     while True:
         client, _ = listener.accept()
         if os.fork() == 0:
@@ -163,12 +153,13 @@ def main(address: str) -> None:
         _reap()
 
 
-def _end_with_standard_input(server: int) -> None:
-    """A child that ends the server when whoever started it is gone."""
+def _end_with(owner: int, server: int) -> None:
+    """A child that ends the server when whoever it was started for is gone."""
     if os.fork() == 0:
-        sys.stdin.buffer.read()
         with contextlib.suppress(ProcessLookupError):
-            os.kill(server, 15)
+            select.select([os.pidfd_open(owner)], [], [])
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server, signal.SIGTERM)
         os._exit(0)
 
 
@@ -245,4 +236,4 @@ def _reap() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))
