@@ -96,10 +96,13 @@ class Aside(MetaPathFinder, Loader):
         return ModuleSpec(name, self)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return self.modules[spec.name]
+        module = self.modules[spec.name]
+        self.own_spec = module.__spec__
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         """Show all of them, and have Prefect read its environment, as it does on import."""
+        module.__spec__ = self.own_spec
         sys.meta_path.remove(self)
         sys.modules.update(self.modules)
         for package, attribute, value in self.attributes:
