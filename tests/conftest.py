@@ -68,7 +68,10 @@ def own_process() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of a `proctor` that starts warm, one server for all workers; it ends with their parent."""
+    """Folder of a `proctor` that starts warm.
+
+    One server for all workers, which ends with their parent.
+    """
     shared, owner = tmp_path_factory.getbasetemp(), os.getpid()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared, owner = shared.parent, os.getppid()

@@ -43,7 +43,7 @@ def copy_home(closed: Path, settings: Settings) -> None:
 
 @contextmanager
 def copying_new_stores() -> Iterator[None]:
-    """Give a copy to anything that opens a lake or an embedded ledger for writing where there is none yet.
+    """Give a copy to anything that opens a lake or a ledger in a file that is not there yet.
 
     The caller finds the copy as if it had made the store itself.
 

@@ -52,7 +52,10 @@ sys.exit(int(reply) if reply else 70)
 
 
 def start_warm(folder: Path, owner: int) -> Path:
-    """Start a warm server that ends with the process `owner`; returns the folder of its `proctor`, to be put first on PATH."""
+    """Start a warm server that ends with the process `owner`.
+
+    Returns the folder of its `proctor`, to be put first on PATH.
+    """
     address = folder / "warm.sock"
     # What Prefect reads in the server itself is its own.
     environment = {"PREFECT_HOME": str(folder / "prefect"), "DO_NOT_TRACK": "1"}
@@ -78,7 +81,7 @@ def write_command(folder: Path, address: Path) -> Path:
 
 
 class Aside(MetaPathFinder, Loader):
-    """Modules that are imported and not seen, until one of them is asked for: then all are there."""
+    """Modules that are imported and not seen until one is asked for: then all are there."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.modules = {name: sys.modules.pop(name) for name in names}
@@ -114,7 +117,7 @@ class Aside(MetaPathFinder, Loader):
 
 
 def import_all() -> None:
-    """Libraries, and all that flows and their tasks use; Prefect and what is made of it are set aside."""
+    """Import libraries and all that flows use; Prefect and what is made of it is set aside."""
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -135,7 +138,7 @@ def import_all() -> None:
 
 
 def main(address: str, owner: int) -> None:
-    """Import, listen, leave a process that forks once per command until `owner` has ended, and return."""
+    """Import, listen, and leave a process that forks for each command until `owner` ends."""
     import_all()
     # What all share is not looked through, and so not copied, in every process; what a command makes is small.
     gc.collect()

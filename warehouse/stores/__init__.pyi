@@ -10,7 +10,7 @@ from . import homes as homes
 # The installation that a home, its ledger and its lake belong to: one id in all three.
 from . import installation as installation
 
-# Files that take seconds to make and are the same for every home, kept beside the installed packages.
+# Files that take seconds to make, kept beside the installed packages for every home.
 from . import kept_files as kept_files
 
 # Write-ahead logs that were removed under a process: found while that process lives, kept, and put back.

@@ -1,4 +1,4 @@
-"""Files that take seconds to make and are the same for every home, kept beside the installed packages.
+"""Files that take seconds to make, kept beside the installed packages for every home.
 
 The name of each holds the version of what made it. Where one cannot be kept or read, it is made as if there were none.
 """
