@@ -186,7 +186,7 @@ def _serve(client: socket.socket) -> None:
     for file in files:
         os.close(file)
     command = os.pidfd_open(pid)
-    if command not in select.select([client, command], [], [])[0]:
+    if command not in select.select([client.fileno(), command], [], [])[0]:
         os.kill(pid, signal.SIGKILL)  # The client was killed (a time limit): so is its command.
         os._exit(0)
     _, status = os.waitpid(pid, 0)
