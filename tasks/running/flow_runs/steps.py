@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def is_prefect_here() -> bool:
     """Whether this process has imported Prefect: nothing runs under it where it has not."""
-    return "prefect" in sys.modules
+    return sys.modules.get("prefect") is not None
 
 
 class Step(Generic[P, T]):
