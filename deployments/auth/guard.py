@@ -1,7 +1,4 @@
-"""The outermost layer of a server.
-
-It limits what is read, and lets no fault carry content into a log or a reply.
-"""
+"""The outermost layer of a server: limits what is read, and lets no fault carry content."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Who is signed in.
 
-It needs a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms.
-
-The cookie names a session drawn at random, after the kind of sign-in that began it; the ledger keeps its hash alone. Signing out, a
-new password and shutting a user out end it from the next request on. The teams that a provider's claims gave last as long as the
-session: they stand in the cookie, signed with it.
+It needs a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms. The cookie names
+a session drawn at random, after the kind of sign-in that began it; the ledger keeps its hash alone. Signing out, a new password and
+shutting a user out end it from the next request on. The teams that a provider's claims gave last as long as the session: they stand
+in the cookie, signed with it.
 
 Attempts to sign in by way of another site.
 
@@ -105,10 +104,7 @@ class Sessions:
             web_sessions.delete_session(connection, _hash(session_id))
 
     def remember_device(self, user_id: str) -> str:
-        """The value of a cookie that states that a browser has signed in with an account.
-
-        It signs nobody in.
-        """
+        """The cookie of a browser that has signed in with an account; it signs nobody in."""
         signed = f"{secrets.token_urlsafe(16)}.{int(self._clock() + DEVICE_S)}"
         return f"{signed}.{self._sign(f'device {user_id}', signed)}"
 

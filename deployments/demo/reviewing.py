@@ -1,7 +1,4 @@
-"""Fill in a review workbook as the demo's annotators would.
-
-The decisions go into Excel's own cells, from a list of verdicts.
-"""
+"""Fill in a review workbook's own cells as annotators would, from a list of verdicts."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ class Verdict:
 
 
 def read_verdicts(path: Path) -> list[Verdict]:
-    """The verdicts of `review.yaml`.
-
-    Each names its paper by source file, and the question by its first words.
-    """
+    """The verdicts of `review.yaml`, by source file and the question's first words."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
 
     def document_name(paper: str) -> str:

@@ -224,10 +224,7 @@ def _converted_by_libreoffice(paper: Paper) -> bytes:
 
 
 def _without_times(content: bytes) -> bytes:
-    """Fix the time and the random identifiers, each at its own length.
-
-    Keeping the lengths means that offsets in the file stay true.
-    """
+    """Fix times and random ids, at their own length: offsets in the file stay true."""
     content = re.sub(rb"(?<=/CreationDate\(D:)\d{14}", b"20250101000000", content)
     for identifier in (rb"/ID \[ <[0-9A-F]+>\s*<[0-9A-F]+", rb"/DocChecksum /[0-9A-F]+"):
         content = re.sub(identifier, _zeros, content)

@@ -20,10 +20,7 @@ _SECRETS = "secrets"
 
 @contextmanager
 def keep_to_owner() -> Iterator[None]:
-    """Within the block, what is made is its owner's alone.
-
-    This holds for all that is made here and in processes started from here.
-    """
+    """Within the block, what is made here and in processes started here is its owner's alone."""
     before = os.umask(_OTHERS)
     try:
         yield
@@ -34,9 +31,8 @@ def keep_to_owner() -> Iterator[None]:
 def close_home(home: Path) -> str | None:
     """Take from others what they may do in a home.
 
-    Returns a sentence about it, or None where there was nothing to take.
-
-    Raises StoreError where this user may not change it.
+    Returns a sentence about it, or None where there was nothing to take. Raises StoreError where this user
+    may not change it.
     """
     if not _is_open_to_others(home, *_list_looked_at(home)):
         return None

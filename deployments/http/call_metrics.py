@@ -80,10 +80,7 @@ class CallMetrics:
 
 
 def _name_route(scope: Scope) -> str:
-    """The route's pattern, never the path.
-
-    A path holds names of sessions, and there is no end of them.
-    """
+    """The route's pattern, never the path: that holds names of sessions, without end."""
     route = scope.get("route")
     path = getattr(route, "path", None)
     return str(path) if path else _UNKNOWN_ROUTE

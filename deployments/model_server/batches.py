@@ -1,8 +1,7 @@
 """Files and batches as OpenAI has them.
 
-A file of requests goes in, and a file of replies comes out, in its own time.
-
-A request of a batch is answered exactly as it would be singly. With a folder, files and batches outlive the server.
+A file of requests goes in, and a file of replies comes out, in its own time. A request of a batch is answered
+exactly as it would be singly. With a folder, files and batches outlive the server.
 """
 
 from __future__ import annotations

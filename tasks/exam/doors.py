@@ -82,10 +82,7 @@ class HttpDoor:
         return None if body["question"] is None else Put.from_body(body["question"])
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
-        """Return an empty list: through this door at most one question is pending.
-
-        That question is given again by next_question.
-        """
+        """An empty list: at most one question is pending, and next_question gives it again."""
         del token, lease
         return []
 

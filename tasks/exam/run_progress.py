@@ -1,8 +1,7 @@
 """A run while it is under way, by candidate.
 
-It shows what is done, pace, cost, time left and failures; in a file and for a command.
-
-Everything is read from the ledger, so that it is the same whichever process asks and however many work on the run.
+It shows what is done, pace, cost, time left and failures; in a file and for a command. Everything is read from the
+ledger, so that it is the same whichever process asks and however many work on the run.
 """
 
 from __future__ import annotations
@@ -173,9 +172,8 @@ def list_runs_under_way(ledger: Ledger) -> list[str]:
 async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIterator[None]:
     """Keep `progress.json` in the home up to date while the block runs.
 
-    It is written once more at the end of the block.
-
-    The file holds this run and every other that is open, so that processes on several runs do not hide each other's.
+    It is written once more at the end of the block. The file holds this run and every other that is open, so that
+    processes on several runs do not hide each other's.
     """
     task = asyncio.create_task(_write_for_ever(ledger, home, run_id))
     try:

@@ -1,10 +1,9 @@
 """Sit the sessions of a run with in-house candidates until every session is closed.
 
-Many sessions are sat at a time.
-
-Nothing is kept here that must survive: the ledger knows what was handed out, answered and paid. After `kill -9` the same
-call continues: the pending question is put again, its reply is replayed if it had been paid for, and the rest follows.
-Each session is a job: several processes, on one host or many, may sit one run at once, and each session is one's at a time.
+Many sessions are sat at a time. Nothing is kept here that must survive: the ledger knows what was handed out, answered and
+paid. After `kill -9` the same call continues: the pending question is put again, its reply is replayed if it had been paid
+for, and the rest follows. Each session is a job: several processes, on one host or many, may sit one run at once, and each
+session is one's at a time.
 """
 
 from __future__ import annotations
@@ -79,10 +78,7 @@ class SittingReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to do in house.
-
-        Otherwise the command exits 1, and the same command continues.
-        """
+        """Whether nothing is left to do in house; otherwise exit code 1, and the command continues."""
         return not self.failures
 
 
@@ -117,12 +113,11 @@ async def sit_sessions(
 ) -> SittingReport:
     """Sit all open sessions of a run, many at a time.
 
-    The run is closed when the last session is closed.
-
-    Each process has at most its share of the sessions under way. Sessions that another one sits are waited for: they are sat here
-    when that process ends without having closed them. A session whose model cannot be called is sat again after the others; if
-    it still cannot, it stays open and is reported, and what failed is noted in the ledger. Limits per provider are the client's.
-    `part` says which sessions are sat here, and by which door. Who helps sits what waits, and leaves the rest to who conducts.
+    The run is closed when the last session is closed. Each process has at most its share of the sessions under way. Sessions that
+    another one sits are waited for: they are sat here when that process ends without having closed them. A session whose model
+    cannot be called is sat again after the others; if it still cannot, it stays open and is reported, and what failed is noted in
+    the ledger. Limits per provider are the client's. `part` says which sessions are sat here, and by which door. Who helps sits
+    what waits, and leaves the rest to who conducts.
 
     Raises UsageError for an unknown run, BudgetError when the budget stops it (what was answered is kept).
     """

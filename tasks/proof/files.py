@@ -20,10 +20,7 @@ _MOMENT: Final = re.compile(rb": [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UT
 
 
 def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
-    """Close the report as it was written.
-
-    One that was written to another folder is nobody's but its reader's.
-    """
+    """Close the report as written; one in another folder is nobody's but its reader's."""
     if folder.resolve() == (settings.home / REPORT).resolve():
         rows = list(read_report_rows(folder))
         with ledger.write() as connection:

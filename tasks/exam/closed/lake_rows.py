@@ -1,7 +1,4 @@
-"""Rows of the lake's tables, made from what the ledger holds.
-
-Tokens, leases and the secret seed stay in the ledger.
-"""
+"""Rows of the lake's tables from the ledger's; tokens, leases and the seed stay there."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ def describe_set_question(row: RowMapping) -> dict[str, object]:
 
 
 def describe_session(session: ClosedSession, answered_count: int) -> dict[str, object]:
-    """A closed session as a row of `sessions`.
-
-    `answered_count` is how many of its questions have an answer.
-    """
+    """A closed session, of whose questions so many have an answer, as a row of `sessions`."""
     copied = (
         "session_id",
         "run_id",

@@ -1,9 +1,8 @@
 """Carry what the ledger has closed into the lake.
 
-What is carried: sessions, allocations, responses, sets, runs, models, calls and accesses.
-
-A session lands once, when it is closed, together with everything that belongs to it; many sessions share a transaction,
-so that files do not stay small.
+What is carried: sessions, allocations, responses, sets, runs, models, calls and accesses. A session lands once, when it
+is closed, together with everything that belongs to it; many sessions share a transaction, so that files do not stay
+small.
 """
 
 from __future__ import annotations
@@ -64,11 +63,10 @@ def iter_landings(
 ) -> Iterator[list[Batch]]:
     """What is to be landed of a run, as lists of batches, in this order.
 
-    The batches of one list belong in one transaction.
-
-    `find_landed` says which of the units asked for a table (`sessions`, `sets`) the lake has; these are landed once, the run
-    and its models whenever asked (the same content changes nothing). A run lands as closed only after its last session: what
-    the lake knows as closed is there as a whole. Raises UsageError for an unknown run.
+    The batches of one list belong in one transaction. `find_landed` says which of the units asked for a table (`sessions`,
+    `sets`) the lake has; these are landed once, the run and its models whenever asked (the same content changes nothing). A
+    run lands as closed only after its last session: what the lake knows as closed is there as a whole. Raises UsageError for
+    an unknown run.
     """
     with ledger.read() as connection:
         run = sittings.read_run(connection, run_id)
@@ -114,10 +112,9 @@ def iter_access_landings(
 ) -> Iterator[list[Batch]]:
     """The audit log in pages of 10,000 entries by number.
 
-    Pages start from the first one of `landed_pages` (unit → entries landed).
-
-    An entry never changes, so a page with as many entries here as there needs no reading: in a long history only the last
-    page is read, and it is replaced until it is full. Of entries that have left the ledger the page keeps what `read_landed` gives.
+    Pages start from the first one of `landed_pages` (unit → entries landed). An entry never changes, so a page with as many entries
+    here as there needs no reading: in a long history only the last page is read, and it is replaced until it is full. Of entries
+    that have left the ledger the page keeps what `read_landed` gives.
     """
     end = access.read_last_id(ledger)
     first = min((int(unit.removeprefix(_PAGE_PREFIX)) for unit in landed_pages), default=0)
@@ -164,9 +161,8 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Land the entries of the audit log that the lake lacks; returns the number of new rows.
 
-    Before that, the heads of both logs are signed and the public log is written.
-
-    Rows of a page that had to be replaced count again.
+    Before that, the heads of both logs are signed and the public log is written. Rows of a page that had to
+    be replaced count again.
     """
     # First the public one: the audit log has an entry of it, which the other then covers.
     keep_public_head(ledger, lake.settings)

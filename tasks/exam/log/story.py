@@ -50,11 +50,7 @@ class StorySentence:
 
 @dataclass(frozen=True)
 class SessionTold:
-    """How far a session has come according to the log.
-
-    It counts the answers stored, and of how many; how often questions were asked for; and how often leases were
-    renewed.
-    """
+    """How far a session has come by the log: answers, questions asked for, renewals."""
 
     session_id: str
     status: str

@@ -1,7 +1,4 @@
-"""The token with which a candidate's own client calls.
-
-It is given, kept in a file that may be replaced, or asked for with a password.
-"""
+"""The token of a candidate's own client: given, kept in a file, or got with a password."""
 
 from __future__ import annotations
 
@@ -19,8 +16,6 @@ from tasks.exam.practice import PRACTICE
 @dataclass
 class Credentials:
     """What a candidate shows to get in.
-
-    It is one of: a token, a file with a token, or a user's name and password.
 
     Attributes:
         token: the token in use; empty before the first.
@@ -47,9 +42,7 @@ class Credentials:
         return self.token != before
 
     async def find_session(self, caller: HttpCaller) -> str:
-        """The session to sit.
-
-        It is the session that the token is for, or else the first of the user's own sessions that is not closed.
+        """The session that the token is for, else the first of the user's that is not closed.
 
         Raises UsageError when there is none.
         """

@@ -228,10 +228,7 @@ class OutsideSitter:
     async def _call(
         self, method: str, path: str, json: dict[str, Any] | None = None, *, as_bytes: bool = False
     ) -> Any:
-        """Call as the holder of the lease.
-
-        A token that has ended is renewed; a lease that has ended is opened again.
-        """
+        """Call as the lease's holder, renewing a token and opening a lease again that have ended."""
         # Token and lease may both have ended while the machine slept.
         for _ in range(3):
             lease, token = self._lease, self._credentials.token

@@ -1,9 +1,8 @@
 """What a candidate's own client keeps of a sitting in a folder.
 
-It keeps the lease secret, every answer before it is sent, and every receipt.
-
-The folder is for its owner only. Whatever dies and when, the next start continues: an answer that stands here is never asked
-of the model again, and one that was acknowledged is never sent twice as new.
+It keeps the lease secret, every answer before it is sent, and every receipt. The folder is for its owner only. Whatever dies
+and when, the next start continues: an answer that stands here is never asked of the model again, and one that was
+acknowledged is never sent twice as new.
 """
 
 from __future__ import annotations

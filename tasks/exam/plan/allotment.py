@@ -1,9 +1,8 @@
 """Give sets out to candidates (SPEC §5.1).
 
-The allotment says who sits which set, which sets must be drawn, and what the reference must answer.
-
-Pure: the same request and the same state of the ledger give the same allotment. Every style and repeat of a candidate, and
-all candidates of an organisation, sit one set in a run; the reference answers every set of the run once per style.
+The allotment says who sits which set, which sets must be drawn, and what the reference must answer. Pure: the same request
+and the same state of the ledger give the same allotment. Every style and repeat of a candidate, and all candidates of an
+organisation, sit one set in a run; the reference answers every set of the run once per style.
 """
 
 from __future__ import annotations
@@ -230,10 +229,7 @@ def _describe_set(
 def _add_reference_sittings(
     request: PlanRequest, state: LedgerState, used: Sequence[KnownSet], allotment: Allotment
 ) -> None:
-    """Add the sittings of the reference: it answers every set once per style.
-
-    A sitting that it already has serves as long as nothing has changed since.
-    """
+    """The reference answers every set once per style, unless an unchanged sitting of it serves."""
     served = {
         PastSitting(session.model, session.set_id, session.prompt_style) for session in allotment.sessions
     }

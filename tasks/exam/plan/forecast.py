@@ -75,10 +75,7 @@ def forecast_sets(
     reference_owners: Iterable[str],
     is_shared: bool,
 ) -> list[Forecast]:
-    """One forecast for each organisation (by name) of `left`.
-
-    The one that ends first comes before the others.
-    """
+    """A forecast for each organisation (by name) of `left`, the one that ends first first."""
     now = set(sitting_now)
     due: dict[str, set[int]] = {}
     for entry in schedule:

@@ -1,7 +1,4 @@
-"""A plan becomes a run, in one transaction.
-
-Its sets are claimed, and its sessions are added with their secret order.
-"""
+"""A plan becomes a run in one transaction: sets claimed, sessions in their secret order."""
 
 from __future__ import annotations
 
@@ -124,10 +121,7 @@ def check_served(plan: RunPlan) -> None:
 
 
 def describe_request(plan: RunPlan) -> Request:
-    """What a second person is asked to approve; it holds no secret.
-
-    It says who sits which sets, how often, on which bank and at what cost at most.
-    """
+    """What a second person is asked to approve: who sits what, how often, at what cost."""
     summary = plan.summary()
     return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
 
@@ -143,10 +137,7 @@ def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:
 
 
 def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str, str]]:
-    """Names of organisations by key, and which key each other name of the registry stands for.
-
-    The names include those for the keys of the registry's other names.
-    """
+    """Names of organisations by key, other keys included, and what other names stand for."""
     names = dict(request.organisations)
     for sitter in (*request.candidates, *request.references):
         names.setdefault(sitter.organisation, request.name_organisation(sitter.organisation))

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sitter:
-    """Somebody who sits.
-
-    It holds the registry name, the candidate user, the organisation's key, and what the answers depend on.
-    """
+    """Who sits: registry name, candidate user, organisation's key, what the answers depend on."""
 
     model: str
     user_id: str
@@ -150,10 +147,7 @@ class PlanRequest:
 
     @cached_property
     def rested_before(self) -> str:
-        """A lineage met before this moment may return.
-
-        Without a rest period it is an empty text, and no lineage may return.
-        """
+        """A lineage met before this moment may return; empty, and none may, without a rest period."""
         if self.rest_months is None:
             return ""
         months = self.planned_on.year * 12 + self.planned_on.month - 1 - self.rest_months
@@ -183,9 +177,7 @@ class PastSitting(NamedTuple):
 
 
 class KnownSet(NamedTuple):
-    """A set in the ledger.
-
-    It comes with the group that may share it and the positions of its lineages in the bank index.
+    """A set in the ledger, who may share it, and the positions of its lineages in the index.
 
     `possible` is a mask of all that a set of the run that is planned could hold, whatever its seed; null for a set that is there.
     """

@@ -104,10 +104,7 @@ class RunPlan:
         return {one.organisation: dict(one.sets_left) for one in self.forecast}
 
     def summary(self) -> dict[str, Any]:
-        """The preview as JSON values: counts, cost and what is left.
-
-        It has no seed, no question and no lineage.
-        """
+        """The preview as JSON values, without seed, question and lineage."""
         return {
             "run_id": self.run_id,
             "month": self.month,
@@ -153,10 +150,7 @@ def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
 
 
 def parse_published(run: PlannedRun) -> RunPlan:
-    """The plan as the ledger keeps it with its run.
-
-    What an earlier version did not keep is empty.
-    """
+    """The plan as the ledger keeps it with its run; empty what an earlier version did not keep."""
     plan = run.plan
     return RunPlan(
         run_id=run.run_id,

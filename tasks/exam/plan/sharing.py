@@ -68,10 +68,7 @@ class Distribution:
 
 
 def distribute_sets(request: PlanRequest, state: LedgerState) -> Distribution:
-    """Give every organisation with candidates in the run a set.
-
-    Where there is none for it, give the numbers that say why.
-    """
+    """Give every organisation with candidates a set, or the numbers that say why it has none."""
     return _Dealer(request, state).deal()
 
 
@@ -284,9 +281,8 @@ class _Dealer:
     ) -> NDArray[np.bool_]:
         """The allowed lineages of a discipline that `count` are drawn from.
 
-        Those that are put off are among them only where there are too few others.
-
-        Sets that this run has drawn before may have taken any of those that are not put off (`drawn` in all).
+        Those that are put off are among them only where there are too few others. Sets that this run has
+        drawn before may have taken any of those that are not put off (`drawn` in all).
         """
         rested = self._state.rested
         fresh = allowed if rested is None else allowed & ~rested[span]

@@ -1,10 +1,8 @@
 """Practice sessions with public questions, sat by the rules of the exam.
 
-They count for nothing and are kept nowhere.
-
-They live in the server's memory alone: no ledger row, no exposure, no claim on the bank. Order, leases, one answer for each
-question and the refusals are those of an exam, so that a client can be tried out. When the server stops, or when a finished
-session is opened again, practice begins with the first question.
+They count for nothing and are kept nowhere. They live in the server's memory alone: no ledger row, no exposure, no claim on
+the bank. Order, leases, one answer for each question and the refusals are those of an exam, so that a client can be tried
+out. When the server stops, or when a finished session is opened again, practice begins with the first question.
 """
 
 from __future__ import annotations
@@ -63,9 +61,7 @@ class _Seat:
 
 
 class PracticeRoom:
-    """The practice sessions of a server, one for each candidate.
-
-    It is safe to use from several threads.
+    """The practice sessions of a server, one for each candidate; safe from several threads.
 
     Args:
         lease_s: seconds that a lease lasts without a call.

@@ -1,7 +1,4 @@
-"""What a candidate does with a session: open, renew, ask, answer.
-
-Each is a transaction that the ledger carries out.
-"""
+"""What a candidate does with a session: each step is one transaction of the ledger."""
 
 from __future__ import annotations
 
@@ -45,10 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Move(Generic[T]):
-    """One use of the protocol.
-
-    It holds what the audit log records of it, and what it does in one transaction.
-    """
+    """One use of the protocol: what the audit log records of it, what it does in a transaction."""
 
     action: str
     token: str
@@ -58,10 +52,7 @@ class Move(Generic[T]):
 
 
 class Accepted(NamedTuple):
-    """An answer that was stored.
-
-    It has its receipt as far as that is known before the commit, its entry, and the next question.
-    """
+    """A stored answer: its receipt as known before the commit, its entry, the next question."""
 
     receipt: Receipt
     entry: Entry
@@ -316,10 +307,7 @@ class Moves:
         return len(late)
 
     def _hand_out(self, connection: Connection, seat: seats.Seat, seq: int, now: float) -> Put | None:
-        """Hand out a question for the first time; None when all are handed out.
-
-        Raises ExamError 403 at a quota.
-        """
+        """Hand out a question for the first time; None when all are. ExamError 403 at a quota."""
         if seq > seat.question_count:
             return None
         check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
@@ -362,10 +350,7 @@ class Moves:
 
 
 def _check_place(seat: seats.Seat, seq: int, clock: Clock) -> None:
-    """Pass for a question that may be answered now: the one that the seat was read with.
-
-    Raises ExamError 403 or 409.
-    """
+    """Pass for the question that may be answered now; raises ExamError 403 or 409."""
     place = seat.place
     if place.answer_status in GIVEN_STATUSES:
         raise _already_answered()
@@ -403,10 +388,7 @@ def name_delivery(seq: int, delivered_at: str) -> str:
 
 
 def _check_signature(seat: seats.Seat, seq: int, answer_hash: str, signature: str | None) -> None:
-    """Pass for an answer that the candidate's key has signed, and for seats without a key.
-
-    Raises ExamError 403 otherwise.
-    """
+    """Pass for an answer signed by the seat's key, if any; raises ExamError 403 otherwise."""
     if seat.public_key is None:
         return
     if not is_signed(seat.public_key, signature, describe_answer(seat.session_id, seq, answer_hash)):

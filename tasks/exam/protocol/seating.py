@@ -1,7 +1,4 @@
-"""Who may use which session, and for how many questions.
-
-This is checked against the row that the statement read.
-"""
+"""Who may use which session, and for how many questions, by the row that was read."""
 
 from __future__ import annotations
 
@@ -82,10 +79,7 @@ def read_readable_seat(
 
 
 def log_use(connection: Connection, claims: Claims, seat: seats.Seat, entry: Entry) -> Entry:
-    """Write an allowed use of a session into the log.
-
-    Returns the entry, with whose it is and the session.
-    """
+    """Log an allowed use of a session; returns the entry with whose it is and the session."""
     return add_entry(connection, replace(entry, user_id=claims.user_id, session_id=seat.session_id))
 
 

@@ -1,7 +1,4 @@
-"""What is asked of sessions from outside.
-
-The questions are where they stand and which there are; a lease can also be ended.
-"""
+"""Where sessions from outside stand, which there are, and the end of a lease."""
 
 from __future__ import annotations
 
@@ -38,10 +35,7 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
 def release_session(
     tokens: VerifiedTokens, token: str, session_id: str, rule: TwoPersons, now: Callable[[], float]
 ) -> Move[SessionStatus | Approval]:
-    """The end of a session's lease.
-
-    Where that needs a second person who has not agreed yet, it is the request for it.
-    """
+    """The end of a session's lease, or the request for a second person who has not agreed yet."""
 
     def operation(connection: Connection) -> SessionStatus | Approval:
         claims = tokens.read(token, connection)

@@ -82,10 +82,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes back for a question.
-
-    Only `response` is needed; the rest is the account of the call, where known.
-    """
+    """What comes back for a question: `response`, and the account of the call where known."""
 
     response: str = field(repr=False)
     reasoning: str | None = field(default=None, repr=False)
@@ -104,9 +101,8 @@ class Answer:
     def fitted(self, most: int = LONGEST_RESPONSE) -> Answer:
         """The answer with at most `most` characters of response, and of reasoning.
 
-        A text that was cut ends in a mark that says so.
-
-        A response that is cut is `truncated`; reasoning is cut alone.
+        A text that was cut ends in a mark that says so. A response that is cut is `truncated`; reasoning is
+        cut alone.
         """
         response, of_response = cut_text(_storable(self.response), most)
         reasoning = None if self.reasoning is None else cut_text(_storable(self.reasoning), most)[0]
@@ -121,10 +117,9 @@ class Answer:
     def checked(self, most: int = LONGEST_RESPONSE) -> dict[str, Any]:
         """The answer as a ledger row, cut as by `fitted`.
 
-        Blank text is an empty answer, whatever was claimed.
-
-        Raises ExamError 422 for a status that no candidate can give. `error` is none: a call that failed is sent again, and
-        what is still unanswered when the session closes is marked by the exam itself.
+        Blank text is an empty answer, whatever was claimed. Raises ExamError 422 for a status that no candidate can give.
+        `error` is none: a call that failed is sent again, and what is still unanswered when the session closes is marked by
+        the exam itself.
         """
         if self.answer_status not in GIVEN_STATUSES:
             raise ExamError(

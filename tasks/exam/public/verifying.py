@@ -1,7 +1,4 @@
-"""Running the verifier as others run it.
-
-It runs in a Python process of its own that knows nothing of Proctor.
-"""
+"""The verifier as others run it: in a Python process that knows nothing of Proctor."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ _WRONGLY_CALLED: Final = 2
 
 
 def name_public_files(settings: Settings) -> Path:
-    """The folder of this home that is for publication.
-
-    Raises UsageError where nothing has been published yet.
-    """
+    """The folder of this home for publication; raises UsageError where nothing is published."""
     folder = settings.public_dir
     if not folder.is_dir():
         raise UsageError(

@@ -81,10 +81,7 @@ class AnthropicBatches:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode() + b"\n"
 
     async def upload_requests(self, name: str, content: bytes) -> str | Failure:
-        """Hold the requests until the batch is created: this API takes both at once.
-
-        Nothing is billed by it.
-        """
+        """Hold the requests until the batch is created, which takes both; nothing is billed."""
         self._held[f"{_HELD}{name}"] = content
         return f"{_HELD}{name}"
 
@@ -200,10 +197,7 @@ class AnthropicBatches:
             await stream.close()
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
-        """Take our batch away from the provider.
-
-        Questions and replies are not to stay there. One that does stay is no error.
-        """
+        """Take our batch away, questions and replies with it; one that stays is no error."""
         for file_id in file_ids:
             if file_id is None or self._held.pop(file_id, None) is not None or file_id.startswith(_HELD):
                 continue

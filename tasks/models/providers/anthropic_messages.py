@@ -18,9 +18,8 @@ _INPUT_COUNTS: Final = ("input_tokens", "cache_creation_input_tokens", "cache_re
 def write_request(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A request in this API's words.
 
-    The first dict is what the SDK takes by name; the second is what goes into the body beside it, as registered.
-
-    System messages become `system`, `stop` becomes `stop_sequences`, and a `response_format` with a JSON schema becomes
+    The first dict is what the SDK takes by name; the second is what goes into the body beside it, as registered. System
+    messages become `system`, `stop` becomes `stop_sequences`, and a `response_format` with a JSON schema becomes
     `output_config.format`. The API has no seed.
     """
     messages = [_write_message(message) for message in request["messages"] if message["role"] != "system"]
@@ -59,10 +58,7 @@ def _write_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def parse_message(data: object) -> ParsedReply | None:
-    """Read a message, with its thinking apart from its text.
-
-    Returns None when it does not have the shape of a message.
-    """
+    """A message, its thinking apart from its text; None when it has not a message's shape."""
     if (
         not isinstance(data, Mapping)
         or data.get("type") != "message"

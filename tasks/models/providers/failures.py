@@ -1,7 +1,4 @@
-"""What goes wrong at an HTTP API, in words that carry no content.
-
-It is about statuses, pauses, lost connections, and replies without an end.
-"""
+"""What goes wrong at an HTTP API, in words that carry no content."""
 
 from __future__ import annotations
 
@@ -65,10 +62,7 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
 
 
 async def read_whole(pieces: AsyncIterator[bytes]) -> bytes:
-    """A reply that comes at once, read in pieces, so that no endpoint fills the memory.
-
-    Raises TooLarge.
-    """
+    """A reply in pieces, so that no endpoint fills the memory; raises TooLarge."""
     content = bytearray()
     async for piece in pieces:
         content += piece
@@ -78,10 +72,7 @@ async def read_whole(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 def limit_lines(response: Any) -> None:
-    """Limit the length of the lines of a stream that an SDK reads.
-
-    The SDK gathers each line until it ends; TooLarge is raised where one does not end.
-    """
+    """Limit the lines of a stream, which an SDK gathers to their end; TooLarge is raised."""
     pieces = response.aiter_bytes()
     response.aiter_bytes = lambda *_: _limit_lines(pieces)
 
@@ -130,10 +121,7 @@ def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The pause asked for, in seconds.
-
-    It is read from `retry-after-ms`, or from `Retry-After` in seconds or as a date.
-    """
+    """The pause asked for, in seconds: `retry-after-ms`, or `Retry-After` as seconds or a date."""
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) / scale
@@ -172,10 +160,7 @@ def _read_connection_error(error: Exception, *, is_timeout: bool) -> Failure:
 
 
 def _read_code(body: object) -> str | None:
-    """The code of an error, else its type.
-
-    The code and type of the error inside come before those of its wrapping (`type: error`).
-    """
+    """The code of an error, else its type; those of an inner error before its wrapping's."""
     if not isinstance(body, Mapping):
         return None
     inner = body.get("error")

@@ -1,8 +1,7 @@
 """A provider's files and batches in OpenAI's form.
 
-They are uploaded, created, found again, looked at and read. Errors carry no content.
-
-Chat completions as endpoints send them, read without trust.
+They are uploaded, created, found again, looked at and read. Errors carry no content. Chat completions as
+endpoints send them, read without trust.
 """
 
 from __future__ import annotations
@@ -137,10 +136,7 @@ class OpenAIBatches:
         return True
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
-        """Take our files away from the provider.
-
-        Questions and replies are not to stay there. A file that does stay is no error.
-        """
+        """Take our files away, questions and replies with them; one that stays is no error."""
         for file_id in file_ids:
             if file_id is not None:
                 await _ask(self.client.files.delete(file_id))
@@ -208,10 +204,7 @@ def parse_completion(data: object) -> ParsedReply | None:
 
 
 def read_cached_tokens(usage: Mapping[str, object]) -> object:
-    """The tokens of a prompt that were in the endpoint's cache.
-
-    Endpoints say it in one of two places.
-    """
+    """The tokens of a prompt from the endpoint's cache, said in one of two places."""
     details = usage.get("prompt_tokens_details")
     of_openai = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return usage.get("prompt_cache_hit_tokens") if of_openai is None else of_openai

@@ -1,7 +1,4 @@
-"""The organisations of the registry, and what the ledger knows of them.
-
-What a team owns, and the lake as its members see it.
-"""
+"""The registry's organisations in the ledger; what a team owns, and the lake as it sees it."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str,
 
 
 def register_owners(ledger: Ledger, registry: Registry) -> None:
-    """Give every organisation of the registry its row in the ledger.
-
-    Every other name of an organisation gets a row, too.
-    """
+    """Give every organisation of the registry, and each other name, its row in the ledger."""
     with ledger.write() as connection:
         for is_simulated in (False, True):
             names, aliases = collect_owners(registry, is_simulated=is_simulated)
@@ -80,10 +74,7 @@ def list_owners(ledger: Ledger, registry: Registry) -> list[dict[str, Any]]:
 
 
 def open_team_lake(settings: Settings, team: str) -> Lake:
-    """The lake for reading, with the rows of a team's models alone.
-
-    Raises UsageError for a team that owns none.
-    """
+    """The lake for reading, with a team's models alone; UsageError for a team without any."""
     from warehouse.lake import open_narrow_lake
 
     registry = read_registry(settings.registry_path)

@@ -64,9 +64,8 @@ def plan_archive(
 ) -> list[ArchivableRun]:
     """The closed runs, or the named one, that have rows in the ledger.
 
-    Nothing is changed.
-
-    Raises UsageError for an unknown run, and ClockError where a leap of the clock alone would let one go.
+    Nothing is changed. Raises UsageError for an unknown run, and ClockError where a leap of the clock alone
+    would let one go.
     """
     with ledger.read() as connection:
         if run_id and sittings.read_run(connection, run_id) is None:
@@ -109,11 +108,9 @@ def archive_runs(
 ) -> list[Archived]:
     """Move the rows of every run that may go, or of the named one.
 
-    The ledger's files give back what they held.
-
-    `step` is told what has been done. It waits up to `wait_s` for a backup, or for who changes an archived run. Run again after a
-    kill: it continues. Raises StoreError where that one takes longer, GateError where the named run may not go, and what
-    `archive_run` raises.
+    The ledger's files give back what they held. `step` is told what has been done. It waits up to `wait_s` for a backup, or for
+    who changes an archived run. Run again after a kill: it continues. Raises StoreError where that one takes longer, GateError
+    where the named run may not go, and what `archive_run` raises.
     """
     done = []
     with hold_archives(settings, "archiving", wait_s=wait_s):

@@ -96,10 +96,7 @@ def read_kept(settings: Settings) -> KeptBackups:
 
 
 def rotate(settings: Settings) -> list[str]:
-    """Delete the backups that need not be kept; returns their names.
-
-    Whoever calls this holds the folder.
-    """
+    """Delete the backups that need not be kept; their names. The caller holds the folder."""
     kept = read_kept(settings)
     staying = choose_kept(
         [one.begun_at for one in kept.backups],
@@ -118,10 +115,7 @@ def rotate(settings: Settings) -> list[str]:
 
 
 def choose_kept(begun: Sequence[datetime], *, daily: int, weekly: int, monthly: int) -> set[datetime]:
-    """Those that are kept: the last of each of so many days, weeks and months that have any.
-
-    The newest is always among them.
-    """
+    """The last of each of so many days, weeks and months that have any, and the newest."""
     kept = {max(begun)} if begun else set()
     periods: tuple[tuple[int, Callable[[datetime], Any]], ...] = (
         (daily, lambda moment: moment.date()),
@@ -159,10 +153,7 @@ def check_owner(settings: Settings, folder: Path) -> None:
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Let one process at a time make, delete and try backups of a folder.
-
-    Raises StoreError for a second one.
-    """
+    """Let one process at a time work on a folder of backups; StoreError for a second one."""
     from filelock import FileLock, Timeout
 
     try:

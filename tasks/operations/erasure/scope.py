@@ -1,7 +1,4 @@
-"""What would be erased, what forbids it, and what stays provable.
-
-What would be erased is the sessions of a month, of a candidate or beyond the policy.
-"""
+"""What would be erased, of a month, a candidate or by policy; what forbids it; what stays."""
 
 from __future__ import annotations
 
@@ -55,10 +52,7 @@ class Scope:
 
     @property
     def cause(self) -> str:
-        """Why it is erased, in a word of the contract.
-
-        The cause is a candidate's own withdrawal, or the time that texts are kept.
-        """
+        """Why, in the contract's word: a candidate's own withdrawal, or the time texts are kept."""
         return "policy" if self.model is None else "withdrawal"
 
 
@@ -200,9 +194,8 @@ def find_refusal(
 ) -> str | None:
     """Why texts of a run must not be erased now; None where nothing forbids it.
 
-    The reason is a sentence that says when they can be erased.
-
-    Raises ClockError where a leap of the clock alone would allow it.
+    The reason is a sentence that says when they can be erased. Raises ClockError where a leap of the clock
+    alone would allow it.
     """
     if own[0].run_status != "closed" or any(session.status != "closed" for session in own):
         return f"Run {run_id} is not closed: what is under way is not erased; close it first (`proctor exam close`)."

@@ -1,7 +1,4 @@
-"""The retention of texts as Prefect sees it: what the policy names is erased.
-
-Prefect sees names and counts only.
-"""
+"""The retention of texts as Prefect sees it, in names and counts: what is due is erased."""
 
 from __future__ import annotations
 

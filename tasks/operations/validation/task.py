@@ -1,7 +1,4 @@
-"""Validation as Prefect sees it: read the lake in pieces → run the suites → write pages.
-
-Prefect sees counts only.
-"""
+"""Validation as Prefect sees it, in counts: read in pieces → run the suites → write pages."""
 
 from __future__ import annotations
 
@@ -47,9 +44,8 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
 def check_all_stores() -> dict[str, object]:
     """Run every check of the lake, and compare rows by month with the ledger.
 
-    It also looks for scheduled runs that did not happen.
-
-    Raises ContractError with what is wrong. The run that looks is no missed one: its own deployment is left out.
+    It also looks for scheduled runs that did not happen. Raises ContractError with what is wrong. The run that
+    looks is no missed one: its own deployment is left out.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

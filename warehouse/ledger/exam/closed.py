@@ -1,7 +1,4 @@
-"""What a run has closed, as it is to be landed.
-
-That is its sessions, their sets, and every answer with its question.
-"""
+"""What a run has closed, to be landed: sessions, their sets, answers with questions."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ class ClosedSession(Session):
 
 
 def count_closed_sessions(connection: Connection) -> dict[str, int]:
-    """How many sessions of each run are closed, in the order in which the runs were planned.
-
-    Nothing else of the sessions is read.
-    """
+    """Run → its closed sessions, in the order of planning; nothing else of sessions is read."""
     counts = (
         select(sessions.c.run_id, func.count())
         .where(sessions.c.status == "closed")
@@ -59,9 +53,8 @@ def count_closed_by_month(
 ) -> dict[str, tuple[int, int, int]]:
     """Closed sessions, their questions and their responses by month, over all runs.
 
-    With `before` (ISO text), only those closed by then.
-
-    A question whose time was over is no response: it lands as an allocation alone.
+    With `before` (ISO text), only those closed by then. A question whose time was over is no response: it
+    lands as an allocation alone.
     """
     is_closed = sessions.c.status == "closed"
     if before is not None:

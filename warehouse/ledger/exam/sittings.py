@@ -23,9 +23,7 @@ class PlannedRun(Run):
 def read_run(connection: Connection, run_id: str) -> PlannedRun | None:
     """The run of that name; None when there is none.
 
-    For the ledger's owner.
-
-    Raises StoreError where the ledger and the exam's database are not of one moment.
+    For the ledger's owner. Raises StoreError where the ledger and the exam's database are not of one moment.
     """
     query = (
         select(runs, run_plans.c.seed, run_plans.c.plan)

@@ -1,8 +1,7 @@
 """Paid LLM calls.
 
-They are started before they are sent, done with their reply, or failed with an error class.
-
-A call that is under way belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
+They are started before they are sent, done with their reply, or failed with an error class. A call that is under way
+belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
 
 Functions take a Connection and run inside the caller's transaction. The three on the hot path are compiled once per
 engine and sent as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
@@ -47,10 +46,9 @@ class NewCall:
 class FoundCall:
     """What the ledger already knew of a call.
 
-    It is `done` with its reply, `started` (killed in flight) or `failed`.
-
-    `held_by` is the process that makes the call at this moment: it is not the caller's then. `is_batched` says that it is in a
-    batch under way, which no process need be at work on.
+    It is `done` with its reply, `started` (killed in flight) or `failed`. `held_by` is the process that makes the call at this
+    moment: it is not the caller's then. `is_batched` says that it is in a batch under way, which no process need be at work
+    on.
     """
 
     status: str
@@ -252,9 +250,8 @@ def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapp
 def list_units_since(connection: Connection, since: str | None) -> list[str]:
     """The units with a call that was started or finished at `since` or later.
 
-    None as `since` means all units. The exam's units are left out.
-
-    The calls of the exam land with their sessions; an index holds only the others, in order of time.
+    None as `since` means all units. The exam's units are left out. The calls of the exam land with their
+    sessions; an index holds only the others, in order of time.
     """
     queries = [
         select(llm_calls.c.unit).where(llm_calls.c.unit.is_not(None), NOT_EXAM, moment >= (since or ""))
@@ -279,9 +276,8 @@ def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, 
 def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
     """The month under which the calls of each unit are landed.
 
-    It is the run's month, else that of the first call.
-
-    Units whose calls were made for `without_purpose` are left out.
+    It is the run's month, else that of the first call. Units whose calls were made for `without_purpose` are
+    left out.
     """
     first = func.substr(func.min(llm_calls.c.started_at), 1, 7)
     query = (
@@ -309,10 +305,7 @@ def read_spent_usd(connection: Connection, run_id: str) -> float:
 
 
 def read_provider_spent_usd(connection: Connection, provider: str) -> float:
-    """What all calls of a provider have cost so far.
-
-    It looks at every call that there is.
-    """
+    """What all calls of a provider, every one looked at, have cost so far."""
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.endpoint == provider)
     return float(connection.execute(query).scalar_one()) + sum_archived_usd(connection, endpoint=provider)

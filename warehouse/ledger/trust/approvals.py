@@ -198,10 +198,7 @@ def _note(connection: Connection, action: str, approval: Approval, user_id: str 
 
 
 def _is_sealed(connection: Connection, approval: Approval) -> bool:
-    """Whether the audit log has the entry of exactly this approval.
-
-    The entry must be by the user who is named as having given it.
-    """
+    """Whether the log has the entry of exactly this approval, by who is named as its giver."""
     query = select(access_log.c.access_id).where(
         access_log.c.target == _name(approval),
         access_log.c.action == APPROVE,

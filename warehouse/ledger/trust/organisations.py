@@ -60,10 +60,9 @@ def register_organisations(
 ) -> None:
     """Give every organisation its row, in order of key.
 
-    The order keeps two planners from ever waiting for each other crosswise.
-
-    `names` are the names by key; `aliases` lead from a key to the one that is meant, and stay for good: a name once known
-    for another organisation's is never again an organisation of its own.
+    The order keeps two planners from ever waiting for each other crosswise. `names` are the names by key; `aliases` lead
+    from a key to the one that is meant, and stay for good: a name once known for another organisation's is never again an
+    organisation of its own.
     """
     meant = dict(aliases or {})
     rows = [
@@ -109,9 +108,8 @@ def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
 def find_organisation(connection: Connection, name: str) -> str:
     """The key of a registered organisation by any of its names, however it is written.
 
-    A real organisation comes before a simulated one.
-
-    Raises UsageError with the nearest name where it is not registered.
+    A real organisation comes before a simulated one. Raises UsageError with the nearest name where it is not
+    registered.
     """
     known = {found.organisation: found for found in list_organisations(connection)}
     for is_simulated in (False, True):
@@ -128,10 +126,7 @@ def find_organisation(connection: Connection, name: str) -> str:
 
 
 def write_organisation_limit(connection: Connection, name: str, question_limit: int | None) -> None:
-    """Limit the questions that a registered organisation's candidates may be handed.
-
-    The limit is for all its candidates together.
-    """
+    """Limit the questions handed to all candidates of a registered organisation together."""
     organisation = find_organisation(connection, name)
     connection.execute(
         update(organisations)

@@ -92,9 +92,8 @@ def add_user(
 def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
     """Add a candidate user unless it exists.
 
-    Raises UsageError when the name belongs to somebody else.
-
-    `organisation` is a key. A user of another name of the same organisation moves to it.
+    Raises UsageError when the name belongs to somebody else. `organisation` is a key. A user of another name
+    of the same organisation moves to it.
     """
     found = read_user(connection, user_id)
     if found is None:
@@ -156,10 +155,7 @@ def list_users(
 
 
 def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
-    """Set or clear a password, which ends the user's web sessions and tokens.
-
-    Raises UsageError for an unknown user.
-    """
+    """Set or clear a password, which ends web sessions and tokens; UsageError if unknown."""
     _change(connection, "set_password", user_id, password_hash=password_hash)
     delete_sessions(connection, user_id)
     end_user_tokens(connection, user_id, read_lease_time(connection))
@@ -208,10 +204,7 @@ def read_public_key(connection: Connection, user_id: str) -> str | None:
 
 
 def write_public_key(connection: Connection, user_id: str, public_key: str | None) -> None:
-    """Set or remove the key that a candidate's answers must be signed with.
-
-    Raises UsageError unless the user is a candidate.
-    """
+    """Set or remove the key of a candidate's answers; UsageError unless it is a candidate."""
     user = read_user(connection, user_id)
     if user is None or user.role != "candidate":
         raise UsageError(

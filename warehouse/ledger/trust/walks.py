@@ -1,7 +1,4 @@
-"""What the ledger holds of one answer on the way from its star back to the paper.
-
-The entries that fix it are found here too.
-"""
+"""What the ledger holds of one answer from its star back to the paper, and its entries."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """The signing key of an installation (Ed25519, RFC 8032), and what it signs.
 
-It lies in a file of the home, or with somebody who signs for it (`holders`).
-
-It signs the heads of the audit log, and receipts.
+It lies in a file of the home, or with somebody who signs for it (`holders`). It signs the heads of the audit log, and receipts.
 
 What is signed is always a JSON object in one form: keys sorted, no spaces, UTF-8, every character beyond ASCII escaped. Signatures
 and keys are written in base64 (RFC 4648, section 4).
@@ -105,10 +103,7 @@ def name_holder(settings: Settings, named: str, public_key: str | None) -> LogSi
 
 
 def stamp_key(settings: Settings) -> tuple[object, ...]:
-    """What changes when another key takes the place of the one that signs.
-
-    It costs two looks at the disk.
-    """
+    """What changes when another key takes the signing one's place; two looks at the disk."""
     found: list[object] = []
     for path in (name_key_file(settings), name_next_key_file(settings)):
         try:
@@ -224,10 +219,7 @@ def describe_head(number: int, entry_hash: str, key_id: str, signed_at: str) -> 
 
 
 def is_signed(public_key: str, signature: str | None, values: Mapping[str, object]) -> bool:
-    """Whether a signature is that of the key over the object.
-
-    False for anything that is not a signature.
-    """
+    """Whether a signature is the key's over the object; false for anything that is none."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

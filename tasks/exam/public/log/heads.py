@@ -37,9 +37,8 @@ SIGN: Final = "sign_public_head"
 def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | None:
     """Bring the file of the log up to the ledger and sign its last entry.
 
-    None where the log has no entry.
-
-    The head that was signed last is given back where nothing came after it. Raises StoreError for a log that is not the ledger's.
+    None where the log has no entry. The head that was signed last is given back where nothing came after it. Raises StoreError
+    for a log that is not the ledger's.
     """
     signer = open_signer(settings)
     note_keys(ledger, settings, signer)
@@ -82,10 +81,7 @@ def _sign(head: PublicHead, signer: LogSigner) -> PublicSignedHead:
 
 
 def _mend(descriptor: int, path: Path) -> PublicSignedHead | None:
-    """The last head of the file.
-
-    Half a line that a killed process left is removed: nobody has been given it.
-    """
+    """The file's last head; half a line of a killed process is removed: nobody was given it."""
     size = os.fstat(descriptor).st_size
     start = max(size - TAIL_BYTES, 0)
     tail = os.pread(descriptor, size - start, start)

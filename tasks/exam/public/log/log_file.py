@@ -1,9 +1,7 @@
 """The file of the public log, `PROCTOR_HOME/public/log.jsonl`.
 
-It has the ledger's lines, to the byte, for everybody to read.
-
-The ledger has a line before the file has it. The file is only ever added to: what is there and is not what the ledger has is
-left as it is, for somebody to look at.
+It has the ledger's lines, to the byte, for everybody to read. The ledger has a line before the file has it. The file is only
+ever added to: what is there and is not what the ledger has is left as it is, for somebody to look at.
 """
 
 from __future__ import annotations
@@ -38,10 +36,9 @@ def name_log_file(settings: Settings) -> Path:
 def write_public_log(ledger: Ledger, settings: Settings) -> int:
     """Add to the file what it lacks; returns how many lines were added.
 
-    Several processes may do it at once.
-
-    A line that a killed process left unfinished is finished. Raises StoreError for a file that is not what the ledger has: its
-    last line is another, it ends beyond the ledger, or before a head that was signed; and where it cannot be written.
+    Several processes may do it at once. A line that a killed process left unfinished is finished. Raises StoreError for a file
+    that is not what the ledger has: its last line is another, it ends beyond the ledger, or before a head that was signed; and
+    where it cannot be written.
     """
     path = name_log_file(settings)
     with ledger.read() as connection:
@@ -67,9 +64,7 @@ def write_public_log(ledger: Ledger, settings: Settings) -> int:
 
 
 def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
-    """The same for a caller that has other work to finish.
-
-    A refusal is logged and returned; None where there was none.
+    """The same for who has other work to finish: a refusal is logged, and returned.
 
     `proctor doctor` and the hourly seal name it again.
     """
@@ -105,10 +100,7 @@ def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int,
 
 
 def _write_again(connection: Connection, path: Path) -> int:
-    """Write the whole file where it is gone although heads were signed.
-
-    It is there with all its lines, or not at all.
-    """
+    """Write the whole file, or nothing, where it is gone although heads were signed."""
     draft = path.with_name(path.name + DRAFT)
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     try:

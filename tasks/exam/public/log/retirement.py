@@ -1,7 +1,4 @@
-"""Questions that left the bank, or came back, in the public log.
-
-It records how many and why, never which.
-"""
+"""Questions that left the bank, or came back, in the public log: how many and why."""
 
 from __future__ import annotations
 
@@ -21,9 +18,7 @@ def publish_retirement(
 ) -> str | None:
     """Note that so many questions left, or came back, with a bank version.
 
-    Everybody can read it.
-
-    Returns why the file was refused, null where it was not.
+    Everybody can read it. Returns why the file was refused, null where it was not.
     """
     note_keys(ledger, settings, open_signer(settings))
     with ledger.write() as connection:
