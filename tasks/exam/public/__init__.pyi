@@ -33,18 +33,3 @@ from .verifying import keep_as_witness as keep_as_witness
 
 # Check a published folder; the verifier prints what it finds. Returns whether all holds.
 from .verifying import run_verifier as run_verifier
-
-__all__ = [
-    "CLOSE",
-    "add_closing",
-    "add_opening",
-    "compute_answers_root",
-    "compute_root",
-    "digest",
-    "encode_line",
-    "iter_lines",
-    "keep_as_witness",
-    "name_public_files",
-    "run_verifier",
-    "write_whole",
-]
