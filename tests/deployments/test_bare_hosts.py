@@ -1,7 +1,4 @@
-"""The commands of docs/server.md, typed as they stand there, on two bare Debian hosts.
-
-They go from nothing to a published month.
-"""
+"""The commands of docs/server.md, typed as they stand there, on two bare Debian hosts."""
 
 from __future__ import annotations
 

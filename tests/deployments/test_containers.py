@@ -1,7 +1,4 @@
-"""The image is built, and every service of the compose file runs.
-
-It is built by podman on this machine, on Debian's own packages.
-"""
+"""The image is built by podman, and every service of the compose file runs."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ runroot = "{run}"
 
 
 class Podman:
-    """Podman and podman-compose with a configuration and a storage of their own.
-
-    No image, volume or network of others is touched.
-    """
+    """Podman and podman-compose with configuration and storage of their own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

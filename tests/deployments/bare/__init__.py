@@ -1,7 +1,4 @@
-"""Hosts of the server form, made of bare Debian roots on this machine.
-
-They have their own files, own network and own processes, and no systemd.
-"""
+"""Hosts of the server form: bare Debian roots with their own files, network, processes."""
 
 from __future__ import annotations
 
@@ -172,10 +169,7 @@ class Host:
 
 @contextmanager
 def bridged() -> Iterator[None]:
-    """A network for the hosts on this machine, with a way out for their packages.
-
-    Nobody outside reaches it.
-    """
+    """A network for the hosts on this machine, with a way out; nobody outside reaches it."""
     run("ip", "link", "add", BRIDGE, "type", "bridge")
     try:
         run("ip", "addr", "add", f"{GATEWAY}/24", "dev", BRIDGE)

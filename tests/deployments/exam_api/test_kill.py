@@ -1,7 +1,4 @@
-"""`kill -9` of the server at random moments.
-
-Nothing is skipped, given twice as new, or lost once acknowledged.
-"""
+"""`kill -9` of the server at random moments: nothing skipped, doubled or lost."""
 
 from __future__ import annotations
 

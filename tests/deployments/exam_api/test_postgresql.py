@@ -1,7 +1,4 @@
-"""The door on a real PostgreSQL.
-
-It runs the attacks of test_attacks and test_roles, limits under concurrency, and locks.
-"""
+"""The door on a real PostgreSQL: attacks, roles, limits under concurrency, locks."""
 
 from __future__ import annotations
 
@@ -96,10 +93,7 @@ def test_every_role_is_answered_the_same_on_postgresql(client: TestClient, world
 
 
 def _race(protocols: list[ExamProtocol], calls: list[tuple[str, object]]) -> Counter[str]:
-    """Ask for the next question through every protocol at once.
-
-    Returns how many were handed out or refused.
-    """
+    """Ask for the next question through every protocol at once; how many got one or not."""
     barrier = threading.Barrier(len(protocols))
 
     def ask(place: int) -> str:

@@ -1,7 +1,4 @@
-"""The exam API when its ledger goes away, or its clock jumps.
-
-Nothing acknowledged is lost, and nothing lost is acknowledged.
-"""
+"""The exam API when its ledger goes away: nothing acknowledged is lost, nor the reverse."""
 
 from __future__ import annotations
 

@@ -77,10 +77,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path) -> Iterato
 
 
 def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[tuple[str, str | None]]:
-    """Somebody types; nothing typed takes the default. Asked to answer again, they do.
-
-    Returns what was asked, with its default.
-    """
+    """Somebody types, nothing for the default, and answers again; what was asked, by default."""
     typed = iter(answers)
     asked: list[tuple[str, str | None]] = []
 

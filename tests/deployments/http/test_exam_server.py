@@ -1,7 +1,4 @@
-"""`proctor exam serve`: it tells where it listens.
-
-It writes a line per call without secrets, and ends quietly.
-"""
+"""`proctor exam serve` tells where it listens, writes lines without secrets, ends quietly."""
 
 from __future__ import annotations
 

@@ -40,10 +40,7 @@ def draw(index: BankIndex, key: str, shares: dict[str, int]) -> list[DrawnQuesti
 
 
 def compute_p(counts: Sequence[int]) -> float:
-    """Probability of a χ² at least as large.
-
-    It is for equal frequencies and an even number of degrees of freedom.
-    """
+    """Probability of a χ² as large: equal frequencies, an even number of degrees of freedom."""
     expected = sum(counts) / len(counts)
     half = sum((count - expected) ** 2 / expected for count in counts) / 2
     return math.exp(-half) * sum(half**i / math.factorial(i) for i in range((len(counts) - 1) // 2))

@@ -1,7 +1,4 @@
-"""In-house candidates sit a run.
-
-They sit all sessions, through either door, whatever stops them on the way.
-"""
+"""In-house candidates sit all sessions, through either door, whatever stops them."""
 
 from __future__ import annotations
 

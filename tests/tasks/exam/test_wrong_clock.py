@@ -1,7 +1,4 @@
-"""A process whose clock is wrong does no harm.
-
-It closes no session, takes no answer away, and publishes nothing.
-"""
+"""A process whose clock is wrong closes no session, takes no answer, publishes nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A local server that speaks the form of Anthropic's messages API.
-
-It covers what the API refuses, and how it answers, whole or as a stream.
-"""
+"""A local server in the form of Anthropic's messages API."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`models check`: each way in which a model cannot be used has its own finding.
-
-What was asked is in the ledger.
-"""
+"""`models check`: each way in which a model cannot be used has its own finding."""
 
 from __future__ import annotations
 

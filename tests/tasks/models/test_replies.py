@@ -258,10 +258,7 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
 
 @contextmanager
 def serve_pieces(kind: str, head: bytes, pieces: list[bytes]) -> Iterator[tuple[int, list[int]]]:
-    """A server that answers everything with these pieces, until its caller goes away.
-
-    The list grows with each piece.
-    """
+    """A server that answers everything with these pieces, one by one, until its caller goes."""
     sent: list[int] = []
 
     class Pieces(BaseHTTPRequestHandler):

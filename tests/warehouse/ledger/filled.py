@@ -1,7 +1,4 @@
-"""Rows for every table of a ledger, of whatever form.
-
-They are made from what the database itself says of its columns.
-"""
+"""Rows for every table of a ledger, made from what the database says of its columns."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The time that deadlines are decided by.
-
-It covers what proves it, what refuses it, and what a person confirms.
-"""
+"""The time that deadlines are decided by: what proves, refuses and confirms it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Two processes never wait for each other, on a real PostgreSQL.
-
-Their batches lock the same calls and the same budget.
-"""
+"""Two processes that lock the same calls and budget never wait for each other."""
 
 from __future__ import annotations
 
@@ -48,10 +45,7 @@ class Process:
             open_share(connection, "run-1", holder, host="here", process_id=1, lease_s=60)
 
     def list_operations(self) -> list[tuple[Callable[[Connection], Any], LockedRow]]:
-        """Start three calls and set money aside.
-
-        After each, wait for the other process to have taken a row, too.
-        """
+        """Start three calls and set money aside, waiting each time for the other's row."""
 
         def start(key: str) -> Callable[[Connection], Any]:
             call = NewCall(key, "judge", "run-1", "unit", "sim", "sim")

@@ -1,7 +1,4 @@
-"""What is published, made from scratch by docs/verify.md.
-
-Entries and files are chained and signed, without the verifier's own code.
-"""
+"""What is published, chained and signed by docs/verify.md without the verifier's own code."""
 
 from __future__ import annotations
 

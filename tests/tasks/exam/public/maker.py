@@ -1,7 +1,4 @@
-"""Runs made from scratch by docs/verify.md, without the verifier's own code.
-
-They are drawn, sat, disclosed and published, step by step.
-"""
+"""Runs made by docs/verify.md without the verifier's own code: drawn, sat, disclosed."""
 
 from __future__ import annotations
 

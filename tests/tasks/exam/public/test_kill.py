@@ -1,7 +1,4 @@
-"""A process killed while the public log is written leaves one chain.
-
-It also leaves a file that the next process finishes.
-"""
+"""A process killed while the public log is written leaves one chain that the next finishes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Lineages that many organisations have met rest.
-
-They are drawn last, according to a bitmap that is committed to before the draw.
-"""
+"""Lineages that many organisations have met rest: they are drawn last."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Sessions in the public log, each opened once and closed once.
-
-They are closed with the root of exactly the answers that they hold.
-"""
+"""Sessions in the public log: opened once, closed once with the root of their answers."""
 
 from __future__ import annotations
 
@@ -102,10 +99,7 @@ def test_a_session_that_is_closed_unfinished_says_how_and_never_why(seat: Seat) 
 
 
 def test_nothing_secret_is_in_the_public_folder(seat: Seat) -> None:
-    """No file of the public folder holds anything secret.
-
-    This means contents, answers, tokens, leases, seeds and keys.
-    """
+    """No file of the public folder holds contents, answers, tokens, leases, seeds or keys."""
     world = seat.world
     for seq in range(1, 7):
         seat.answer(seq, f"SECRET-ANSWER {seq}")

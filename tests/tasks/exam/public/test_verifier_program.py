@@ -1,7 +1,4 @@
-"""The verifier as a program of its own.
-
-It runs in a bare Python and on damaged files, and has words for every fault.
-"""
+"""The verifier as a program: in a bare Python, on damaged files, with words for every fault."""
 
 from __future__ import annotations
 
@@ -91,10 +88,7 @@ ODD: list[bytes] = [
 
 
 def damage(rng: random.Random, raw: bytes) -> bytes:
-    """Damage a file at random.
-
-    It is cut, has bytes flipped, removed or added, or has a value of another kind somewhere.
-    """
+    """Damage a file at random: cut, flipped, removed or added bytes, or an odd value."""
     place = rng.randrange(len(raw))
     kind = rng.randrange(5)
     if kind == 0:
@@ -109,10 +103,7 @@ def damage(rng: random.Random, raw: bytes) -> bytes:
 
 
 def replace_value(rng: random.Random, raw: bytes) -> bytes:
-    """Replace one value of one line by something odd.
-
-    The line stays JSON, or stops being JSON through that value alone.
-    """
+    """Replace one value of a line by something odd, whether the line stays JSON or not."""
     lines = raw.split(b"\n")
     number = rng.randrange(max(1, len(lines) - 1))
     value = json.loads(lines[number])

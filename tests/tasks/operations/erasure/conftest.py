@@ -1,7 +1,4 @@
-"""A home with a run that was sat, judged, disclosed and published; made once, then copied.
-
-Its answers and reasons hold a marker.
-"""
+"""A home with a run that is published, its answers and reasons marked; made once, copied."""
 
 from __future__ import annotations
 
@@ -134,10 +131,7 @@ def judge(ledger: Ledger, lake: Lake, rows: list[Mapping[str, Any]]) -> None:
 
 
 def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None:
-    """Add a failure that a model has labelled, and an anchor response.
-
-    A judge was asked for the anchor response again a month later.
-    """
+    """Add a failure that a model has labelled, and an anchor response judged a month later."""
     place = {name: row[name] for name in ("session_id", "seq", "model")}
     raw = f"{QUOTED} shows a want of knowledge"
     label = place | {"labeller": "m", "is_human": False, "error_class": "misunderstanding", "sample_size": 1}
@@ -209,10 +203,7 @@ def settings(judged_home: Path, tmp_path: Path) -> Settings:
 
 
 def find_marked(settings: Settings, markers: tuple[str, ...] = MARKERS) -> list[str]:
-    """The places where a marker is.
-
-    Files of the home are searched by their bytes, and columns of the lake by what is read from them.
-    """
+    """Where a marker is: files of the home by their bytes, the lake's columns by their values."""
     found = [
         f"{path.relative_to(settings.home)}: {marker}"
         for path in sorted(settings.home.rglob("*"))

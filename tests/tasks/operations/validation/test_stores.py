@@ -1,7 +1,4 @@
-"""The nightly look at the stores.
-
-It covers rows by month against the ledger, the lake's checks, and scheduled runs that did not happen.
-"""
+"""The nightly look at the stores: rows by month, checks, scheduled runs that were missed."""
 
 from __future__ import annotations
 
