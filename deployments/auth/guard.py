@@ -28,7 +28,6 @@ class Guard:
     (503 for the ledger), and only its class is logged.
 
     Args:
-        app: what is guarded.
         name: whose log lines these are.
         read_limit: the most bytes of a request to a path; default `LARGEST_BODY_BYTES` for all.
         advice: the sentence after the limit, where a request was too large.

@@ -162,7 +162,6 @@ class Attempts:
 
     Args:
         key: what signs cookies.
-        address: see above.
         clock: seconds since 1970.
     """
 

@@ -143,7 +143,6 @@ class SimulatedModel:
         gullible: share of answers addressed to the judge that win all stars.
         latency_ms: median time to a reply; latencies are lognormal.
         latency_spread: standard deviation of the latency's logarithm.
-        faults: what goes wrong.
         league: how it plays in a league.
         writing: what a generator does wrong.
     """

@@ -62,7 +62,6 @@ class StoredTable:
     """A ledger table.
 
     Attributes:
-        name: the table's name.
         grain: what one row is.
         columns: in order.
         indexes: what rows are looked for by, besides their key.

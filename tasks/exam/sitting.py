@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from schemas.errors import BudgetError, ProctorError, UsageError
+from schemas.errors import BudgetError, ProctorError
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.closed import close_run
@@ -57,7 +57,6 @@ class SittingReport:
     """What came of sitting a run.
 
     Attributes:
-        run_id: the run.
         session_count: its sessions.
         closed_count: how many are closed now.
         outside_count: open sessions of candidates that sit with their own client.
@@ -333,9 +332,7 @@ def _read_sessions(
     ledger: Ledger, run_id: str, models: Sequence[str] | None
 ) -> tuple[list[Session], frozenset[str]]:
     with ledger.read() as connection:
-        run = sittings.read_run(connection, run_id)
-        if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        run = sittings.require_run(connection, run_id)
         rows = sittings.list_sessions(connection, run_id=run_id)
     if models is not None:
         rows = [row for row in rows if row.model in set(models)]

@@ -25,7 +25,6 @@ class ModelCheck:
     """What was found of a model.
 
     Attributes:
-        model: its name.
         has_key: whether its key variable is set, a program gives its key, or it needs none.
         is_reachable: whether its endpoint replied.
         is_name_known: whether the endpoint knows the model's name; null where it did not get so far.

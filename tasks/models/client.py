@@ -74,7 +74,6 @@ class CallFailed(ProctorError):
     It stays in the ledger as failed; the next command sends it again.
 
     Attributes:
-        call_key: the call.
         error: a short class such as `429`, `timeout`, `cut_stream`, `malformed`.
         attempts: HTTP attempts made.
     """

@@ -118,14 +118,7 @@ def write_tree(podman: Podman, folder: Path) -> None:
 
     The compose file's public images are ours of Debian's packages.
     """
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
-    ).stdout
-    for name in listed.decode().split("\0"):
-        if name and (ROOT / name).is_file():
-            target = folder / "tree" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target)
+    bare.copy_tree(ROOT, folder / "tree")
     compose: dict[str, Any] = yaml.safe_load(podman.compose_file.read_text())
     for name, words in IMAGES.items():
         compose["services"][name] |= {"image": "localhost/proctor-parts", "entrypoint": words, "command": []}

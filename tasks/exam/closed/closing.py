@@ -49,8 +49,7 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
     Raises UsageError for an unknown run and GateError when sessions are still to be sat.
     """
     with ledger.write() as connection:
-        if sittings.read_run(connection, run_id) is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        sittings.require_run(connection, run_id)
         counts = sittings.count_sessions(connection, run_id)
         unfinished = sum(count for status, count in counts.items() if status != "closed")
         if unfinished:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from schemas.errors import UsageError
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
 from tasks.exam.closed.lake_rows import (
@@ -69,9 +68,7 @@ def iter_landings(
     an unknown run.
     """
     with ledger.read() as connection:
-        run = sittings.read_run(connection, run_id)
-        if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        run = sittings.require_run(connection, run_id)
         sessions = closed.list_closed_sessions(connection, run_id)
         set_ids = closed.list_run_sets(connection, run_id)
     landed_sessions = find_landed("sessions", [row.session_id for row in sessions])
@@ -200,10 +197,9 @@ def _count_questions(session: ClosedSession) -> int:
 def _read_sessions(connection: Connection, sessions: Sequence[ClosedSession]) -> list[Batch]:
     """Everything of these sessions, one batch per session and table."""
     by_id = {session.session_id: session for session in sessions}
-    paid = [describe_call(row, by_id[row["unit"]]) for row in calls.read_call_rows(connection, list(by_id))]
-    units = [str(row["unit"]) for row in paid]
-    for call in paid:
-        del call["unit"]
+    rows = calls.read_call_rows(connection, list(by_id))
+    paid = [describe_call(row, by_id[row["unit"]]) for row in rows]
+    units = [str(row["unit"]) for row in rows]
     return [
         *_read_sittings(connection, sessions),
         *_group_by("llm_calls", paid, units, [name for name in by_id if name in set(units)]),

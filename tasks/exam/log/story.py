@@ -72,8 +72,7 @@ class Story:
 
 def tell_run(connection: Connection, run_id: str, language: Language = "en") -> Story:
     """The story of a run; raises UsageError for an unknown one."""
-    if sittings.read_run(connection, run_id) is None:
-        raise UsageError(f"There is no run {run_id!r}. `proctor runs` lists all.")
+    sittings.require_run(connection, run_id)
     rows = sittings.list_sessions(connection, run_id=run_id)
     reasons = {row.session_id: row.close_reason for row in rows}
     counts = access.count_steps(connection, run_id)

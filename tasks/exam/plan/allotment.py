@@ -11,7 +11,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from tasks.exam.plan.fingerprint import list_changes
 from tasks.exam.plan.linking import LinkForecast, forecast_link
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class SatSet(NamedTuple):
+@dataclass(frozen=True)
+class SatSet:
     """A set that the run's sessions sit.
 
     Attributes:
         set_number: its number in the season.
-        set_id: its name.
         is_new: whether this run draws it.
         question_count: its lineages.
         anchor_count: how many of them other organisations have answered before; null for a set of an earlier run.
@@ -68,10 +68,6 @@ class PlannedSession:
     question_count: int
     fingerprint: str = ""
 
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
 class Refusal:
@@ -79,7 +75,6 @@ class Refusal:
 
     Attributes:
         organisation: their owner, as people know it.
-        candidates: their names.
         reason: one sentence with the numbers.
         shortfalls: disciplines of which the organisation has too few left; empty where a limit refused them.
     """
@@ -89,21 +84,12 @@ class Refusal:
     reason: str
     shortfalls: tuple[Shortfall, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {
-            **self.__dict__,
-            "candidates": list(self.candidates),
-            "shortfalls": [dict(short.__dict__) for short in self.shortfalls],
-        }
-
 
 @dataclass(frozen=True)
 class SetRenewal:
     """A reference that answers sets again which it has answered before.
 
     Attributes:
-        model: the reference.
         set_count: sets that it answers again.
         changed: what has changed since (`endpoint`, `parameters`, …); empty where it was asked for.
     """
@@ -112,10 +98,6 @@ class SetRenewal:
     set_count: int
     changed: tuple[str, ...]
 
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {**self.__dict__, "changed": list(self.changed)}
-
 
 @dataclass
 class Allotment:
@@ -123,12 +105,9 @@ class Allotment:
 
     Attributes:
         new_sets: sets to be drawn, with their questions.
-        sets: every set that is sat.
         lineages: set → its lineages.
         claims: (organisation key, set) of every organisation whose candidates sit the set.
         reference_claims: the same of organisations that meet it in sittings of the reference only.
-        sessions: all sessions.
-        refused: who is not examined.
         renewed: which references answer again what they have answered.
         left: organisation key → discipline → lineages that it has not met after this run.
         state: what the ledger said before.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tasks.exam.plan.due import Schedule, add_months
 from tasks.exam.plan.shares import ShareRule
@@ -41,10 +41,6 @@ class Forecast:
     months_left: Mapping[str, int | None]
     scarcest: str
     bearable_months: int | None
-
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {**self.__dict__, "sets_left": dict(self.sets_left), "months_left": dict(self.months_left)}
 
 
 def forecast_runs(

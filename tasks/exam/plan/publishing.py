@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
 from schemas.ledger.exam import Run, Session
@@ -12,7 +12,7 @@ from tasks.exam.plan.bank import draw_order, make_set_key
 from tasks.exam.plan.key_balance import weigh_keys
 from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
-from tasks.exam.plan.run_plan import RunPlan, parse_published
+from tasks.exam.plan.run_plan import RunPlan, describe, parse_published
 from tasks.exam.plan.shares import BankTooSmall
 from tasks.exam.public.bank import SealedBank, seal_bank
 from tasks.exam.public.draws import write_draw
@@ -34,6 +34,13 @@ if TYPE_CHECKING:
 
 # Which draw a run had: 2 is that of docs/verify.md.
 DRAW_FORM: Final = 2
+# What a session has none of before it is opened.
+_LATER: Final[dict[str, Any]] = dict.fromkeys(
+    (
+        *("lease_hash", "lease_expires_at", "access_hash", "opened_at", "closed_at"),
+        *("deadline_at", "question_s", "close_reason"),
+    )
+)
 # What of a plan somebody agrees to.
 _ASKED: Final = (
     "month",
@@ -80,7 +87,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
     bank = seal_bank(request.index, request.rows, request.public)
     try:
         with ledger.write() as connection:
-            if not plans.claim_run(connection, _describe_run(request, now_text())):
+            if not plans.claim_run(connection, _describe_run(plan)):
                 check_same_run(_read_claimed(connection, request), names)
                 return plan.run_id
             plans.lock_season(connection, request.season)
@@ -126,6 +133,13 @@ def describe_request(plan: RunPlan) -> Request:
     return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
 
 
+def _describe_run(plan: RunPlan) -> Run:
+    """The row of a run that begins; what it takes of the plan follows from the request alone."""
+    names = [column.name for column in Run.stored.columns]
+    later: dict[str, Any] = {"status": "open", "planned_at": now_text(), "closed_at": None}
+    return Run(**later, **{name: getattr(plan, name) for name in names if name not in later})
+
+
 def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:
     row = ledger_exam.read_run(connection, request.run_id)
     if row is None:
@@ -165,26 +179,6 @@ def _describe_pictures(request: PlanRequest, contents: dict[str, BareQuestion]) 
     }
 
 
-def _describe_run(request: PlanRequest, at: str) -> Run:
-    references = [sitter.model for sitter in request.references]
-    return Run(
-        run_id=request.run_id,
-        month=request.month,
-        season=request.season,
-        bank_version=request.index.bank_version,
-        reference_model=references[0],
-        bridged_reference=references[1] if len(references) > 1 else None,
-        repetition=request.repetition,
-        set_size=request.set_size,
-        policy=request.policy,
-        budget_usd=request.budget_usd,
-        status="open",
-        is_simulated=request.is_simulated,
-        planned_at=at,
-        closed_at=None,
-    )
-
-
 def _write_plan(
     connection: Connection, request: PlanRequest, plan: RunPlan, allotment: Allotment, bank: SealedBank
 ) -> None:
@@ -218,7 +212,7 @@ def _write_plan(
                 }
                 for name, model in request.models.items()
             },
-            "sessions": [session.describe() for session in plan.sessions],
+            "sessions": describe(plan.sessions),
         },
     )
     plans.write_sets(
@@ -271,28 +265,12 @@ def _write_plan(
         connection,
         [
             Session(
-                session_id=session.session_id,
+                **{name: value for name, value in describe(session).items() if name != "set_number"},
                 run_id=plan.run_id,
-                set_id=session.set_id,
-                user_id=session.user_id,
-                model=session.model,
-                organisation=session.organisation,
-                prompt_style=session.prompt_style,
-                repeat=session.repeat,
-                is_reference=session.is_reference,
                 is_simulated=plan.is_simulated,
                 is_outside=session.model in request.outside,
-                fingerprint=session.fingerprint,
                 pending_window=1 if session.model in request.outside else request.pending_window,
-                question_count=session.question_count,
-                lease_hash=None,
-                lease_expires_at=None,
-                access_hash=None,
-                opened_at=None,
-                closed_at=None,
-                deadline_at=None,
-                question_s=None,
-                close_reason=None,
+                **_LATER,
             )
             for session in plan.sessions
         ],

@@ -47,7 +47,6 @@ class ExamProtocol:
 
     Args:
         ledger: where everything is kept.
-        keys: signing keys of the tokens.
         rules: how sessions are held.
         clock: seconds since 1970: the ledger's (`clock_of`); a plain function, as tests give, is believed.
         heads: signs the log's head when a session ends, and receipts for outside candidates; null signs nothing.
@@ -107,15 +106,15 @@ class ExamProtocol:
 
         Raises ExamError 409 (`already_answered`, `not_delivered`, `too_late`), 422, and those of next_question.
         """
-        return self._acknowledge(await self._perform_async(self._moves.answer(token, lease, seq, answer)))[0]
+        move = self._moves.answer(token, lease, seq, answer, wants_next=False)
+        return self._acknowledge(await self._perform_async(move))[0]
 
     async def submit_and_next(
         self, token: str, lease: Lease, seq: int, answer: Answer
     ) -> tuple[Receipt, Put | None]:
         """Both in one transaction; the question is a new one, or null when none is left to hand out."""
-        return self._acknowledge(
-            await self._perform_async(self._moves.answer_and_ask(token, lease, seq, answer))
-        )
+        move = self._moves.answer(token, lease, seq, answer, wants_next=True)
+        return self._acknowledge(await self._perform_async(move))
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
         """All questions handed out and not answered, in order: what an in-house holder resumes with."""

@@ -175,23 +175,15 @@ class Moves:
 
         return Move("next", token, lease.session_id, operation)
 
-    def answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Accepted]:
-        """Store an answer."""
+    def answer(
+        self, token: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool
+    ) -> Move[Accepted]:
+        """Store an answer and, where that is wanted, hand out the next question."""
 
         def operation(connection: Connection) -> Accepted:
-            return self._accept(connection, token, lease, seq, answer, action="submit", wants_next=False)
+            return self._accept(connection, token, lease, seq, answer, wants_next=wants_next)
 
-        return Move("submit", token, lease.session_id, operation)
-
-    def answer_and_ask(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Accepted]:
-        """Store an answer and hand out the next question."""
-
-        def operation(connection: Connection) -> Accepted:
-            return self._accept(
-                connection, token, lease, seq, answer, action="submit_and_next", wants_next=True
-            )
-
-        return Move("submit_and_next", token, lease.session_id, operation)
+        return Move(_name_answering(wants_next=wants_next), token, lease.session_id, operation)
 
     def list_pending(self, token: str, lease: Lease) -> Move[list[Put]]:
         """Everything handed out and not answered."""
@@ -229,7 +221,6 @@ class Moves:
         seq: int,
         answer: Answer,
         *,
-        action: str,
         wants_next: bool,
     ) -> Accepted:
         now = self._clock()
@@ -256,7 +247,13 @@ class Moves:
             connection,
             claims,
             seat,
-            Entry(action, seq=seq, answer_hash=answer_hash, digest=digest_response(row), accessed_at=at),
+            Entry(
+                _name_answering(wants_next=wants_next),
+                seq=seq,
+                answer_hash=answer_hash,
+                digest=digest_response(row),
+                accessed_at=at,
+            ),
         )
         receipt = Receipt(seq, answered, seat.question_count, is_closed, lease.session_id, answer_hash)
         if is_closed:
@@ -347,6 +344,10 @@ class Moves:
 
     def _window(self, seat: seats.Seat) -> int:
         return int(seat.pending_window) if self._is_in_house else 1
+
+
+def _name_answering(*, wants_next: bool) -> str:
+    return "submit_and_next" if wants_next else "submit"
 
 
 def _check_place(seat: seats.Seat, seq: int, clock: Clock) -> None:

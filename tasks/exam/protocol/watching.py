@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
@@ -10,7 +11,7 @@ from schemas.ledger.trust import Approval
 from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
-from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
+from tasks.exam.protocol.words import FOR_EXAMINERS, Quota, SessionStatus, SessionSummary
 from tasks.running.approvals import Request, TwoPersons, Unapproved, ask, use_approval
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.exam import seats, sittings
@@ -90,38 +91,14 @@ def list_sessions(
         is_examiner = user.role != "candidate"
         check_role(user, claims, "read_sessions" if is_examiner else "list_own_sessions")
         add_entry(connection, Entry("list", claims.user_id))
-        if is_examiner:
-            rows = sittings.list_sessions(connection, run_id=run_id, after=after, limit=limit)
-            return [
-                SessionSummary(
-                    row.session_id,
-                    row.status,
-                    row.prompt_style,
-                    row.question_count,
-                    row.answered_count,
-                    row.deadline_at,
-                    row.run_id,
-                    row.model,
-                    row.organisation,
-                    row.repeat,
-                    row.is_reference,
-                )
-                for row in rows
-            ]
-        rows = sittings.list_sessions(
-            connection, user_id=claims.user_id, session_id=claims.session_id, after=after, limit=limit
+        whose = (
+            {"run_id": run_id}
+            if is_examiner
+            else {"user_id": claims.user_id, "session_id": claims.session_id}
         )
-        return [
-            SessionSummary(
-                row.session_id,
-                row.status,
-                row.prompt_style,
-                row.question_count,
-                row.answered_count,
-                row.deadline_at,
-            )
-            for row in rows
-        ]
+        rows = sittings.list_sessions(connection, **whose, after=after, limit=limit)
+        shown = [one.name for one in fields(SessionSummary) if is_examiner or one.name not in FOR_EXAMINERS]
+        return [SessionSummary(**{name: getattr(row, name) for name in shown}) for row in rows]
 
     return Move("list", token, None, operation)
 

@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from warehouse.stores.files import flush_path
+
 # What a killed process left is swept away by the next that writes there, once nobody can be writing it any more.
 _LEFT_S: Final = 3600
 
@@ -51,7 +53,7 @@ def _write_pieces(path: Path, pieces: Iterable[bytes]) -> str:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    flush_path(path.parent)
     return whole.hexdigest()
 
 
@@ -60,14 +62,6 @@ def iter_lines(path: Path) -> Iterator[Any]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _sweep(folder: Path) -> None:

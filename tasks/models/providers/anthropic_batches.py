@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.anthropic_messages import parse_message, write_request
-from tasks.models.providers.failures import ask_sdk, read_status_failure, split_lines
+from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
 from tasks.models.replies import Failure, ParsedReply, cut_reply
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class AnthropicBatches:
         """What stands for a batch in the id of its first result; null where it is not ours."""
         async with self._open_results(provider_batch_id) as pieces:
             async for raw in split_lines(pieces):
-                line = None if raw is None else _read_line(raw)
+                line = None if raw is None else read_result_line(raw)
                 return None if line is None else str(line["custom_id"])[_KEY_LENGTH:]
         return None
 
@@ -167,7 +167,7 @@ class AnthropicBatches:
             async for raw in split_lines(pieces):
                 if raw is None:
                     return BatchResults(list(lines.values()), False)
-                line = _read_line(raw)
+                line = read_result_line(raw)
                 key = None if line is None else _unpack_key(str(line["custom_id"]))
                 if line is None or key is None or key in lines:
                     continue
@@ -248,15 +248,6 @@ def _unpack_key(custom_id: str) -> str | None:
         return base64.urlsafe_b64decode(custom_id[:_KEY_LENGTH] + "=").hex()
     except ValueError:
         return None
-
-
-def _read_line(raw: bytes) -> Mapping[str, Any] | None:
-    """A line of results; null for one that cannot be read."""
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str) else None
 
 
 def _parse_outcome(line: Mapping[str, Any]) -> ParsedReply | Failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import UTC, datetime
@@ -118,6 +119,15 @@ def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -
         status_code=status,
         is_bill_unknown=status >= 500,
     )
+
+
+def read_result_line(raw: bytes) -> Mapping[str, Any] | None:
+    """A line of a batch's results, with its `custom_id`; None for one that cannot be read."""
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str) else None
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:

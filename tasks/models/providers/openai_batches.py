@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
-from tasks.models.providers.failures import ask_sdk, read_status_failure, split_lines
+from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
 from tasks.models.replies import Failure, ParsedReply, build_reply, cut_reply, note_cached, read_text
 
 if TYPE_CHECKING:
@@ -150,13 +150,8 @@ async def _ask(asked: Awaitable[T]) -> T | Failure:
 
 def _parse_line(raw: bytes, status: str) -> BatchLine | None:
     """What a line says of a call; null for one that cannot be read."""
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str):
-        return BatchLine(data["custom_id"], _parse_outcome(data, status))
-    return None
+    data = read_result_line(raw)
+    return None if data is None else BatchLine(data["custom_id"], _parse_outcome(data, status))
 
 
 def _parse_outcome(data: Mapping[str, Any], status: str) -> ParsedReply | Failure:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError
 from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import find_refusal, read_last_editions
@@ -34,8 +34,6 @@ class ArchivableRun:
     """A run of which the ledger still has rows.
 
     Attributes:
-        run_id: the run.
-        month: its month.
         sessions: sessions whose rows are there.
         refusal: why they must stay for now, in a sentence; null where they may go.
     """
@@ -51,7 +49,6 @@ class Archived:
     """What left the ledger.
 
     Attributes:
-        run_id: the run.
         rows: how many rows, by table of the ledger.
     """
 
@@ -68,8 +65,8 @@ def plan_archive(
     would let one go.
     """
     with ledger.read() as connection:
-        if run_id and sittings.read_run(connection, run_id) is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor runs` lists all.")
+        if run_id:
+            sittings.require_run(connection, run_id)
         closed_counts = closed.count_closed_sessions(connection)
     settled = dict(lake.read("settled_runs").rows())
     editions = read_last_editions(lake)

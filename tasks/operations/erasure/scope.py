@@ -61,8 +61,6 @@ class RunErasure:
     """What would be erased of a run.
 
     Attributes:
-        run_id: the run.
-        month: its month.
         editions: what was published of it.
         sessions: the sessions whose texts would go.
         answer_count: answers in them.

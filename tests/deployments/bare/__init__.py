@@ -81,6 +81,16 @@ def run(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
     return done  # type: ignore[no-any-return]
 
 
+def copy_tree(root: Path, folder: Path) -> None:
+    """Copy a working tree as a checkout would have it."""
+    listed = run("git", "ls-files", "-z", "-co", "--exclude-standard", cwd=root).stdout
+    for name in listed.split("\0"):
+        if name and (root / name).is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, target)
+
+
 def make_root(folder: Path) -> Path:
     """A bare Debian root, as its installer leaves one, with this machine's ways to packages."""
     root = folder / "base"

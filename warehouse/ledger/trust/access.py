@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, RowMapping, func, or_, select, text
+from sqlalchemy import Connection, Row, RowMapping, Select, func, or_, select, text
 
 from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.inserting import insert_into
@@ -45,6 +45,14 @@ def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
         last = page[-1].number
 
 
+def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
+    """The allowed entries of these actions with these values; without `seq`, those about no question."""
+    query = select(access_log).where(access_log.c.action.in_(actions), access_log.c.http_status == 200)
+    for name, value in ({"seq": None} | values).items():
+        query = query.where(access_log.c[name] == value)
+    return query
+
+
 def read_session_entries(connection: Connection, session_id: str) -> list[Row[Any]]:
     """The entries of a session in order."""
     query = select(access_log).where(access_log.c.session_id == session_id)
@@ -53,18 +61,8 @@ def read_session_entries(connection: Connection, session_id: str) -> list[Row[An
 
 def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:
     """The allowed entries of these actions with a target, in its order, then the log's."""
-    query = (
-        select(access_log)
-        .where(
-            access_log.c.action.in_(actions),
-            access_log.c.target.is_not(None),
-            access_log.c.seq.is_(None),
-            access_log.c.number.is_not(None),
-            access_log.c.http_status == 200,
-        )
-        .order_by(access_log.c.target, access_log.c.access_id)
-    )
-    yield from connection.execute(query)
+    query = select_entries(actions).where(access_log.c.target.is_not(None), access_log.c.number.is_not(None))
+    yield from connection.execute(query.order_by(access_log.c.target, access_log.c.access_id))
 
 
 def read_run_entries(connection: Connection, run_id: str) -> list[Row[Any]]:

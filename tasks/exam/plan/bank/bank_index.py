@@ -34,7 +34,6 @@ class BankIndex:
     A lineage is known by its position. The disciplines follow each other.
 
     Attributes:
-        bank_version: its version.
         lineage_uuids: lineage by position; sorted within a discipline.
         positions: lineage → its position.
         spans: discipline → first position and the one after the last.

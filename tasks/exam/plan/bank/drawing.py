@@ -27,7 +27,6 @@ class DrawnQuestion:
 
     Attributes:
         lineage_uuid: its lineage.
-        question_uuid: the question.
         discipline: the stratum.
         position: the lineage's position in the bank index.
         slot: the slot of the lineage that holds it.

@@ -185,7 +185,6 @@ class VerifiedTokens:
     once a second, whatever the number of calls.
 
     Args:
-        keys: signing keys.
         clock: seconds since 1970.
         tick: seconds of a clock that never goes back.
     """

@@ -37,7 +37,6 @@ class Commitment:
     """A run that is committed to and waits for its beacon.
 
     Attributes:
-        plan: its plan.
         entry: the number of its entry in the public log.
         beacon: what the entry says of the beacon.
         told: what became of the log's head with the witnesses of the settings.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from schemas.settings import Settings
+from warehouse.stores.files import flush_path
 
 LOG: Final = "log.jsonl"
 HEADS: Final = "heads.jsonl"
@@ -49,11 +50,7 @@ def write_durably(descriptor: int, data: bytes, folder: Path) -> None:
     while view:
         view = view[os.write(descriptor, view) :]
     os.fsync(descriptor)
-    parent = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(parent)
-    finally:
-        os.close(parent)
+    flush_path(folder)
 
 
 def copy_logs(source: Path, target: Path) -> None:
