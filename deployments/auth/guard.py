@@ -99,10 +99,7 @@ class Guard:
 
 
 def has_zero(value: object) -> bool:
-    """Whether a text in it holds the character zero.
-
-    PostgreSQL keeps that character in no text, and DuckDB finds it in none.
-    """
+    """Whether a text in it holds the character zero, which PostgreSQL and DuckDB do not take."""
     if isinstance(value, Mapping):
         return any(has_zero(part) for pair in value.items() for part in pair)
     if isinstance(value, list | tuple):

@@ -48,10 +48,7 @@ def hash_password(password: str) -> str:
 
 
 def check_password(stored: str | None, password: str) -> bool:
-    """Whether the password fits.
-
-    The check takes as long for a user who does not exist, so that names cannot be probed.
-    """
+    """Whether the password fits, as slowly for who does not exist: names cannot be probed."""
     try:
         return _hasher.verify(stored or prepare_dummy(), password) and stored is not None
     except (VerificationError, InvalidHashError):
@@ -60,10 +57,7 @@ def check_password(stored: str | None, password: str) -> bool:
 
 @lru_cache(maxsize=1)
 def prepare_dummy() -> str:
-    """The hash that stands for users who do not exist.
-
-    It is made before the first of them asks, who would otherwise wait twice as long.
-    """
+    """The hash that stands for users who do not exist, made before the first of them asks."""
     return _hasher.hash("nobody's password")
 
 

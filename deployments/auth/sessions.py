@@ -70,10 +70,7 @@ class Sessions:
         self._clock = clock
 
     def start(self, user_id: str, kind: str = OWN_KIND, teams: Sequence[str] = ()) -> str:
-        """A new session of somebody whom that kind recognised; returns the value of its cookie.
-
-        `teams` are those that their claims give them.
-        """
+        """A new session of who was recognised, with their claims' `teams`; its cookie's value."""
         session_id, now = f"{kind}:{secrets.token_urlsafe(32)}", self._clock()
         expires = int(now + SESSION_S)
         with self._ledger.write() as connection:
@@ -109,10 +106,7 @@ class Sessions:
         return f"{signed}.{self._sign(f'device {user_id}', signed)}"
 
     def read_device(self, cookie: str | None, user_id: str) -> str | None:
-        """The name of a browser that has signed in with this account.
-
-        None for any other browser, and after half a year.
-        """
+        """The name of a browser that signed in with this account within half a year; else None."""
         signed, _, signature = (cookie or "").rpartition(".")
         name, _, expires = signed.partition(".")
         if not signed or not is_equal(signature, self._sign(f"device {user_id}", signed)):

@@ -114,10 +114,7 @@ def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
 
 
 def rate_round(ledger: Ledger, lake: Lake, bank: pl.DataFrame, name: str, raters: Sequence[str]) -> int:
-    """Let every rater give stars for what is theirs in a round; returns how many were given now.
-
-    Disputes are settled in a second pass.
-    """
+    """Let each rater give stars in a round, disputes in a second pass; how many were given."""
     marker = ErrorlessMarker(bank)
 
     def choose(rater: str, item: MarkItem) -> str:

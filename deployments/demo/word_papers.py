@@ -183,10 +183,7 @@ def _relationships(targets: list[tuple[str, str]]) -> str:
 
 
 def render_pdf(paper: Paper) -> bytes:
-    """Render the paper as a PDF whose text can be read.
-
-    Raises DocumentError when a Chinese paper is wanted and LibreOffice is not installed or fails.
-    """
+    """The paper as a PDF with readable text; DocumentError where LibreOffice lacks or fails."""
     if paper.language == "zh":
         return _converted_by_libreoffice(paper)
     return _set_by_reportlab(paper)

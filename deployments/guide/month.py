@@ -637,10 +637,7 @@ def _count_originals(talk: Talk) -> dict[str, int]:
 
 
 def _count_drawable() -> tuple[dict[str, int], int]:
-    """Questions of papers that sets may have, by discipline, and how many they may not.
-
-    Those have pictures, beyond the share of the setting.
-    """
+    """Questions of papers that sets may have, by discipline; how many pictures keep out."""
     from warehouse.lake import open_lake
 
     share = load_settings().picture_share

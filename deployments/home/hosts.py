@@ -104,10 +104,7 @@ def accept_files(settings: Settings, names: list[str]) -> list[SharedFile]:
 
 
 def check_token_keys(settings: Settings, ledger: Ledger) -> None:
-    """Pass when the keys that sign tokens are the installation's. Raises UsageError.
-
-    These keys are all that the exam API needs to share.
-    """
+    """Pass when the token keys, all that the exam API shares, are the installation's."""
     if not ledger.is_sqlite:
         check_shared_files(settings, ledger, (EXAM_KEYS,))
 

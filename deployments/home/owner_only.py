@@ -51,10 +51,7 @@ def close_home(home: Path) -> str | None:
 
 
 def list_lax_files(home: Path, *, without_secrets: bool = False) -> list[Path]:
-    """Files and folders of a home that others may read, change or enter.
-
-    The home itself comes first. Links are not followed.
-    """
+    """Files and folders of a home, itself first, that others may read, change or enter."""
     found = [home] if _is_open_to_others(home) else []
     for folder, folders, names in os.walk(home):
         if without_secrets and Path(folder) == home:

@@ -1,7 +1,4 @@
-"""Numbers of a server's calls for Prometheus: how many, of which route, how long they took.
-
-They hold no name of a person, no address and no content.
-"""
+"""Numbers of a server's calls for Prometheus; no name of a person, address or content."""
 
 from __future__ import annotations
 

@@ -123,10 +123,7 @@ class ConnectionTable:
             self._sweep = asyncio.get_running_loop().call_later(_SWEEP_S, self._look)
 
     def _make_place(self) -> bool:
-        """Cut off the oldest half-open request of the address that has most of them.
-
-        Where there is none, a connection that waits for nothing is cut off.
-        """
+        """Cut off the busiest address's oldest half-open request, else an idle connection."""
         if self._half_open:
             most = max(self._half_open.values(), key=len)
             next(iter(most)).cut_off()

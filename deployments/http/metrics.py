@@ -37,10 +37,7 @@ METRICS_HOST: Final = "127.0.0.1"
 
 
 class RunMetrics(Collector):
-    """Numbers of runs, read when somebody asks for them.
-
-    They count runs of flows, runs of the exam that are open, and scheduled runs that did not happen.
-    """
+    """Numbers of flow runs, open runs of the exam and missed runs, read when asked for."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger

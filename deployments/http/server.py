@@ -1,7 +1,6 @@
 """A server as a process.
 
 It tells where it listens, writes a line per call, and ends quietly. A line on standard output per call.
-
 Strangers have a fixed number of lines a minute; calls beyond it are counted in one line.
 """
 
@@ -123,10 +122,7 @@ def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
 
 
 def _write_own_lines(*, as_json: bool) -> None:
-    """Send the lines of our own parts and of uvicorn to standard error.
-
-    They are written in the form that the settings name, and with nothing of a traceback.
-    """
+    """Send our lines and uvicorn's to standard error, as settings say, without tracebacks."""
     for name in ("proctor", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [one for one in logger.handlers if not isinstance(one, ServerLines)]

@@ -30,10 +30,7 @@ _OPEN = ("validating", "in_progress", "cancelling")
 
 
 class BatchDesk:
-    """The files and batches of one server.
-
-    `created` counts the batches that were ever created: who pays twice creates two.
-    """
+    """Files and batches of one server; `created` counts batches: who pays twice creates two."""
 
     def __init__(self, traits: BatchTraits, complete: Completer, folder: Path | None = None) -> None:
         self.traits = traits

@@ -133,10 +133,7 @@ def write_paraphrase(stem: str) -> str:
 
 
 def split_paragraphs(text: str) -> list[dict[str, object]]:
-    """A reader's guess at a paper without numbers.
-
-    Paragraphs are separated by blank lines; options and answers are recognised by their letters.
-    """
+    """A guess at a paper without numbers: by blank lines, options and answers by letters."""
     questions: list[dict[str, object]] = []
     for paragraph in re.split(r"\n\s*\n", text):
         options: list[Option] = []

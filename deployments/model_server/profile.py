@@ -1,9 +1,7 @@
 """The profile of a simulated server.
 
 It says who answers there, how well, how fast, and what goes wrong. Draws that depend on nothing but what is
-asked.
-
-The same request always meets the same luck.
+asked. The same request always meets the same luck.
 """
 
 from __future__ import annotations
@@ -204,10 +202,7 @@ def read_profile(path: Path) -> ServerProfile:
 
 
 def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> ServerProfile:
-    """A profile from plain data.
-
-    The data holds `seed`, `defaults` (fields of every model), `batches` and `models`.
-    """
+    """A profile from plain data: `seed`, `defaults` of every model, `batches`, `models`."""
     defaults = content.get("defaults") or {}
     entries = content.get("models")
     if not isinstance(entries, Mapping) or not entries:

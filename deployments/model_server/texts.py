@@ -54,10 +54,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] =
 
 
 def write_text_answer(model: SimulatedModel, prompt: str, draw: str, seed: str) -> str | None:
-    """The candidate's answer to a prompt that asks for a text or a calculation; else None.
-
-    The text that is asked for is one of some length.
-    """
+    """The candidate's answer to a prompt that asks for a text or a calculation; else None."""
     accuracy = model.accuracy["default"]
     place = (seed, model.name, prompt, draw)
     if _is_calculation(prompt):

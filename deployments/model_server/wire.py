@@ -102,10 +102,7 @@ async def send_whole(
     usage: dict[str, int] | None,
     fault: str | None,
 ) -> web.StreamResponse:
-    """Send a completion at once.
-
-    `malformed` halves it; `cut_stream` drops the connection in the middle of it.
-    """
+    """Send a completion at once; `malformed` halves it, `cut_stream` drops the connection."""
     body = json.dumps(build_reply(model, completion, usage), ensure_ascii=False).encode()
     if fault == "malformed":
         body = body[: len(body) // 2]

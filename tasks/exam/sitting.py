@@ -41,10 +41,7 @@ SESSIONS_PER_CALL = 2
 
 @dataclass(frozen=True)
 class SittingFailure:
-    """A session that stays open, and why.
-
-    `is_pending` is set where nothing failed, and calls of the session are in a provider's batch.
-    """
+    """A session that stays open, and why; `is_pending`: nothing failed, a batch has its calls."""
 
     session_id: str
     model: str

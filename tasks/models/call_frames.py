@@ -44,10 +44,7 @@ _COPIED = (
 
 
 def read_call_frames(ledger: Ledger, months: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Rows of `llm_calls` by unit; `months` gives the month of every unit asked for.
-
-    A unit without calls has an empty frame.
-    """
+    """Rows of `llm_calls` by unit, none for one without calls; `months` has each unit's."""
     rows: dict[str, list[dict[str, object]]] = {unit: [] for unit in months}
     with ledger.read() as connection:
         calls: Sequence[Mapping[str, object]] = [

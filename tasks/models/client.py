@@ -112,10 +112,7 @@ class CallRequest:
 
 @dataclass(frozen=True)
 class CallReply:
-    """What came back.
-
-    `cost_usd` is the cost of this reply, also when it is replayed: it was paid once.
-    """
+    """What came back; `cost_usd` is that of this reply, paid once, also when it is replayed."""
 
     call_key: str
     text: str

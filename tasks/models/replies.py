@@ -121,10 +121,7 @@ def cut_reply(reply: ParsedReply, most: int) -> ParsedReply:
 
 
 def compute_status(reply: ParsedReply) -> Literal["answered", "empty", "refused", "truncated"]:
-    """What became of the answer.
-
-    A reply that was cut at the token limit is truncated even when no text was left.
-    """
+    """What became of the answer; cut at the token limit it is truncated, even without a text."""
     if reply.is_refusal or reply.finish_reason in _REFUSING:
         return "refused"
     if reply.finish_reason in _CUT or (reply.whole is not None and "text" in reply.whole):

@@ -28,10 +28,7 @@ def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
 
 
 def read_report_rows(folder: Path) -> Iterator[StageRow]:
-    """Each file below a folder with its hash, the moment in a page's footer left out.
-
-    The same report written again changes nothing.
-    """
+    """Each file below a folder with its hash, moments in footers left out: again, the same."""
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".html":
             page = _MOMENT.sub(b"</p>", path.read_bytes())

@@ -305,10 +305,7 @@ async def _fetch(http: httpx.AsyncClient, address: str) -> Json:
 
 
 async def _send(http: httpx.AsyncClient, request: httpx.Request) -> tuple[int, Json]:
-    """Status and JSON object of a reply.
-
-    Raises SignInFault where it is none, or larger than a provider's is.
-    """
+    """Status and JSON object of a reply; SignInFault where it is none, or too large."""
     import httpx
 
     text = bytearray()

@@ -44,10 +44,7 @@ class ClosingReport:
 
 
 def close_run(ledger: Ledger, run_id: str) -> bool:
-    """Close a run whose sessions are all closed; false when it was closed before.
-
-    Raises UsageError for an unknown run and GateError when sessions are still to be sat.
-    """
+    """Close a run whose sessions are all closed; false when it was. UsageError, GateError else."""
     with ledger.write() as connection:
         sittings.require_run(connection, run_id)
         counts = sittings.count_sessions(connection, run_id)

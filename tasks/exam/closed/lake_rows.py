@@ -74,10 +74,7 @@ def describe_allocation(session: ClosedSession, row: Mapping[str, Any]) -> dict[
 def describe_response(
     session: ClosedSession, row: Mapping[str, Any], question: BareQuestion
 ) -> dict[str, object]:
-    """What a candidate answered, as a row of `responses`; the answer is extracted here.
-
-    For an erased answer no text lands, because none is there.
-    """
+    """A candidate's answer as a row of `responses`, extracted here; of an erased one no text."""
     response = None if row["erasure_id"] is not None else row["response"]
     own = {
         "organisation": session.organisation_name,
@@ -93,10 +90,7 @@ def describe_call(row: RowMapping, session: ClosedSession) -> dict[str, object]:
 
 
 def describe_access(row: RowMapping) -> dict[str, object]:
-    """An entry of the audit log as a row of `access_log`.
-
-    What else the entry fixes stays in the ledger: the entry's hash covers it.
-    """
+    """An entry of the audit log for `access_log`; the entry's hash covers what else it fixes."""
     return _pick("access_log", {**row})
 
 

@@ -1,7 +1,4 @@
-"""Whether the audit log is what was written, and what it fixes is unchanged.
-
-The log is read once, a page at a time; then the sessions, one by one.
-"""
+"""Whether the audit log is what was written, and what it fixes is unchanged."""
 
 from __future__ import annotations
 

@@ -94,10 +94,7 @@ class EndpointAnswerer:
         )
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer of the endpoint.
-
-        Raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key.
-        """
+        """The endpoint's answer; raises NoAnswer after all tries, RegistryError for a missing key."""
         from tasks.models import Failure, attach_pictures, compute_status
         from tasks.models.budget import compute_cost
         from tasks.models.sending import Flight

@@ -41,10 +41,7 @@ class Credentials:
         return self.token != before
 
     async def find_session(self, caller: HttpCaller) -> str:
-        """The session that the token is for, else the first of the user's that is not closed.
-
-        Raises UsageError when there is none.
-        """
+        """The token's session, else the user's first that is not closed; UsageError for none."""
         if not self.token:
             await self.renew(caller, None)
         named = _read_session(self.token)

@@ -179,10 +179,7 @@ class OutsideSitter:
         return following
 
     async def _fetch_pictures(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The question with its pictures as base64, where it has any.
-
-        Raises DoorError for one that is not what the question's hash says.
-        """
+        """The question with its pictures as base64; DoorError for one that its hash does not name."""
         named = question["content"].get("pictures")
         if not named:
             return question

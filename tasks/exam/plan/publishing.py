@@ -110,10 +110,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
 
 
 def check_served(plan: RunPlan) -> None:
-    """Pass when at least one candidate can sit.
-
-    Raises GateError (BankTooSmall where the bank is the reason) with the numbers.
-    """
+    """Pass when a candidate can sit; raises GateError (BankTooSmall) with the numbers."""
     if plan.candidates or not plan.refused:
         return
     reasons = " ".join(refusal.reason for refusal in plan.refused)
@@ -160,10 +157,7 @@ def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str,
 
 
 def _describe_pictures(request: PlanRequest, contents: dict[str, BareQuestion]) -> dict[str, BareQuestion]:
-    """The contents with what their pictures show in words, where somebody said it.
-
-    Raises StoreError for a picture that is lost or changed: its question cannot be put.
-    """
+    """The contents with what pictures show in words; StoreError for a lost or changed picture."""
     shown = {picture.sha256 for bare in contents.values() for picture in bare.pictures}
     if not shown:
         return contents

@@ -82,10 +82,7 @@ class PracticeRoom:
         self._lock = threading.Lock()
 
     def open(self, user_id: str, lease_secret: str | None) -> Lease:
-        """Open the candidate's practice, or resume it.
-
-        Raises ExamError 403 while another holds it, 422 for a weak secret.
-        """
+        """Open the candidate's practice, or resume it; ExamError 403 while held, 422 weak secret."""
         with self._lock:
             now = self._clock()
             seat = self._seats.get(user_id)
@@ -116,10 +113,7 @@ class PracticeRoom:
     def answer(
         self, user_id: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool
     ) -> tuple[Receipt, Put | None, PracticeOutcome]:
-        """Take an answer and say at once how good it is.
-
-        Raises ExamError 409 (`already_answered`, `not_delivered`), 422, and those of a holder.
-        """
+        """Take an answer and say how good it is; ExamError 409, 422, and those of a holder."""
         row = answer.checked(self._longest_response)
         with self._lock:
             seat = self._hold(user_id, lease)
@@ -184,10 +178,7 @@ def read_questions() -> tuple[QuestionContent, ...]:
 
 
 def mark_answer(question: QuestionContent, response: str) -> PracticeOutcome:
-    """How a response to a public question is, with what it should have been.
-
-    Only true/false and choices are compared; a real exam's judge reads the reasons of these as well.
-    """
+    """How a response to a public question is; only true/false and choices are compared."""
     key = "".join(question.answer) if question.question_type == "multiple_choice" else question.answer[0]
     read_as = extract_answer(question.bare, response)
     is_correct = read_as == key if question.question_type in _MARKED else None

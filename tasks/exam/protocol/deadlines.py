@@ -43,10 +43,7 @@ def read_answer_by(delivered_at: str | None, question_s: float | None) -> str | 
 
 
 def check_deadline(seat: Seat, clock: Clock) -> None:
-    """Pass before the session's deadline.
-
-    Raises ExamError 403 after it, ClockError where nothing shows whether it has passed.
-    """
+    """Pass before the session's deadline; ExamError 403, or ClockError where nothing shows."""
     if seat.deadline_at is not None and clock.has_passed(seat.deadline_at, since=seat.planned_at):
         raise ExamError(
             403,

@@ -314,10 +314,7 @@ class Moves:
         return self._put(seat, seq, parse_json(seat.next_content), delivered_at, is_repeat=False)
 
     def _put_again(self, connection: Connection, seat: seats.Seat, seq: int) -> Put:
-        """Put a question that is pending again.
-
-        When it was first handed out is read only where its time is limited.
-        """
+        """Put a pending question again; its delivery is read only where its time is limited."""
         delivered_at = None
         if seat.question_s is not None:
             delivered_at = seats.read_place(connection, seat.session_id, seq).delivered_at
@@ -402,10 +399,7 @@ def _check_signature(seat: seats.Seat, seq: int, answer_hash: str, signature: st
 
 
 def _close(connection: Connection, session_id: str, answered: int, at: str) -> None:
-    """End a session.
-
-    The lease's hash stays, so that its holder may still ask, and learn that the session has finished.
-    """
+    """End a session; the lease's hash stays, so that its holder still learns that it is over."""
     seats.write_session(connection, session_id, status="closed", answered_count=answered, closed_at=at)
     seal_closing(connection, session_id)
     add_closing(connection, session_id)

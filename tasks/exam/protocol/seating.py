@@ -25,10 +25,7 @@ _SHORTEST_LEASE_SECRET: Final = 32
 
 
 def read_own_seat(connection: Connection, claims: Claims, session_id: str, position: int = 0) -> seats.Seat:
-    """The session, with one position, for the candidate that token and ledger agree on.
-
-    What does not exist and what belongs to others is refused with the same words.
-    """
+    """The candidate's own session; what is not there is refused as what is another's."""
     seat = seats.read_seat(connection, session_id, claims.user_id, position)
     if seat is None:
         check_role(users.read_user(connection, claims.user_id), claims, "sit")

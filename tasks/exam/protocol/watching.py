@@ -78,10 +78,7 @@ def list_sessions(
     after: str | None = None,
     limit: int | None = None,
 ) -> Move[list[SessionSummary]]:
-    """The caller's own sessions; for examiners all sessions, or those of a run.
-
-    `limit` of them are returned: those that follow the session `after`.
-    """
+    """The caller's own sessions, or an examiner's; `limit` that follow the session `after`."""
 
     def operation(connection: Connection) -> list[SessionSummary]:
         claims = tokens.read(token, connection)

@@ -171,10 +171,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Questions allocated, handed out but unanswered, and answered.
-
-    `limit` is on those handed out; None means no limit.
-    """
+    """Questions allocated, pending, answered; `limit` (None: no limit) on those handed out."""
 
     allocated: int
     pending: int
@@ -184,10 +181,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class SessionStatus:
-    """Where a session stands.
-
-    `candidate` counts all sessions of its user; `organisation` is shown to examiners only.
-    """
+    """Where a session stands; `candidate` counts its user's, `organisation` for examiners."""
 
     session_id: str
     status: str

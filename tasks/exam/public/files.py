@@ -26,10 +26,7 @@ def encode_line(value: Any) -> str:
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> str:
-    """Write lines to a file that appears whole; returns the SHA-256 as text.
-
-    Each line is ended by a newline. They are written under another name, and the file is then moved to its place.
-    """
+    """Write lines, each with its newline, to a file that appears whole; its SHA-256 as text."""
     return _write_pieces(path, (line.encode() + b"\n" for line in lines))
 
 

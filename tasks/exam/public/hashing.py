@@ -20,10 +20,7 @@ def digest(tag: str, *parts: str | bytes | int) -> bytes:
 
 
 def compute_root(leaves: Iterable[bytes]) -> bytes:
-    """The root of the tree over leaves of 32 bytes; of no leaf it is the SHA-256 of nothing.
-
-    In one pass: a stack of whole subtrees, joined as soon as two have one size.
-    """
+    """The root over leaves of 32 bytes (none: SHA-256 of nothing), in one pass over a stack."""
     sha256 = hashlib.sha256
     stack: list[tuple[int, bytes]] = []
     for leaf in leaves:

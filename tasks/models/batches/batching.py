@@ -232,10 +232,7 @@ class BatchClient(ModelClient):
             self._report_full(full, len(taken), wanted)
 
     def _report_full(self, account: str, taken: int, wanted: list[_Wanted]) -> None:
-        """Report that what an account had no room for goes into a further batch.
-
-        Raises BudgetError where no batch is under way that makes room.
-        """
+        """Report what an account had no room for; BudgetError where no open batch makes room."""
         with self._ledger.read() as connection:
             under_way = [
                 one
@@ -276,10 +273,7 @@ class BatchClient(ModelClient):
         wanted: list[_Wanted],
         limits_usd: Mapping[str, float],
     ) -> tuple[list[_Wanted], str | None]:
-        """Write down calls as this batch's; returns those, and the account that was full.
-
-        They are the calls that nobody else has under way and that every account has room for.
-        """
+        """Write down, as this batch's, free calls with room; those, and the account that was full."""
         by_key = {one.key: one for one in wanted}
         calls = [
             BatchedCall(

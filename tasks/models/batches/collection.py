@@ -262,10 +262,7 @@ class _Collection:
 def _read_outcome(
     batch: CallBatch, model: RegisteredModel, line: BatchLine, worst_usd: float
 ) -> tuple[FinishedCall, float]:
-    """What the ledger keeps of a line, and what the call may have cost beyond its reply.
-
-    `model` is at the batch's prices.
-    """
+    """What the ledger keeps of a line, at the batch's prices, and its cost beyond its reply."""
     outcome = line.outcome
     if isinstance(outcome, Failure):
         return _fail(batch, line.call_key, outcome.error), worst_usd if outcome.is_bill_unknown else 0.0

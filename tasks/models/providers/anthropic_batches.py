@@ -69,10 +69,7 @@ class AnthropicBatches:
         await self.client.close()
 
     def write_line(self, call_key: str, request: Mapping[str, Any]) -> bytes:
-        """A request as batches take it.
-
-        Batches give whole replies only, so what concerns streams is left out. One without a limit of tokens is refused when it is worked on.
-        """
+        """A request as batches take it, without what concerns streams; no limit: refused there."""
         plain = {"max_tokens": 0} | {name: value for name, value in request.items() if name != "stream"}
         named, rest = write_request(plain)
         line = {"custom_id": call_key, "params": {**named, **rest}}
@@ -86,10 +83,7 @@ class AnthropicBatches:
         return f"{_HELD}{name}"
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
-        """Create a batch of held requests, once.
-
-        A failure with `is_bill_unknown` may have created it all the same.
-        """
+        """Create a batch of held requests, once; `is_bill_unknown`: it may have been created."""
         from anthropic.types.messages import MessageBatch
 
         if window != _WINDOW:
@@ -179,10 +173,7 @@ class AnthropicBatches:
 
     @asynccontextmanager
     async def _open_results(self, provider_batch_id: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The results in pieces, from their place at our address.
-
-        The SDK would follow whatever address a reply names, with our key.
-        """
+        """The results from our address: the SDK would follow a reply's, with our key."""
         from anthropic import AsyncStream
 
         stream = await self.client.with_options(max_retries=_RETRIES).get(

@@ -73,10 +73,7 @@ def parse_message(data: object) -> ParsedReply | None:
 def build_message(
     blocks: Sequence[Mapping[str, Any]], stop_reason: object, usage: Mapping[str, Any]
 ) -> ParsedReply:
-    """A reply from its blocks.
-
-    Tokens that are written into a cache have the price of any other token: nothing that is sent asks for it.
-    """
+    """A reply from its blocks; tokens written into a cache, unasked, cost as any other."""
     thinking = [str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking"]
     texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
     read = [count for name in _INPUT_COUNTS if isinstance(count := usage.get(name), int)]

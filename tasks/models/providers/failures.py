@@ -30,10 +30,7 @@ class TooLarge(Exception):
 
 
 async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
-    """What is asked through an SDK, or the failure that its exception stands for.
-
-    `sdk` is a module with the exceptions that `openai` and `anthropic` share by name, over aiohttp as transport.
-    """
+    """What is asked through an SDK (`openai`, `anthropic`), or its exception as a failure."""
     import aiohttp
     import httpx2
 
@@ -88,10 +85,7 @@ async def _limit_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
-    """The lines of a file that comes in pieces; null, and an end, where the file is too large.
-
-    What is too long for a line is cut, and so is not JSON.
-    """
+    """The lines of a file in pieces, cut where too long; null at the end of one too large."""
     rest = bytearray()
     count = 0
     async for piece in pieces:

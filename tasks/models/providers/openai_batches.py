@@ -42,10 +42,7 @@ class OpenAIBatches:
         await self.client.close()
 
     def write_line(self, call_key: str, request: Mapping[str, Any]) -> bytes:
-        """A request as batches take it.
-
-        Batches give whole replies only, so what concerns streams is left out.
-        """
+        """A request as batches take it: without what concerns streams, as replies come whole."""
         plain = {name: value for name, value in request.items() if name not in ("stream", "stream_options")}
         line = {"custom_id": call_key, "method": "POST", "url": _PATH, "body": plain}
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
@@ -61,10 +58,7 @@ class OpenAIBatches:
         return kept if isinstance(kept, Failure) else kept.id
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
-        """Create a batch of an uploaded file, once.
-
-        A failure with `is_bill_unknown` may have created it all the same.
-        """
+        """Create a batch of an uploaded file, once; `is_bill_unknown`: it may have been created."""
         return _read_batch(
             await _ask(
                 self.client.batches.create(
@@ -77,10 +71,7 @@ class OpenAIBatches:
         )
 
     async def find_batch(self, batch_id: str, since: datetime) -> ProviderBatch | Failure | None:
-        """The batch with our name in its metadata, by the provider's list.
-
-        The result is None where the list does not show it.
-        """
+        """The batch with our name in its metadata, by the provider's list; None where it is not."""
 
         async def look() -> ProviderBatch | Failure | None:
             async for batch in self.client.with_options(max_retries=_RETRIES).batches.list(

@@ -124,11 +124,7 @@ def find_voice(text: str, start: int, end: int) -> Voice:
 
 
 def is_shown(text: str, start: int, end: int) -> bool:
-    """Whether a passage is shown rather than said.
-
-    A passage is shown where it stands in quotation marks, in a block quotation, in a string of broken JSON, or
-    after `the candidate wrote`.
-    """
+    """Whether a passage is shown: quoted, in broken JSON, or after `the candidate wrote`."""
     if _is_whole(text, start, end):
         return False
     if text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">") or _is_enclosed(

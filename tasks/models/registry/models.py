@@ -264,11 +264,7 @@ def check_callable(models: Iterable[RegisteredModel]) -> None:
 
 
 def read_address(model: RegisteredModel, simulated_url: str | None = None) -> str:
-    """Where the model is reached.
-
-    A simulated model is reached at the simulated model server: at `simulated_url`, or else where
-    PROCTOR_SIMULATED_URL says.
-    """
+    """Where the model is reached; a simulated one at `simulated_url` or PROCTOR_SIMULATED_URL."""
     if model.base_url != SIMULATED_URL:
         return model.base_url
     url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")

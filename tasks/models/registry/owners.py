@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str, str], dict[str, str]]:
-    """The organisations with models of this kind (real or simulated), and their other names.
-
-    The first dict is key → name of every organisation; the second is key of another name → key that is meant.
-    """
+    """The organisations with models of this kind, key → name; other names' key → key meant."""
     aliases: dict[str, str] = {}
     names: dict[str, str] = {}
     for model in registry.models.values():
@@ -45,10 +42,7 @@ def register_owners(ledger: Ledger, registry: Registry) -> None:
 
 
 def list_owners(ledger: Ledger, registry: Registry) -> list[dict[str, Any]]:
-    """One record per organisation and kind.
-
-    It holds names, models, the name in the ledger (None before the organisation is registered), and its limit.
-    """
+    """A record per organisation and kind: names, models, the ledger's name or None, its limit."""
     with ledger.read() as connection:
         known = {found.organisation: found for found in ledger_organisations.list_organisations(connection)}
     rows = []

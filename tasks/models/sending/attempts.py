@@ -79,10 +79,7 @@ class Sender:
         flight: Flight,
         longest_reply: int,
     ) -> Sent:
-        """Send until there is a reply, of which so many characters are kept, or a failure for good.
-
-        Raises BudgetError before an attempt that the budget may not bear.
-        """
+        """Send until a reply, kept up to so many characters, or a lasting failure; BudgetError."""
         budgets = self.list_budgets(flight)
         worst = compute_worst_cost(model, body["messages"], body) if budgets else 0.0
         self._counts["sent"] += 1

@@ -68,10 +68,7 @@ class Endpoints:
         return endpoint
 
     def open_for_batches(self, model: RegisteredModel) -> BatchEndpoint:
-        """The model's endpoint for batches.
-
-        Raises RegistryError as `open` does, and also for an API whose batches Proctor does not know.
-        """
+        """The model's endpoint for batches; RegistryError as `open`, or for an API without any."""
         if model.replica_urls:
             raise RegistryError(
                 f"Model {model.name!r} has `batch` in the registry, and its provider {model.provider!r} has replicas: a batch would be looked "

@@ -131,10 +131,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 
 class ReplyLengths:
-    """How many tokens calls take, learned from the replies that came.
-
-    A limit of tokens must be kept before they are counted.
-    """
+    """How many tokens calls take, by earlier replies: a limit is kept before they are counted."""
 
     def __init__(self) -> None:
         self._mean: float | None = None

@@ -85,10 +85,7 @@ class Pace:
         return self._limiter.lengths.expect(body) if self._token_s else 0
 
     async def acquire(self, tokens: int = 0) -> None:
-        """Wait for this caller's moment, of a call that takes about so many tokens.
-
-        A pause that begins meanwhile, in any process, is waited for too.
-        """
+        """Wait for this caller's moment, of a call of about so many tokens, and for new pauses."""
         await self._limiter.bucket.acquire()
         if tokens:
             delay = await self._take_tokens(tokens)

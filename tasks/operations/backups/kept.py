@@ -69,10 +69,7 @@ class KeptBackups:
 
 
 def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict[str, Any]:
-    """Make a backup in the folder that `backups` names, and then rotate.
-
-    Raises UsageError where the setting names none, and StoreError while another process makes one there.
-    """
+    """Make a backup in the folder of `backups`, then rotate; UsageError, StoreError as held."""
     from tasks.operations.backups.copies import backup_home
 
     folder = _need_folder(settings)
@@ -137,10 +134,7 @@ def note_tried(settings: Settings, name: str, checked_at: str) -> None:
 
 
 def check_owner(settings: Settings, folder: Path) -> None:
-    """Pass when the folder of backups is this installation's, or nobody's yet.
-
-    Raises UsageError for another's. Whoever calls this holds the folder.
-    """
+    """Pass when the held folder is this installation's or nobody's; UsageError else."""
     own, mark = installation.read_home_id(settings), folder / _OWNER
     owner = mark.read_text("utf-8") if mark.is_file() else ""
     if owner and owner != own:

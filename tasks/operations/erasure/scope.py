@@ -78,10 +78,7 @@ class RunErasure:
 
 
 def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -> tuple[str, ...]:
-    """The runs whose last edition is older than the policy keeps texts.
-
-    There are none without a policy. Erased runs are among them.
-    """
+    """Runs, erased ones too, with a last edition older than the policy keeps; none without one."""
     if settings.keep_raw_months is None:
         return ()
     moment = (now or datetime.now(UTC)).timestamp()
@@ -93,10 +90,7 @@ def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -
 
 
 def read_policy_time(ledger: Ledger, lake: Lake, settings: Settings) -> datetime:
-    """The moment by which the policy no longer keeps runs.
-
-    Raises ClockError where a leap of the clock alone would name a run.
-    """
+    """The moment by which the policy no longer keeps runs; ClockError for a leap alone."""
     check_clock(ledger)
     with ledger.read() as connection:
         time = read_time(connection)

@@ -1,7 +1,4 @@
-"""Reconciliation as Prefect sees it: what the ledger has closed → land.
-
-The lake catches up with the ledger: every stage's lander, before every flow.
-"""
+"""Reconciliation as Prefect sees it: what the ledger has closed → land."""
 
 from __future__ import annotations
 

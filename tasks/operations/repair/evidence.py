@@ -200,8 +200,5 @@ def _list_rootless(connection: Connection, lake: Lake) -> set[str]:
 
 
 def _list_entered(connection: Connection) -> set[str]:
-    """Editions that the ledger has entered in the public log.
-
-    What the log's file has beyond that is named by `_find_public`.
-    """
+    """Editions entered in the public log by the ledger; `_find_public` names the file's others."""
     return {str(entry.body["edition"]) for entry in list_public_entries(connection, ["edition"])}

@@ -293,10 +293,7 @@ def _name_gone(landings: Sequence[LostLanding]) -> Iterator[str]:
 
 
 def _count_snapshots(found: Repair, landings: Sequence[LostLanding], lost: int) -> None:
-    """Note the snapshots of which no file of `landings` is left.
-
-    A landing that the ledger holds lands again; others left no rows.
-    """
+    """Note the snapshots without a file of `landings`: held ones land again, others had no rows."""
     unknown = lost - len({one.landed_at for one in landings})
     if unknown > 0:
         found.unproved.append(

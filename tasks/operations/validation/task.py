@@ -20,10 +20,7 @@ BROKEN_NAMED = 20
 @task(name="validate_lake")
 @hide_content
 def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
-    """Hold what has landed to its rules; the pages lie under `PROCTOR_HOME/validation`.
-
-    With `must_hold`, raises ContractError when a landed row breaks a rule.
-    """
+    """Hold what has landed to its rules, with pages; with `must_hold`, ContractError."""
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake, Progress("validate: rows") as progress:
         validation = validate_landed(

@@ -87,10 +87,7 @@ def count_closed_by_month(
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[ClosedSession]:
-    """The closed sessions of a run.
-
-    The organisation's name is the key where no such organisation is registered: a session never stays out for want of one.
-    """
+    """The closed sessions of a run, the key standing in for an organisation's missing name."""
     name = func.coalesce(organisations.c.name, sessions.c.organisation).label("organisation_name")
     query = (
         select(sessions, runs.c.month, runs.c.bank_version, name)

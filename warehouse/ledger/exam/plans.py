@@ -53,20 +53,14 @@ def read_season_sets(connection: Connection, season: str) -> list[SeasonSet]:
 
 
 def read_claims(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
-    """(organisation, set_id, claimed_at) of every set that was met.
-
-    They are those met by organisations whose key begins with `prefix`, or by the others.
-    """
+    """(organisation, set_id, claimed_at) of sets met by keys with `prefix`, or by others."""
     condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
     query = select(set_claims.c.organisation, set_claims.c.set_id, set_claims.c.claimed_at)
     return list(connection.execute(query.where(condition if is_prefixed else ~condition)))
 
 
 def iter_set_lineages(connection: Connection, set_ids: Iterable[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Each set with its lineages, one set at a time.
-
-    The index of the primary key answers this without reading contents.
-    """
+    """Each set with its lineages, one at a time, by the index without contents."""
     for set_id in set_ids:
         query = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
         yield set_id, connection.execute(query).scalars().all()
@@ -96,10 +90,7 @@ def read_first_bank(connection: Connection, *, is_simulated: bool) -> int | None
 
 
 def read_set_groups(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
-    """(organisation, set_group) of every set that could be shared, in the order of meeting.
-
-    They are those met by candidates of organisations whose key begins with `prefix`, or by those of the others.
-    """
+    """(organisation, set_group) of shared sets, as they were met, by keys with `prefix` or not."""
     condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
     query = (
         select(set_claims.c.organisation, set_numbers.c.set_group)
@@ -206,10 +197,7 @@ def write_sets(
 def write_claim(
     connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str, rested_before: str
 ) -> None:
-    """Claim a set for an organisation's candidates and expose its lineages to it, once.
-
-    A lineage met before `rested_before` may return; one met since violates the primary key (ConflictError).
-    """
+    """Claim a set and expose its lineages; ConflictError for one met since `rested_before`."""
     touched = _list_touched(connection, organisation, set_id)
     for table, key, met_at, found in (
         (exposures, exposures.c.lineage_uuid, exposures.c.exposed_at, _lineages_of(set_id)),

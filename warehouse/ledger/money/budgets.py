@@ -88,10 +88,7 @@ _SETTLE: Final = HotStatement(
 
 
 class SpendingAnswer(Enum):
-    """What came of a wish to spend.
-
-    Set aside, to be waited for, more than is left, or asked by a process that has no share any more.
-    """
+    """What came of a wish to spend: set aside, to wait, more than is left, or no share left."""
 
     RESERVED = "reserved"
     WAIT = "wait"
@@ -302,10 +299,7 @@ def close_share(connection: Connection, run_id: str, holder: str) -> None:
 
 
 def _lock(connection: Connection, run_id: str) -> float | None:
-    """What the run has spent, with its row locked until the transaction ends.
-
-    None without a row. SQLite's transactions are exclusive anyway.
-    """
+    """What the run has spent (None without a row), its row locked until the transaction ends."""
     query = select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id).with_for_update()
     found = connection.execute(query).scalar_one_or_none()
     return None if found is None else float(found)

@@ -120,10 +120,7 @@ def _write_start(dialect: str) -> HotStatement:
 
 
 def begin_call(connection: Connection, call: NewCall) -> Later[bool]:
-    """Write the `started` row of a call that nobody knows yet; whether it was so.
-
-    Where it is not, nothing is written, and `start_call` says what is known.
-    """
+    """Write the `started` row of an unknown call; false for a known one (see `start_call`)."""
     values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
     written = _write_start(connection.dialect.name).run(connection, values)
     return Later(lambda: written.rowcount == 1)
@@ -215,10 +212,7 @@ def finish_call(connection: Connection, call: FinishedCall) -> Later[bool]:
 
 
 def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> None:
-    """Book what a call may have cost beyond its reply.
-
-    That is attempts whose bill is unknown, at the most that they could cost, and a reply that came second.
-    """
+    """Book a call's cost beyond its reply: attempts without a bill at most, a second reply."""
     _BOOK.run(connection, {"key": call_key, "extra": extra_usd})
 
 
@@ -261,10 +255,7 @@ def list_units_since(connection: Connection, since: str | None) -> list[str]:
 
 
 def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, int]:
-    """The number of calls of each of these units that has any.
-
-    The index alone answers this, however large the replies are.
-    """
+    """Unit → its calls, for those that have any, by the index alone."""
     query = select(llm_calls.c.unit, func.count()).group_by(llm_calls.c.unit)
     return {
         unit: int(count)
@@ -295,10 +286,7 @@ def read_call_months(connection: Connection, units: Sequence[str], *, without_pu
 
 
 def read_spent_usd(connection: Connection, run_id: str) -> float:
-    """What the calls of a run have cost so far.
-
-    Attempts whose bill is unknown count with the most that they could cost.
-    """
+    """What a run's calls have cost so far; attempts without a bill at the most they could."""
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.run_id == run_id)
     return float(connection.execute(query).scalar_one()) + sum_archived_usd(connection, run_id=run_id)
@@ -312,10 +300,7 @@ def read_provider_spent_usd(connection: Connection, provider: str) -> float:
 
 
 def count_calls(connection: Connection, run_id: str) -> dict[str, int]:
-    """Calls of a run by status.
-
-    While nothing runs, the `started` ones were in flight at a kill and may have been billed.
-    """
+    """Calls of a run by status; while nothing runs, `started` ones were in flight at a kill."""
     query = (
         select(llm_calls.c.status, func.count())
         .where(llm_calls.c.run_id == run_id)

@@ -34,10 +34,7 @@ def compute_request_digest(what: str, target: str, parameters: Mapping[str, Any]
 
 
 def read_approval(connection: Connection, approval_id: int, *, is_held: bool = False) -> Approval | None:
-    """The request of that number; None where there is none.
-
-    With `is_held` nobody else can change it until the transaction ends.
-    """
+    """The request of that number, or None; with `is_held` nobody else changes it meanwhile."""
     query = select(approvals).where(approvals.c.approval_id == approval_id)
     return read_row(connection, Approval, query.with_for_update() if is_held else query)
 
@@ -45,10 +42,7 @@ def read_approval(connection: Connection, approval_id: int, *, is_held: bool = F
 def list_approvals(
     connection: Connection, states: Sequence[str] = (), *, after: int = 0, limit: int | None = None
 ) -> list[Approval]:
-    """Requests by number: those in one of the states, or all.
-
-    A page is `limit` of them that follow the number `after`.
-    """
+    """Requests by number, of these states or all: `limit` of them that follow `after`."""
     query = select(approvals).where(approvals.c.approval_id > after)
     if states:
         query = query.where(approvals.c.state.in_(states))

@@ -75,10 +75,7 @@ def list_run_sessions(connection: Connection, run_id: str) -> list[ErasableSessi
 def list_sessions_with_texts(
     connection: Connection, *, month: str | None = None, model: str | None = None, run_id: str | None = None
 ) -> list[ErasableSession]:
-    """The sessions of a month, a candidate or a run whose texts can be erased, by name.
-
-    They are those that were handed a question and are not erased.
-    """
+    """Sessions of a month, candidate or run with texts to erase: handed out, not erased."""
     query = _ERASABLE.where(
         # Not by their responses, which may have left the ledger.
         sessions.c.answered_count > 0,
@@ -105,10 +102,7 @@ def count_texts(connection: Connection, session_ids: Sequence[str]) -> HeldText:
 
 
 def find_changed_answers(connection: Connection, session_id: str) -> list[int]:
-    """Positions of answers that differ from those that the audit log says were given.
-
-    Erasing their texts would also erase the evidence.
-    """
+    """Positions of answers that are not those of the log: erasing would erase the evidence."""
     logged = {
         row.seq: row
         for row in connection.execute(

@@ -1,7 +1,4 @@
-"""Organisations as the ledger counts them.
-
-There is one row for each name in normal form; other names point to the organisation that is meant.
-"""
+"""Organisations as the ledger counts them: a row a normal form, to which names point."""
 
 from __future__ import annotations
 
@@ -92,10 +89,7 @@ def register_organisations(
 
 
 def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
-    """Hold the organisations' rows until the transaction ends, in order of key.
-
-    SQLite holds everything already.
-    """
+    """Hold the organisations' rows, in order of key, until the transaction ends."""
     if connection.dialect.name == "postgresql":
         connection.execute(
             select(organisations.c.organisation)

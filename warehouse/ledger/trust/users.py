@@ -57,10 +57,7 @@ def add_user(
     question_limit: int | None = None,
     password_hash: str | None = None,
 ) -> User:
-    """Add a user.
-
-    Raises UsageError when the role is unknown, the name is taken, or the organisation is not registered.
-    """
+    """Add a user; UsageError for an unknown role or organisation, or a name that is taken."""
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     if read_user(connection, user_id) is not None:
@@ -142,10 +139,7 @@ def read_question_limit(connection: Connection, user_id: str) -> int | None:
 def list_users(
     connection: Connection, role: str | None = None, *, after: str | None = None, limit: int | None = None
 ) -> list[User]:
-    """All users by name, or those of a role.
-
-    A page is `limit` of them, those whose names follow `after`.
-    """
+    """Users by name, all or of a role: `limit` of them, whose names follow `after`."""
     query = select(*_PUBLIC).order_by(users.c.user_id).limit(limit)
     if role is not None:
         query = query.where(users.c.role == role)
@@ -162,10 +156,7 @@ def write_password_hash(connection: Connection, user_id: str, password_hash: str
 
 
 def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
-    """Admit or shut out a user, from the next call on; raises UsageError for an unknown user.
-
-    The tokens of who is shut out end, and stay ended when they are admitted again.
-    """
+    """Admit or shut out a user, whose tokens then end for good; UsageError for an unknown one."""
     _change(connection, "admit_user" if is_active else "shut_out_user", user_id, is_active=is_active)
     if not is_active:
         end_user_tokens(connection, user_id, read_lease_time(connection))

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckedReceipt(NamedTuple):
-    """A receipt and what was found.
-
-    The finding is `good`, `signature_wrong`, `entry_missing`, `entry_differs`, or `unsigned`.
-    """
+    """A receipt and `good`, `signature_wrong`, `entry_missing`, `entry_differs` or `unsigned`."""
 
     session_id: str
     seq: int

@@ -262,10 +262,7 @@ class _Reading:
     def _sort(
         self, disciplines: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, tuple[int, int]]]:
-        """The rows that are drawn from, the start of each lineage, and the spans of lineages.
-
-        The rows are sorted by discipline, lineage and question.
-        """
+        """The rows drawn from, by discipline, lineage and question; lineages' starts; spans."""
         lineages = np.frombuffer(self._lineages, dtype="S16")
         questions = np.frombuffer(self._questions, dtype="S16")
         _, lineage = np.unique(lineages, return_inverse=True)

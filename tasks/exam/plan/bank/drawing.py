@@ -185,10 +185,7 @@ def _draw_positions(
     put_off: Sequence[NDArray[np.bool_] | None],
     key: bytes,
 ) -> list[int]:
-    """Draw `count` positions, first from those that no mask puts off.
-
-    Only when there are no more of these, positions of the first mask alone are drawn, and then those of the second.
-    """
+    """Draw `count` positions: of those no mask puts off, then the first's, then the second's."""
     drawn: list[int] = []
     waiting = allowed
     for place in range(len(put_off) + 1):

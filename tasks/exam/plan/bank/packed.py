@@ -23,10 +23,7 @@ T = TypeVar("T")
 
 
 def pack_uuids(texts: Sequence[str]) -> bytes:
-    """UUIDs as 16 bytes each, in the order of their texts.
-
-    Raises ContractError for a text that is not a UUID as the contract writes it.
-    """
+    """UUIDs as 16 bytes each, in the order of their texts; ContractError for anything else."""
     joined = "".join(texts)
     if len(joined) == 36 * len(texts) and joined == joined.lower():
         try:

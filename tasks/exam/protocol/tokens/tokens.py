@@ -214,10 +214,7 @@ class VerifiedTokens:
         return claims
 
     def look(self, token: str) -> Claims:
-        """The claims of a token by what this process knows, without the ledger.
-
-        Raises ExamError 401. For the door, before anything is read: `read` decides what is done.
-        """
+        """The claims by what this process knows, for the door (`read` decides); ExamError 401."""
         keys = self._keys.read()
         claims = self._verified.get(token) if keys is self._seen else None
         if claims is None:

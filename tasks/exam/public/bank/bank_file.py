@@ -204,10 +204,7 @@ def _write_lines(index: BankIndex, order: NDArray[np.int64], sealed: _Sealed) ->
 
 
 def _check_file(path: Path, index: BankIndex, order: NDArray[np.int64]) -> bytes | None:
-    """The root of a file that is this bank version's; null for the file of another one.
-
-    Raises StoreError where it is this version's and not what was written.
-    """
+    """The root of this bank version's file; None for another's, StoreError for a changed one."""
     try:
         lines = iter_lines(path)
         if next(lines) != {"bank_version": index.bank_version, "lineages": len(order)}:

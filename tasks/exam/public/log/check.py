@@ -73,10 +73,7 @@ def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
 
 
 def check_witness_file(ledger: Ledger, path: Path) -> tuple[int, tuple[LogFinding, ...]]:
-    """Compare the heads that a witness kept with the log; how many, and what does not agree.
-
-    Raises UsageError for a file that cannot be read, or has none.
-    """
+    """Compare a witness's heads with the log: how many, what differs; UsageError for no file."""
     if not path.is_file():
         raise UsageError(f"There is no file {path}. Name the copy of the heads that a witness keeps.")
     heads = list(_read_heads(path))

@@ -1,7 +1,4 @@
-"""The folder that is for publication, `PROCTOR_HOME/public/` or PROCTOR_PUBLIC.
-
-Its files are only ever added to, by one process at a time.
-"""
+"""The folder for publication, PROCTOR_HOME/public or PROCTOR_PUBLIC: only ever added to."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Signed heads of the public log, in `PROCTOR_HOME/public/heads.jsonl`.
-
-Others keep them, so that nobody can rewrite the log unseen.
-"""
+"""Signed heads of the public log (`public/heads.jsonl`), which others keep as well."""
 
 from __future__ import annotations
 
@@ -64,10 +61,7 @@ def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | N
 
 
 def keep_public_head(ledger: Ledger, settings: Settings) -> None:
-    """The same for a caller that has other work to finish: a refusal is logged.
-
-    It is reported again by `proctor doctor` and the hourly seal.
-    """
+    """The same for who has other work to finish: a refusal is logged, and told by the doctor."""
     try:
         sign_public_head(ledger, settings)
     except StoreError as error:

@@ -64,10 +64,7 @@ def write_public_log(ledger: Ledger, settings: Settings) -> int:
 
 
 def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
-    """The same for who has other work to finish: a refusal is logged, and returned.
-
-    `proctor doctor` and the hourly seal name it again.
-    """
+    """The same for who has other work: a refusal is logged, returned, and told by the doctor."""
     try:
         write_public_log(ledger, settings)
     except StoreError as error:
@@ -77,10 +74,7 @@ def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
 
 
 def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int, int]:
-    """The number of the last whole line of the file (0: none), and the file's size.
-
-    Raises StoreError for a file that belongs to another installation.
-    """
+    """The file's last whole line (0: none) and size; StoreError for another installation's."""
     size = os.fstat(descriptor).st_size
     head = public_log.read_public_head(connection)
     if size > head.ends_at:
@@ -112,10 +106,7 @@ def _write_again(connection: Connection, path: Path) -> int:
 
 
 def _append(connection: Connection, descriptor: int, start: int, size: int, path: Path) -> int:
-    """Write the lines after `start`.
-
-    What the file has already of the first of them must be the beginning of that line.
-    """
+    """Write the lines after `start`, the first of which may stand there in part."""
     count, pending = 0, bytearray()
     for line in public_log.iter_public_lines(connection, start):
         data = line.line.encode() + b"\n"
