@@ -95,7 +95,7 @@ def describe_access(row: RowMapping) -> dict[str, object]:
 
 
 def _pick(table: str, held: Mapping[str, Any]) -> dict[str, object]:
-    """What the table has of the values that are held; moments, which the ledger keeps as text, as moments."""
+    """The held values of a row of a table; moments, which the ledger keeps as text, as moments."""
     return {
         column.name: datetime.fromisoformat(held[column.name])
         if column.type == "timestamp" and held[column.name] is not None

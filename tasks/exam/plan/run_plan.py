@@ -119,7 +119,7 @@ def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
 
 
 def describe(value: Any) -> Any:
-    """A record of a plan as JSON values: what is compared of it, by field; whatever holds several, as a list."""
+    """A record of a plan as JSON values: what is compared of it, by field; several as a list."""
     if is_dataclass(value):
         return {one.name: describe(getattr(value, one.name)) for one in fields(value) if one.compare}
     if isinstance(value, Mapping):

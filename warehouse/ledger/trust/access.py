@@ -46,7 +46,7 @@ def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
 
 
 def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
-    """The allowed entries of these actions with these values; without `seq`, those about no question."""
+    """Allowed entries of these actions with these values; without `seq`, about no question."""
     query = select(access_log).where(access_log.c.action.in_(actions), access_log.c.http_status == 200)
     for name, value in ({"seq": None} | values).items():
         query = query.where(access_log.c[name] == value)

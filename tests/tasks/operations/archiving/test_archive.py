@@ -93,7 +93,7 @@ def count_left(connection: Connection) -> dict[str, int]:
 
 
 def read_moved(connection: Connection) -> dict[str, list[str]]:
-    """The rows that may leave the ledger, by table; of the audit log those about questions, in order."""
+    """The rows that may leave the ledger, by table; of the audit log those about questions."""
     steps = select(t.access_log).where(t.access_log.c.seq.is_not(None)).order_by(t.access_log.c.number)
     return {
         table.name: sorted(map(repr, connection.execute(select(table)).all()))
