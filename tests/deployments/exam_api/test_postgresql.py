@@ -112,10 +112,7 @@ def _race(protocols: list[ExamProtocol], calls: list[tuple[str, object]]) -> Cou
 def test_of_two_processes_that_hand_out_the_last_question_allowed_one_is_refused(
     ledger: Ledger, ledger_url: str, tmp_path: object, level: str
 ) -> None:
-    """Of two processes that hand out the last allowed question, one is refused.
-
-    Two API processes (each with a writer and connections of its own), a candidate with three sessions, fifty races.
-    """
+    """Two API processes, each with connections of its own; three sessions, fifty races."""
     configuration = make_settings(tmp_path, repeats=3)  # type: ignore[arg-type]
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, configuration, registry, make_bank(), candidates=[], outside=["alpha"])

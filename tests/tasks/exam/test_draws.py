@@ -63,10 +63,7 @@ def test_every_lineage_is_drawn_as_often_as_any_other_and_every_order_begins_wit
 
 
 def test_statements_made_from_choices_are_as_often_true_as_false() -> None:
-    """One statement in four is true in the bank.
-
-    If they were drawn as they come, three of four keys would be false.
-    """
+    """One in four is true in the bank: drawn as they come, three of four keys were false."""
     index = index_bank(make_bank(40, variants=4, has_keys=True), DISCIPLINES, SECRET)
     truths = dict(
         pair

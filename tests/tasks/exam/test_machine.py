@@ -110,10 +110,7 @@ ANY_DOOR = st.sampled_from(["direct", "http"])
 
 
 class ExamMachine(RuleBasedStateMachine):
-    """One candidate's session.
-
-    `self.leases` are all leases ever given, of which the last is the live one.
-    """
+    """One candidate's session; `self.leases` are all ever given, the last is the live one."""
 
     def __init__(self) -> None:
         super().__init__()

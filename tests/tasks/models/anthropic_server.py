@@ -62,10 +62,7 @@ class BatchState:
     deleted: list[str] = field(default_factory=list)
 
     def describe(self, batch_id: str) -> dict[str, Any]:
-        """A batch as the API says it.
-
-        Its results are named at another address, where nobody is to ask.
-        """
+        """A batch as the API says it; the results' address is one where nobody is to ask."""
         counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
         for number in range(len(self.requests[batch_id])):
             counts["processing" if batch_id in self.open else self.fates.get(number, "succeeded")] += 1

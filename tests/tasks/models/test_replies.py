@@ -192,10 +192,7 @@ def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
 
 
 def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library gathers the lines of a stream.
-
-    What it waits for is limited, as whole replies are.
-    """
+    """The library gathers the lines of a stream: what it waits for is limited too."""
     monkeypatch.setattr(failures, "MOST_REPLY_BYTES", 3_000_000)
 
     async def ask(port: int) -> ParsedReply | Failure:

@@ -77,10 +77,7 @@ def ledger(tmp_path: Path, machine: Machine) -> Iterator[Ledger]:
 
 
 def use(ledger: Ledger, machine: Machine) -> None:
-    """Let this process's clock of the ledger be the machine's.
-
-    A new process would look at the ledger again.
-    """
+    """Let this process's clock of the ledger be the machine's, as a new process would."""
     clock = clock_of(ledger.engine)
     clock.host = Host(lambda: machine.wall, lambda: machine.boot, lambda: machine.ticked)
     clock.forget()

@@ -136,10 +136,7 @@ def describe(address: str) -> dict[str, Any]:
 
 
 def spell(found: Mapping[str, Any]) -> str:
-    """A key, condition or index as text.
-
-    Where a partial index applies is a value that no two readings share.
-    """
+    """A key, condition or index as text; a partial index's condition is shared by none."""
     options = {name: str(value) for name, value in found.get("dialect_options", {}).items()}
     return repr({**found, "dialect_options": options})
 

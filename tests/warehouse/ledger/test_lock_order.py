@@ -31,10 +31,7 @@ def postgresql() -> Iterator[PostgresqlServer]:
 
 
 class Process:
-    """A ledger of its own, and the operations that it carried out.
-
-    A batch that is tried again counts twice.
-    """
+    """A ledger of its own and its operations; a batch that is tried again counts twice."""
 
     def __init__(self, address: str, holder: str, meeting: threading.Barrier) -> None:
         self.ledger: Ledger = open_ledger(address)

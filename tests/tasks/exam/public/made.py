@@ -207,10 +207,7 @@ class Made:
         self.files[name] = dump_lines(values)
 
     def seal_edition(self, edition: str) -> None:
-        """Compute the roots of an edition again from its sessions.
-
-        Somebody who has changed the sessions would do the same.
-        """
+        """An edition's roots again from its sessions, as somebody who changed them would."""
         run, _, revision = edition.rpartition("/")
         rows = [
             json.loads(line) for line in self.files[f"editions/{run}-{revision}/sessions.jsonl"].splitlines()

@@ -54,10 +54,7 @@ def test_a_session_is_opened_once_and_closed_with_the_root_of_its_answers(seat: 
 
 
 def test_answers_of_one_transaction_with_the_last_are_in_the_root(world: World) -> None:
-    """An in-house holder hands in several answers at once.
-
-    Their entries wait for the commit that closes the session.
-    """
+    """The entries of answers handed in at once wait for the commit that closes the session."""
     protocol = make_protocol(world.ledger, world.settings, is_in_house=True)
     with world.ledger.write() as connection:
         connection.execute(update(tables.sessions).values(pending_window=6))

@@ -1,7 +1,4 @@
-"""What somebody can do who holds the key and rewrites log, heads and files.
-
-Only a witness's head or a receipt reveals it.
-"""
+"""Who holds the key and rewrites log, heads and files: a witness or a receipt reveals it."""
 
 from __future__ import annotations
 

@@ -162,10 +162,7 @@ def test_whatever_is_damaged_is_a_named_fault(made: Made, tmp_path: Path) -> Non
 
 
 def test_files_of_any_shape_that_the_log_vouches_for_never_stop_it(made: Made, tmp_path: Path) -> None:
-    """A holder of the key can publish anything.
-
-    Not everything that is odd is a fault, but anything that cannot be understood would be.
-    """
+    """A holder of the key can publish anything; what cannot be understood is a fault."""
     assert [
         line for line in find_unnamed(made, tmp_path, 2, 30, is_forged=True) if "cannot be understood" in line
     ] == []

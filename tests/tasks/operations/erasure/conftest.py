@@ -59,10 +59,7 @@ LATER = datetime.now(UTC) + timedelta(days=400)
 
 
 class PaidClient(AnsweringClient):
-    """Answers with the marker, at the usual length of answers.
-
-    It keeps each call in the ledger as the client of a run does.
-    """
+    """Answers with the marker, at the usual length, and keeps each call as a run's client."""
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__()
@@ -153,10 +150,7 @@ def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None
 
 
 def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake]) -> None:
-    """The run 2026-11 of alpha, beta and the reference rho, in stores that are empty.
-
-    Each of them has six questions.
-    """
+    """The run 2026-11 of alpha, beta and the reference rho, of six questions each."""
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
     bank = make_bank()

@@ -50,10 +50,7 @@ def land_two_months(lake: Lake) -> None:
 
 
 def spoil(lake: Lake, statement: str) -> None:
-    """Write what no landing would accept.
-
-    It is written without a landing, as a fault of the lake or a changed rule would do it.
-    """
+    """Write without a landing what none would accept, as a fault of the lake would."""
     with lake.transaction() as connection:
         connection.execute(statement)
 
@@ -169,10 +166,7 @@ except Exception as error:
 
 
 def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(tmp_path: Path) -> None:
-    """The command and the nightly run are tried in a separate process.
-
-    A user and the schedule run them in the same way, and what they import stays in that process.
-    """
+    """Both in a process apart, as a user and the schedule run them: imports stay there."""
     settings = Settings(home=tmp_path / "home")
     with open_new_lake(settings) as lake:
         lake.land("sessions", "s", session_frame(2))

@@ -36,10 +36,7 @@ LATER = NOW + timedelta(hours=2)
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
-    """Two sessions of six questions, of which nothing has landed.
-
-    alpha answered all questions; rho answered none before its session was closed.
-    """
+    """Two sessions, none landed: alpha answered all six, rho none before it was closed."""
     settings = make_settings(tmp_path / "home")
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
