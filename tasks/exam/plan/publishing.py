@@ -87,7 +87,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
     bank = seal_bank(request.index, request.rows, request.public)
     try:
         with ledger.write() as connection:
-            if not plans.claim_run(connection, _describe_run(plan)):
+            if not plans.claim_run(connection, _describe_run(request, now_text())):
                 check_same_run(_read_claimed(connection, request), names)
                 return plan.run_id
             plans.lock_season(connection, request.season)
@@ -130,11 +130,24 @@ def describe_request(plan: RunPlan) -> Request:
     return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
 
 
-def _describe_run(plan: RunPlan) -> Run:
-    """The row of a run that begins; what it takes of the plan follows from the request alone."""
-    names = [column.name for column in Run.stored.columns]
-    later: dict[str, Any] = {"status": "open", "planned_at": now_text(), "closed_at": None}
-    return Run(**later, **{name: getattr(plan, name) for name in names if name not in later})
+def _describe_run(request: PlanRequest, at: str) -> Run:
+    references = [sitter.model for sitter in request.references]
+    return Run(
+        run_id=request.run_id,
+        month=request.month,
+        season=request.season,
+        bank_version=request.index.bank_version,
+        reference_model=references[0],
+        bridged_reference=references[1] if len(references) > 1 else None,
+        repetition=request.repetition,
+        set_size=request.set_size,
+        policy=request.policy,
+        budget_usd=request.budget_usd,
+        status="open",
+        is_simulated=request.is_simulated,
+        planned_at=at,
+        closed_at=None,
+    )
 
 
 def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:
