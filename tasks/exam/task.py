@@ -36,10 +36,8 @@ from warehouse.ledger.engine.opening import open_ledger
 def plan_month(wishes: RunWishes) -> dict[str, object]:
     """Plan the month's run and publish the plan.
 
-    Returns its id, or an empty one when no candidate is due.
-
-    Where a second person must agree first, the id is empty, too, and `waits_for` says how it goes on. Where no month is wished,
-    it is the present one.
+    Returns its id, or an empty one when no candidate is due. Where a second person must agree first, the id is empty, too, and
+    `waits_for` says how it goes on. Where no month is wished, it is the present one.
     """
     settings = load_settings()
     wishes = replace(wishes, month=wishes.month or datetime.now(UTC).strftime("%Y-%m"))
@@ -63,9 +61,8 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     """Let every in-house candidate of the run answer what it has not answered yet.
 
-    Workers that are free sit beside this process.
-
-    `in_batches` submits the questions that are pending to the batch endpoints of candidates that have one.
+    Workers that are free sit beside this process. `in_batches` submits the questions that are pending to the
+    batch endpoints of candidates that have one.
     """
     if not run_id:
         return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": [], "pending_sessions": 0}
@@ -111,9 +108,8 @@ def close_overdue_sessions() -> dict[str, object]:
 def land_run(run_id: str) -> dict[str, object]:
     """Land what has closed in the ledger.
 
-    That is sessions, responses, calls, and the access log as far as it has come.
-
-    What a closed run was drawn from is disclosed before.
+    That is sessions, responses, calls, and the access log as far as it has come. What a closed run was drawn
+    from is disclosed before.
     """
     if not run_id:
         return {"landed_rows": {}}
@@ -128,9 +124,8 @@ def land_run(run_id: str) -> dict[str, object]:
 def collect_provider_batches() -> dict[str, object]:
     """Book what providers have answered in batches.
 
-    What waits for it continues with the next `evaluate` or `judge`.
-
-    A provider that cannot be asked now is counted, and asked again by the next sweep.
+    What waits for it continues with the next `evaluate` or `judge`. A provider that cannot be asked now is
+    counted, and asked again by the next sweep.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

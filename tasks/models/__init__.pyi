@@ -48,23 +48,3 @@ from .picture_parts import part_pictures as part_pictures
 
 # Media type and base64 of a picture's part.
 from .picture_parts import read_data_address as read_data_address
-
-__all__ = [
-    "SIMULATED_FINGERPRINT",
-    "CallFailed",
-    "CallPending",
-    "CallReply",
-    "CallRequest",
-    "Failure",
-    "ModelClient",
-    "SentPicture",
-    "attach_pictures",
-    "check_models",
-    "compute_call_key",
-    "compute_status",
-    "land_paid_calls",
-    "load_pictures",
-    "part_pictures",
-    "read_call_frames",
-    "read_data_address",
-]

@@ -95,10 +95,7 @@ def augment(
 
 
 def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: float | None) -> dict[str, Any]:
-    """What the model would cost, printed on standard error.
-
-    The estimate comes with the limit that holds, and with whether real money is meant.
-    """
+    """What the model would cost, its limit, and if for real money; printed on standard error."""
     settings = load_settings()
     limit = settings.budget_usd if budget_usd is None else budget_usd
     model = read_registry(settings.registry_path).get(generator)

@@ -1,7 +1,4 @@
-"""The retention of texts as Prefect sees it: what the policy names is erased.
-
-Prefect sees names and counts only.
-"""
+"""The retention of texts as Prefect sees it, in names and counts: what is due is erased."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ from warehouse.ledger.engine.opening import open_ledger
 @step(name="erase_what_is_due")
 @hide_content
 def erase_what_is_due() -> dict[str, object]:
-    """Finish erasures that were begun, then erase what is due.
-
-    What PROCTOR_KEEP_RAW_MONTHS no longer keeps is due; without that setting nothing is due.
-    """
+    """Finish erasures, then erase what PROCTOR_KEEP_RAW_MONTHS, where set, no longer keeps."""
     settings = load_settings()
     finished = finish_erasures(settings)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

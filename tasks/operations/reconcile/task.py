@@ -1,7 +1,4 @@
-"""Reconciliation as Prefect sees it: what the ledger has closed → land.
-
-The lake catches up with the ledger: every stage's lander, before every flow.
-"""
+"""Reconciliation as Prefect sees it: what the ledger has closed → land."""
 
 from __future__ import annotations
 
@@ -44,12 +41,10 @@ def reconcile_stores(*, leaves_log: bool = False) -> None:
 def reconcile(ledger: Ledger, lake: Lake, *, leaves_log: bool = False) -> dict[str, int]:
     """Land what the ledger has closed and the lake lacks.
 
-    Returns the rows newly landed, by table.
-
-    Covers what a kill between the two stores can leave behind: closed review batches, closed sessions with their
-    sets and calls, past days of the audit log, paid calls of every other stage, what was erased, and marks that people gave on the web. Judgements and the answers to
-    CG-Eval are not among them: the ledger holds their replies, and the next `judge` or `cgeval` reads those again
-    without paying. `leaves_log`: the heads of both logs are signed, and no entry lands.
+    Returns the rows newly landed, by table. Covers what a kill between the two stores can leave behind: closed review batches, closed sessions with their sets and
+    calls, past days of the audit log, paid calls of every other stage, what was erased, and marks that people gave on the web. Judgements and the answers to CG-Eval
+    are not among them: the ledger holds their replies, and the next `judge` or `cgeval` reads those again without paying. `leaves_log`: the heads of both logs are
+    signed, and no entry lands.
     """
     landed: Counter[str] = Counter()
     for land in (

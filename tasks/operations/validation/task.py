@@ -1,7 +1,4 @@
-"""Validation as Prefect sees it: read the lake in pieces → run the suites → write pages.
-
-Prefect sees counts only.
-"""
+"""Validation as Prefect sees it, in counts: read in pieces → run the suites → write pages."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ BROKEN_NAMED = 20
 @step(name="validate_lake")
 @hide_content
 def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
-    """Hold what has landed to its rules; the pages lie under `PROCTOR_HOME/validation`.
-
-    With `must_hold`, raises ContractError when a landed row breaks a rule.
-    """
+    """Hold what has landed to its rules, with pages; with `must_hold`, ContractError."""
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake, Progress("validate: rows") as progress:
         validation = validate_landed(
@@ -46,9 +40,8 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
 def check_all_stores() -> dict[str, object]:
     """Run every check of the lake, and compare rows by month with the ledger.
 
-    It also looks for scheduled runs that did not happen.
-
-    Raises ContractError with what is wrong. The run that looks is no missed one: its own deployment is left out.
+    It also looks for scheduled runs that did not happen. Raises ContractError with what is wrong. The run that
+    looks is no missed one: its own deployment is left out.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

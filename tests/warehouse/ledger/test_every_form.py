@@ -1,9 +1,8 @@
 """A ledger of every form that was released, with rows in every table, is opened.
 
-All of the rows are still there.
-
-`forms/FORM/` keeps what made its tables then: `ledger.sql` and `exam.sql` for the two files of an embedded ledger, `postgresql.sql`
-for a server. A new step comes with a folder of its own, which `write_form` writes; what is there is never written again.
+All of the rows are still there. `forms/FORM/` keeps what made its tables then: `ledger.sql` and `exam.sql` for the two files of an
+embedded ledger, `postgresql.sql` for a server. A new step comes with a folder of its own, which `write_form` writes; what is there
+is never written again.
 """
 
 from __future__ import annotations
@@ -180,10 +179,7 @@ def describe(address: str) -> dict[str, Any]:
 
 
 def spell(found: Mapping[str, Any]) -> str:
-    """A key, condition or index as text.
-
-    Where a partial index applies is a value that no two readings share.
-    """
+    """A key, condition or index as text; a partial index's condition is shared by none."""
     options = {name: str(value) for name, value in found.get("dialect_options", {}).items()}
     return repr({**found, "dialect_options": options})
 

@@ -1,7 +1,4 @@
-"""The public log as Prefect sees it: sealed, and given to its witnesses.
-
-It has names and numbers alone.
-"""
+"""The public log as Prefect sees it: sealed, given to witnesses; names and numbers alone."""
 
 from __future__ import annotations
 

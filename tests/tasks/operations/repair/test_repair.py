@@ -1,7 +1,4 @@
-"""A store whose log was removed under a running month.
-
-The tests cover what is found, what is refused, and the way back that loses nothing.
-"""
+"""A store whose log was removed under a running month: found, refused, and mended."""
 
 from __future__ import annotations
 

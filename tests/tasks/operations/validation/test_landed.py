@@ -47,10 +47,7 @@ def land_two_months(lake: Lake) -> None:
 
 
 def spoil(lake: Lake, statement: str) -> None:
-    """Write what no landing would accept.
-
-    It is written without a landing, as a fault of the lake or a changed rule would do it.
-    """
+    """Write without a landing what none would accept, as a fault of the lake would."""
     with lake.transaction() as connection:
         connection.execute(statement)
 
