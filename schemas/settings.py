@@ -523,10 +523,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
 
 class GivenSettings(Settings):
-    """Settings of somewhere else, such as a backup.
-
-    They consist of the arguments and the defaults, and nothing of the environment or `proctor.toml`.
-    """
+    """Settings of somewhere else, as a backup: arguments and defaults, nothing of here."""
 
     # Most commands need none: its validators are built where they are first used.
     model_config = SettingsConfigDict(defer_build=True)
@@ -610,10 +607,7 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file or folder of that name, from the working folder upwards.
-
-    It is the one in the working folder, or in the nearest folder above that has one.
-    """
+    """The nearest file or folder of that name, from the working folder upwards."""
     here = Path.cwd()
     return next((folder / name for folder in (here, *here.parents) if (folder / name).exists()), None)
 

@@ -119,10 +119,7 @@ class Table:
         return {column.name: types[column.type] for column in self.columns}
 
     def frame(self, rows: Sequence[dict[str, object]]) -> pl.DataFrame:
-        """Build a frame of this table's own columns from dicts.
-
-        A missing key is null; an unknown key raises.
-        """
+        """A frame of this table's own columns from dicts: missing is null, an unknown key raises."""
         import polars as pl
 
         from schemas.errors import ContractError

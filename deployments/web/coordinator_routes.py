@@ -1,7 +1,4 @@
-"""The coordinator's pages.
-
-They show how far each batch is, who is late, how far annotators agree, and the release of a batch.
-"""
+"""How far each batch is, who is late, how far annotators agree, and the release of a batch."""
 
 from __future__ import annotations
 
@@ -64,10 +61,7 @@ def add_coordinator_routes(app: FastAPI) -> None:
     def move_work(
         request: Request, batch_id: str, visitor: Visitor, ledger: Store, settings: Config, form: Form
     ) -> Response:
-        """Move what somebody has not decided yet to others; decisions stay.
-
-        The others are those of the batch's disciplines.
-        """
+        """Move somebody's undecided work to others of the batch's disciplines; decisions stay."""
         if visitor.role not in COORDINATORS:
             raise HTTPException(404)
         if form.get("is_understood") != "yes":
@@ -105,10 +99,7 @@ def _read_agreement(ledger: Ledger, batch_id: str) -> dict[str, list[Agreement]]
 
 
 def _read_moved(request: Request) -> tuple[int, int] | None:
-    """How much was moved just now, and how much no annotator could take.
-
-    Returns None where nothing was asked for.
-    """
+    """How much was moved just now, and how much nobody could take; null where unasked."""
     counts = [request.query_params.get(name, "") for name in ("moved", "left")]
     return (
         (int(counts[0]), int(counts[1])) if all(one.isdecimal() and len(one) < 9 for one in counts) else None

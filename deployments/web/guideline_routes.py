@@ -1,7 +1,4 @@
-"""Pages of the guidelines by which annotators decide.
-
-Coordinators publish them, and each annotator is shown what changed until they have read it.
-"""
+"""Coordinators publish guidelines; each annotator is shown what changed until it is read."""
 
 from __future__ import annotations
 

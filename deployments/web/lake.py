@@ -25,10 +25,7 @@ V = TypeVar("V")
 
 
 class LakeDoor:
-    """One connection for reading, kept open, and one for each team whose members look.
-
-    Queues and decisions never use it, so that they wait for no lake.
-    """
+    """A reading connection kept open, one per watching team; no queue or decision waits for it."""
 
     def __init__(self, settings: Settings) -> None:
         # Whoever asks for a page can wait, and is told to; the server does not.

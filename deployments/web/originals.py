@@ -198,12 +198,7 @@ class SimilarShelf:
         self._lock = threading.Lock()
 
     def find(self, batch_id: str, question_uuid: str) -> list[tuple[tuple[str, str], float]]:
-        """Batch and UUID of the questions like one under review, with their likeness.
-
-        The most alike comes first.
-
-        Raises BusyError while the index is being made.
-        """
+        """What is like one under review, most alike first; BusyError while the index is being made."""
         with self._guard:
             if self._reading is None or not self._reading.is_alive():
                 missing = [one for one in list_compared_batches(self._ledger) if one not in self._known]

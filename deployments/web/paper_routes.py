@@ -1,7 +1,4 @@
-"""Held papers: page and text side by side, and lines to be marked.
-
-Only coordinators see them: a held paper shows its answers.
-"""
+"""Held papers beside their text, lines to be marked: for coordinators, for answers show."""
 
 from __future__ import annotations
 

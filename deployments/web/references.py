@@ -27,10 +27,7 @@ def make_reference(key: bytes, annotator: str, batch_id: str, question_uuid: str
 
 
 def read_reference(key: bytes, annotator: str, batch_id: str, reference: str) -> str | None:
-    """The UUID that a reference stands for, of a question or of nothing.
-
-    Returns None where it is no reference.
-    """
+    """The UUID that a reference stands for, of a question or none; null for no reference."""
     try:
         whole = bytes.fromhex(reference)
     except ValueError:

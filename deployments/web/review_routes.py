@@ -170,10 +170,7 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.get("/review/{batch_id}/question/{reference}/original")
     def show_original(request: Request, reference: str, visitor: Visitor, one: Opened) -> Response:
-        """The place of the question in its paper.
-
-        It is a page with a request of its own, for a paper may take seconds to be drawn.
-        """
+        """The question's place in its paper, in a request of its own: drawing one takes seconds."""
         sights: Sights = request.app.state.sights
         sight = _find_sight(sights, one)
         return render_page(
@@ -249,18 +246,12 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.post("/review/{batch_id}/question/{reference}/decision")
     async def decide(request: Request, visitor: Visitor, body: Body, ledger: Store, one: Opened) -> Response:
-        """Record a decision.
-
-        The same decision again changes nothing; one that was seen differently is shown instead.
-        """
+        """Record a decision: the same again changes nothing, one not seen so is shown instead."""
         return await run_in_threadpool(_decide, request, ledger, visitor, one, body)
 
     @app.post("/review/{batch_id}/question/{reference}/draft")
     async def keep_draft(visitor: Visitor, body: Body, ledger: Store, one: Opened) -> Response:
-        """Keep what was begun.
-
-        It is then there on another device, and after anything that happens here.
-        """
+        """Keep what was begun, for another device and after anything that happens here."""
         draft = body.get("draft")
         if not isinstance(draft, dict | None):
             raise HTTPException(400)

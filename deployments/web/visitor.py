@@ -1,7 +1,4 @@
-"""What every route of the web app begins with.
-
-It finds who asks, what they may see, and whether a form is really theirs.
-"""
+"""How every route begins: who asks, what they may see, and whether a form is theirs."""
 
 from __future__ import annotations
 
@@ -119,10 +116,7 @@ def _read_settings(request: Request) -> Settings:
 
 
 def keep_own_path(then: str) -> str:
-    """A path of this server.
-
-    Anything that a browser could take for another site becomes the start page.
-    """
+    """A path of this server; what could be taken for another site becomes the start page."""
     is_own = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable()
     return then if is_own and "\\" not in then else "/"
 
@@ -134,10 +128,7 @@ def check_form(request: Request, visitor: SignedIn, token: str) -> None:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; the last of a name counts.
-
-    Raises 400 for what is no form, and for the character zero in it.
-    """
+    """A form's fields, the last of a name counts; 400 for no form, or the character zero."""
     try:
         text = (await request.body()).decode("utf-8")
         fields = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
@@ -149,10 +140,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 async def _read_json(request: Request) -> Mapping[str, Any]:
-    """The JSON object of a request that carries the token of its session.
-
-    Raises 400, 401 and 403.
-    """
+    """The JSON object of a request with its session's token; raises 400, 401 and 403."""
     visitor = read_visitor(request)
     if visitor is None:
         raise HTTPException(401)
@@ -169,10 +157,7 @@ async def _read_json(request: Request) -> Mapping[str, Any]:
 
 
 async def _read_checked_form(request: Request) -> Mapping[str, str]:
-    """The fields of a form that carries the token of its session.
-
-    Raises 400, 403 and SignInNeeded.
-    """
+    """The fields of a form with its session's token; raises 400, 403 and SignInNeeded."""
     visitor = _need_visitor(request)
     fields = await read_form(request)
     check_form(request, visitor, fields.get("form_token", ""))

@@ -32,10 +32,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Retirement:
-    """The result of a retirement.
-
-    It has the question, the version that followed, and how many questions left and entered with it.
-    """
+    """The question that left, the version that followed, and how many left and entered with it."""
 
     question_uuid: str
     is_whole_lineage: bool
@@ -45,10 +42,7 @@ class Retirement:
 
 
 def find_question(lake: Lake, name: str) -> dict[str, object]:
-    """The latest entry of the question whose UUID begins with `name`.
-
-    Raises UsageError for none, or for several questions.
-    """
+    """The latest entry of the question with this start of a UUID; UsageError for none or many."""
     found = lake.read("entries_named", {"name": name.lower()}).to_dicts() if len(name) >= 6 else []
     questions = {row["question_uuid"] for row in found}
     if not questions:

@@ -1,7 +1,4 @@
-"""The leak watch: how organisations score on questions that were met before.
-
-These are the questions that they, or the reference's provider, have met before.
-"""
+"""How organisations score on questions that they, or the reference's provider, met before."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a replay shows: how much each candidate recalls, and whether a difference is chance.
-
-Our questions are set beside public sets.
-"""
+"""How much each candidate recalls of ours and public sets, and whether that is chance."""
 
 from __future__ import annotations
 

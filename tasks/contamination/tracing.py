@@ -206,10 +206,7 @@ def _suspect(
 
 
 def _list_alike(names: Sequence[str], held: NDArray[np.bool_], number: int) -> list[str]:
-    """The others that had met exactly the same of these questions.
-
-    The list is empty for an organisation that had met none.
-    """
+    """The others that had met exactly the same of these questions; empty where it met none."""
     if not held[number].any():
         return []
     same = np.flatnonzero((held == held[number]).all(axis=1)).tolist()

@@ -1,7 +1,4 @@
-"""Responses that speak to their judge instead of answering.
-
-They are recognised and reported, and there is a set of them to try a judge with.
-"""
+"""Responses that speak to their judge: recognised, reported, and a set to try a judge with."""
 
 from __future__ import annotations
 
@@ -89,10 +86,7 @@ class Trial:
 
 
 def find_address(response: str) -> str | None:
-    """How a response speaks to its judge; None where it does not.
-
-    The ways are `order`, `stars`, `reply`, `marker`, `section` and `role`.
-    """
+    """How a response speaks to its judge (order, stars, reply, marker, section, role); or null."""
     return next((kind for kind, sign in _SIGNS.items() if sign.search(response)), None)
 
 

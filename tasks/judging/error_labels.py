@@ -147,10 +147,7 @@ def render_label_prompt(question: QuestionContent, response: str) -> Messages:
 
 
 def parse_label(text: str) -> str | None:
-    """The one class that a reply names.
-
-    None where it names no class, or several, or names one only in a quotation.
-    """
+    """The one class that a reply names outside of quotations; null for none or several."""
     text = drop_thinking(text)
     objects = find_objects(text, repair=True)
     if objects is None:

@@ -1,7 +1,4 @@
-"""Failed responses are drawn, pre-labelled by a model, and labelled by people.
-
-People confirm or correct what the model gave.
-"""
+"""Failed responses: drawn, labelled by a model, and confirmed or corrected by people."""
 
 from __future__ import annotations
 
@@ -52,11 +49,7 @@ FORM = Form(
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """What came of a workbook.
-
-    It counts the labels that are new, those that replace the person's earlier ones, those that were there already,
-    and the empty rows.
-    """
+    """A workbook's labels: new, in place of the person's earlier, there already; empty rows."""
 
     sample_id: str
     new: int
@@ -280,10 +273,7 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
 
 
 def read_sample(lake: Lake, sample_id: str | None = None) -> pl.DataFrame:
-    """The sample asked for, by default the one drawn last.
-
-    Raises UsageError where there is none.
-    """
+    """The sample asked for, by default the one drawn last; UsageError where there is none."""
     drawn = lake.read("error_samples_drawn", {"sample_id": sample_id})
     if drawn.is_empty():
         named = "" if sample_id is None else f" {sample_id!r}"

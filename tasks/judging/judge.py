@@ -1,7 +1,4 @@
-"""Judges give stars to responses, unit by unit.
-
-A unit is a session, a judge and a version of its prompt.
-"""
+"""Judges give stars to responses by units: a session, a judge and a version of its prompt."""
 
 from __future__ import annotations
 
@@ -69,10 +66,7 @@ _RESPONSE_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PutResponse:
-    """A response and the question that it answers.
-
-    It is all that is known of them where they are judged or labelled.
-    """
+    """A response and its question: all that is known of them where they are judged or labelled."""
 
     run_id: str
     session_id: str
@@ -98,10 +92,7 @@ class PutResponse:
 
 
 class JudgingIncomplete(ProctorError):
-    """Some units could not be judged because a judge gave no reply; the others were judged.
-
-    `failed_count` is the number of units that were not judged.
-    """
+    """`failed_count` units have no judgement for want of a reply; the others were judged."""
 
     def __init__(self, message: str, failed_count: int) -> None:
         super().__init__(message)
@@ -329,10 +320,7 @@ async def _judge_unit(
     dealt: _Dealt,
     lanes: _Lanes,
 ) -> list[JudgementRow]:
-    """The judgements of a session.
-
-    What was dealt to it is asked among its responses, and noted for itself.
-    """
+    """The judgements of a session, with what was dealt to it, asked alike and noted for itself."""
     tasks = {id(put): asyncio.create_task(ask(put)) for put in _mix(responses, dealt.put)}
     for task in tasks.values():
         task.add_done_callback(lanes.free)
@@ -364,10 +352,7 @@ def _read_outcome(task: asyncio.Task[JudgementRow]) -> JudgementRow | BaseExcept
 
 
 def _rank_failure(error: BaseException) -> int:
-    """Which of several failures is to be reported first.
-
-    First comes what ends everything, then what failed, then what only waits.
-    """
+    """The failure to report first: one that ends everything, then what failed, then what waits."""
     return isinstance(error, CallFailed) + isinstance(error, CallPending)
 
 
@@ -458,10 +443,7 @@ async def ask_stars(
 
 
 def _rule_stars() -> JudgementRow:
-    """0 stars by rule (SPEC 6.2), where there is nothing to judge.
-
-    Attempt 0 distinguishes these rows from judged ones.
-    """
+    """0 stars by rule (SPEC 6.2) where there is nothing to judge, told apart by attempt 0."""
     return {
         "stars": 0,
         "reason": NO_ANSWER_REASON,

@@ -179,10 +179,7 @@ class RunJudging:
                     await asyncio.sleep(POLL_S)
 
     async def help(self, judge: RegisteredModel) -> None:
-        """Judge what waits for the judge.
-
-        What could not be judged is left to the process that conducts.
-        """
+        """Judge what waits for the judge; what could not be is left to the process that conducts."""
         names = [name_controls(self._run_id), *self._months]
         units = {_name_unit(name, judge): name for name in names}
         most = max(1, min(SESSIONS_PER_READ, -(-len(names) // SHARES)))
@@ -214,10 +211,7 @@ class RunJudging:
         self._land_empty(judge, sorted(set(sessions) - set(judged)))
 
     async def resolve_alone(self, chain: Sequence[RegisteredModel], *, is_simulated: bool) -> None:
-        """The same as `resolve`, without asking any judge again.
-
-        While another process does so, it is waited for.
-        """
+        """The same as `resolve` without asking a judge again; another process that asks is awaited."""
         with JobQueue(self._ledger, JOB) as jobs:
             while not jobs.take_named([self._run_id]):  # noqa: ASYNC110 - no event reaches over processes
                 await asyncio.sleep(POLL_S)
@@ -318,10 +312,7 @@ class RunJudging:
         return [name for name in names if name not in done]
 
     def _read_responses(self, names: Sequence[str]) -> pl.DataFrame:
-        """Responses of these sessions with their questions.
-
-        Each table is scanned once, and only for the months of the sessions.
-        """
+        """These sessions' responses with their questions, each table scanned once for their months."""
         return read_put_responses(self._lake, names, sorted({self._months[name] for name in names}))
 
     def _read_unparsed(self, is_simulated: bool) -> dict[Place, set[str]]:
@@ -382,10 +373,7 @@ def _describe_pictures(lake: Lake, bank: pl.DataFrame) -> pl.DataFrame:
 def read_unparsed(
     lake: Lake, months: Sequence[str], *, run_id: str | None, is_simulated: bool
 ) -> dict[Place, set[str]]:
-    """Responses that were judged, but without any reply that could be read.
-
-    They are given by session and position, with the names of the judges who were asked.
-    """
+    """Judged responses without a reply that can be read, by session and position: who was asked."""
     rows = lake.read(
         "unparsed_responses", {"months": list(months), "run_id": run_id, "is_simulated": is_simulated}
     )
@@ -398,10 +386,7 @@ def read_unparsed(
 def land_judgements(
     ledger: Ledger, lake: Lake, units: Sequence[Sequence[JudgementRow]]
 ) -> list[pl.DataFrame]:
-    """Land judgements with the calls that they cost; returns them as frames.
-
-    Each list is a unit of its own.
-    """
+    """Land judgements with the calls they cost, each list a unit; returns them as frames."""
     table = get_table("judgements")
     frames = {name_unit_of(rows[0]): table.frame(list(rows)) for rows in units}
     calls = read_call_frames(ledger, {unit: frame["month"][0] for unit, frame in frames.items()})
@@ -412,10 +397,7 @@ def land_judgements(
 
 
 def name_lane(judge: RegisteredModel) -> str:
-    """The lane of what the judge is to judge as it is asked now.
-
-    Another version of the prompt has another lane.
-    """
+    """The lane of what the judge is asked now: another version of the prompt has another."""
     return name_unit("", judge.name, find_asking(judge).wording)
 
 

@@ -1,7 +1,4 @@
-"""Reading the stars out of what a judge returned.
-
-What cannot be read with certainty is unparsed, never 0.
-"""
+"""Stars out of what a judge returned; what is not certain is unparsed, never 0."""
 
 from __future__ import annotations
 
@@ -133,10 +130,7 @@ def parse_judgement(text: str) -> ParsedJudgement:
 
 
 def _find_claims(text: str, objects: Sequence[FoundObject]) -> list[_Claim] | None:
-    """What the words outside the objects name, except for quotations.
-
-    None where they name stars too often to be read.
-    """
+    """What the words outside objects and quotations name; null where stars are named too often."""
     pieces: list[str] = []
     last = 0
     for one in objects:

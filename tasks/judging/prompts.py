@@ -146,10 +146,7 @@ def render_sections(question: QuestionContent, response: str) -> str:
 
 
 def render_reference(question: QuestionContent) -> str:
-    """The reference answer in words.
-
-    Options are given with their labels and texts, truth values in the question's language.
-    """
+    """The reference answer in words: labels with their texts, truth in the question's language."""
     language = question.language
     if question.question_type == "true_false":
         words = [TRUTH[language].get(value, value) for value in question.answer]

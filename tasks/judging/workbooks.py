@@ -1,7 +1,4 @@
-"""The form of every workbook in which a person marks responses.
-
-It has a page that explains, a sheet of rows, and two columns to fill in.
-"""
+"""The workbook in which a person marks responses: an explanation, rows, two columns to fill."""
 
 from __future__ import annotations
 
@@ -48,10 +45,7 @@ class Form:
 
 @dataclass(frozen=True)
 class MarkedRow:
-    """A row as it was filled in; an empty mark means left empty.
-
-    `place` names file, sheet and row.
-    """
+    """A row as filled in, empty mark: left empty; `place` names file, sheet and row."""
 
     key: str
     mark: str

@@ -23,10 +23,7 @@ def compute_rank(*parts: object) -> bytes:
 
 
 def compute_short_rank(*parts: object) -> bytes:
-    """A rank of eight bytes, for draws by the thousand: BLAKE2b of the parts.
-
-    It orders differently from compute_rank.
-    """
+    """A rank of eight bytes (BLAKE2b), for draws by the thousand; no order of compute_rank."""
     return hashlib.blake2b(_join(parts), digest_size=8).digest()
 
 
@@ -41,10 +38,7 @@ def draw_order(items: Iterable[T], *salt: object, name: Callable[[T], object] = 
 
 
 def draw_short_order(names: Iterable[str], *salt: object) -> list[str]:
-    """The names in an order that the salt fixes, by short ranks.
-
-    It is meant for names by the hundred thousand.
-    """
+    """The names in an order that the salt fixes, by short ranks: for hundreds of thousands."""
     begun = hashlib.blake2b(_join((*salt, "")), digest_size=8)
 
     def rank(name: str) -> bytes:

@@ -37,10 +37,7 @@ ANSWERABLE = (
 
 
 def find_broken_rules(content: QuestionContent) -> list[str]:
-    """Names of all rules that `content` breaks, in the order of `RULES`.
-
-    Empty when it is well formed.
-    """
+    """Names of all rules that `content` breaks, in the order of `RULES`."""
     return [name for name, rule in RULES.items() if not rule(content)]
 
 
@@ -121,10 +118,7 @@ def truth_is_true_or_false(content: QuestionContent) -> bool:
 
 
 def blanks_match_answers(content: QuestionContent) -> bool:
-    """A fill-in question has as many blanks as answers.
-
-    Several answers printed as one are counted apart.
-    """
+    """A fill-in question has as many blanks as answers, those printed as one counted apart."""
     if content.question_type != "fill_in_the_blank":
         return True
     answer = content.answer

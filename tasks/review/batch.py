@@ -1,7 +1,4 @@
-"""A review batch as it lies in the ledger.
-
-It shows what is in it, who is to decide on what, and what was decided.
-"""
+"""A review batch in the ledger: what is in it, who decides on what, and what was decided."""
 
 from __future__ import annotations
 
@@ -32,10 +29,7 @@ class Assignment:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Assignment:
-        """The assignment in a row of the ledger table `review_assignments`.
-
-        It comes with its question's discipline.
-        """
+        """The assignment in a row of `review_assignments`, with its question's discipline."""
         return cls(
             row["question_uuid"],
             row["annotator"],
@@ -85,10 +79,7 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
 def read_items(
     connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
 ) -> list[Item]:
-    """Questions of the batch that are to be reviewed, by UUID.
-
-    `question_uuids` takes only these.
-    """
+    """Questions of the batch that are to be reviewed, by UUID, or these of them."""
     return [
         Item.from_row(row)
         for row in assigning.read_items(connection, batch_id, question_uuids=question_uuids)
@@ -98,12 +89,7 @@ def read_items(
 def read_given_items(
     connection: Connection, batch_id: str, annotator: str, question_uuids: Collection[str] | None = None
 ) -> dict[str, Item]:
-    """Questions of the batch that somebody is to decide on.
-
-    They are to be reviewed, or have a decision that is known.
-
-    `question_uuids` takes only these.
-    """
+    """What somebody is to decide on in the batch, with a known decision or not, or these of it."""
     rows = assigning.read_items(connection, batch_id, annotator, question_uuids, with_gold=True)
     return {row["question_uuid"]: Item.from_row(row) for row in rows}
 
@@ -117,12 +103,7 @@ def read_assignments(
     *,
     with_gold: bool = True,
 ) -> list[Assignment]:
-    """Assignments of the batch, by question and annotator.
-
-    Those with a known decision are work like the others.
-
-    `question_uuids` takes only these.
-    """
+    """Assignments of the batch, planted ones too, by question and annotator, or these of them."""
     rows = assigning.read_assignments(
         connection, batch_id, annotator, role, question_uuids, with_gold=with_gold
     )

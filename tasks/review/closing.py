@@ -23,10 +23,7 @@ from warehouse.ledger.review import assigning, messages
 
 @dataclass(frozen=True)
 class ClosedBatch:
-    """What a closed batch lands.
-
-    It lands rows of `review_assignments`, `reviews`, `review_messages`, `review_decisions` and `gold_reviews`, and the counts.
-    """
+    """What a closed batch lands: the rows of each table, and the counts of outcomes."""
 
     batch_id: str
     assignments: pl.DataFrame = field(repr=False)

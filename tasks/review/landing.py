@@ -69,10 +69,7 @@ def land_closed_batches(
 
 
 def read_review_time(ledger: Ledger) -> str:
-    """The moment that decides whether open batches are overdue.
-
-    Raises ClockError where a leap of the clock alone would decide it.
-    """
+    """The moment that makes open batches overdue; ClockError where a leap alone would decide it."""
     open_batches = [batch for batch in list_batches(ledger) if not batch.is_closed]
     check_clock(ledger)
     with ledger.read() as connection:
@@ -170,10 +167,7 @@ def _frame_faults(unit: str, faults: Sequence[RowFault]) -> pl.DataFrame:
 
 
 def open_waiting_batch(settings: Settings) -> dict[str, object]:
-    """Put questions that nobody has reviewed into a batch; returns ids and counts.
-
-    This is done if there are annotators to give them to.
-    """
+    """Put questions that nobody reviewed into a batch, if there are annotators; gives counts."""
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         questions = read_unreviewed(lake)
         if questions.is_empty() or not read_annotators(ledger):

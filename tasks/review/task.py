@@ -1,7 +1,4 @@
-"""The review gate as Prefect sees it.
-
-Nothing waits here: what is ready continues, the rest is counted.
-"""
+"""The review gate as Prefect sees it: what is ready continues, the rest is counted."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ from warehouse.ledger.engine.opening import open_ledger
 @task(name="open_review_batch")
 @hide_content
 def open_review_batch() -> dict[str, object]:
-    """Put questions that nobody has reviewed into a batch.
-
-    This is done if there are annotators to give them to.
-    """
+    """Put questions that nobody has reviewed into a batch, if there are annotators."""
     return open_waiting_batch(load_settings())
 
 

@@ -168,10 +168,7 @@ class ProgressReading:
         self.count = 0
 
     def read(self) -> list[RunProgress]:
-        """Every run that is not closed, in the order in which they were planned.
-
-        What is returned is at most seconds old.
-        """
+        """Every run that is not closed, as planned, at most seconds old."""
         with self._lock:
             begun = time.monotonic()
             if begun >= self._serves_until:
@@ -185,10 +182,7 @@ class ProgressReading:
 
 
 def read_costs(lake: Lake, from_month: str | None, through_month: str | None) -> pl.DataFrame:
-    """The rows of the analysis `cost_by_team` of these months, the latest month first.
-
-    `lake` has what is in sight alone.
-    """
+    """`cost_by_team` of these months, the latest first, from a lake of what is in sight."""
     asked = {"from_month": from_month, "through_month": through_month}
     return lake.run_named("cost_by_team", asked).sort(
         ["month", "team", "model", "purpose"], descending=[True, False, False, False], nulls_last=True

@@ -66,10 +66,7 @@ class WritingEstimate:
 
     @property
     def dearest_batch_usd(self) -> float | None:
-        """What the dearest review batch costs, all methods together; None without a price.
-
-        The dearest one is given because a budget is for one batch.
-        """
+        """What the dearest review batch costs, as budgets are for one; null without a price."""
         by_batch: dict[str, float] = {}
         for one in self.batches:
             if one.cost_usd is None:

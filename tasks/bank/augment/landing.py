@@ -44,11 +44,7 @@ class AugmentSummary:
 
 @dataclass
 class SettledSummary:
-    """What was settled.
-
-    It counts the batches of variants that were settled now, those that still wait, and the variants that were
-    released.
-    """
+    """Batches of variants that were settled now, those that wait, and the variants released."""
 
     released: int = 0
     refused: int = 0
@@ -81,10 +77,7 @@ def land_variants(
 
 
 def name_unit(batch_id: str, method: str) -> str:
-    """The unit of a review batch's variants by a template.
-
-    The unit of the variants that are always made has the batch's own name.
-    """
+    """The unit of a batch's variants by a template; the batch's own name for the usual ones."""
     return batch_id if method == true_false.METHOD else f"{batch_id}/{method}"
 
 
@@ -159,10 +152,7 @@ def settle_variant_batches(lake: Lake, settings: Settings) -> SettledSummary:
 
 
 def count_failed(sample: pl.DataFrame) -> int:
-    """How many decided variants of a sample (outcome, answer, decided_answer) are wrong.
-
-    A wrong variant was rejected, or its key was corrected.
-    """
+    """How many decided variants of a sample are wrong: rejected, or with a corrected key."""
     return sum(
         outcome == "rejected" or list(answer) != list(decided or ())
         for outcome, answer, decided in sample.select("outcome", "answer", "decided_answer").iter_rows()

@@ -1,7 +1,4 @@
-"""The same choice with its options in another order, by template and without a model.
-
-A memorised letter then no longer helps.
-"""
+"""A choice with its options in another order, by template: no memorised letter helps."""
 
 from __future__ import annotations
 

@@ -99,10 +99,7 @@ def build_messages(task: str, **fields: str | int) -> list[dict[str, str]]:
 
 
 def build_reply_schema(task: str) -> dict[str, Any]:
-    """The `response_format` that holds the reply to a task to its form.
-
-    It is for endpoints that offer it.
-    """
+    """The `response_format` that holds a reply to its task's form, where endpoints offer it."""
     fields = _REPLIES[task]
     return {
         "type": "json_schema",

@@ -114,10 +114,7 @@ def is_unfinished(stem: str, language: str) -> bool:
 
 
 def refers_to_other_options(text: str) -> bool:
-    """Whether an option only means something together with the others.
-
-    Examples are “none of the above” and “A and C”.
-    """
+    """Whether an option means something only with others: “none of the above”, “A and C”."""
     if text.lstrip(_WHITE_OR_AROUND)[:1] not in _BEGINNINGS:
         return False
     squeezed = " ".join(text.split()).strip(_AROUND)
@@ -134,8 +131,5 @@ def refers_to_other_options(text: str) -> bool:
 
 
 def names_an_option(text: str) -> bool:
-    """Whether a text names an option by its letter (“故选C”, “B follows from A”).
-
-    “A tree” names none.
-    """
+    """Whether a text names an option by its letter: “故选C”, “B follows from A”, not “A tree”."""
     return _NAMED_LETTER.search(text) is not None

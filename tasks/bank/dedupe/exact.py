@@ -158,10 +158,7 @@ def _flatten(lists: pl.Series, field: str | None = None) -> pl.Series:
 
 
 def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
-    """Lists of the given sizes, each sorted.
-
-    It is done by hand, since Polars sorts every single list as a column of its own.
-    """
+    """Lists of these sizes, each sorted; Polars sorts every list as a column of its own."""
     import numpy as np
     import pyarrow as pa
 

@@ -146,10 +146,7 @@ def _find_members(content_keys: pl.Series, known: KnownBank, staying: pl.DataFra
 def list_near_pairs(
     signatures: Signatures, copies: Sequence[int] | NDArray[np.int64], threshold: float
 ) -> Iterator[tuple[int, int, float]]:
-    """Pairs of places (lower first) that are nearly the same, with their similarity.
-
-    Of equal questions, only the first is compared.
-    """
+    """Pairs of places (lower first) nearly the same, with likeness; of equals the first only."""
     import numpy as np
 
     first = np.asarray(copies, dtype=np.int64)

@@ -118,10 +118,7 @@ def describe_alike(forms: pl.DataFrame) -> pl.Series:
 
 
 def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Pairs of places whose questions share a value in at least one band.
-
-    There is a row for each pair, the lower place first.
-    """
+    """Pairs of places (lower first) whose questions share a value in a band, a row each."""
     import numpy as np
 
     count = len(bands)
@@ -144,10 +141,7 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
 
 
 def list_pairs_with_known(new: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Pairs of a place in `new` and one in `known` that share a value in at least one band.
-
-    There is a row for each pair.
-    """
+    """Pairs of a place in `new` and one in `known` that share a value in a band, a row each."""
     import numpy as np
 
     found = [np.empty(0, dtype=np.int64)]
@@ -192,8 +186,5 @@ def _is_same_answer(left: Text, right: Text, threshold: float) -> bool:
 
 
 def _is_same_polarity(left: str, right: str) -> bool:
-    """Whether two texts ask in the same direction.
-
-    “Which is correct” and “which is incorrect” differ by two letters and ask for opposite things.
-    """
+    """Whether two texts ask the same way: “which is incorrect” is the opposite of “correct”."""
     return sorted(NEGATION.findall(left)) == sorted(NEGATION.findall(right))

@@ -1,7 +1,4 @@
-"""Questions that mean the same in other words.
-
-Embeddings propose pairs, and people decide. No question is left out because of them.
-"""
+"""Questions of one meaning in other words: embeddings propose pairs, people alone decide."""
 
 from __future__ import annotations
 

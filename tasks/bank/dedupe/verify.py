@@ -1,7 +1,4 @@
-"""Which of the proposed pairs really are near-duplicates.
-
-It finds what `compute_similarity` finds, for many pairs at once.
-"""
+"""Which proposed pairs are near-duplicates: `compute_similarity` for many pairs at once."""
 
 from __future__ import annotations
 
@@ -67,10 +64,7 @@ def _verify_some(
 
 
 def compute_jaccards(texts: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The Jaccard of the 3-gram sets of the texts at each pair of places.
-
-    It is what `compute_jaccard` gives.
-    """
+    """The Jaccard of the 3-gram sets of each pair of places, as `compute_jaccard` gives it."""
     import numpy as np
 
     lengths = texts.str.len_chars().cast(pl.Int64).to_numpy()
@@ -137,10 +131,7 @@ def _list_grams(
 
 
 def _ask_the_same(forms: pl.DataFrame, pairs: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
-    """What `asks_the_same` returns for each pair of places.
-
-    It is called only where options or closed answers differ at all.
-    """
+    """What `asks_the_same` says of each pair; called only where options or answers differ."""
     import numpy as np
 
     needed, places = np.unique(pairs, return_inverse=True)

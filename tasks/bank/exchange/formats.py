@@ -72,10 +72,7 @@ _Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar(
 
 
 def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:
-    """The rows as Parquet; returns how many.
-
-    Pictures are the table `NAME.pictures.parquet` beside it: a row for each, with its bytes.
-    """
+    """The rows as Parquet, their pictures in `NAME.pictures.parquet` beside; returns how many."""
     pictures = _read_pictures(questions, archive)
     if pictures:
         rows = [
@@ -89,10 +86,7 @@ def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:
 
 
 def write_jsonl(questions: pl.DataFrame, path: Path, archive: Path) -> int:
-    """One JSON object per row; returns how many.
-
-    Pictures are files named by their SHA-256 in the folder `NAME.pictures` beside it.
-    """
+    """One JSON object per row, pictures by SHA-256 in `NAME.pictures` beside; returns how many."""
     for sha256, data in _read_pictures(questions, archive).items():
         folder = path.with_name(f"{path.stem}.pictures")
         folder.mkdir(exist_ok=True)

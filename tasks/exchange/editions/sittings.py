@@ -1,7 +1,4 @@
-"""The answers behind an edition, candidate by candidate and style by style.
-
-Each has the question, response, stars and the judge's reason.
-"""
+"""The answers behind an edition by candidate and style, with question, stars and reason."""
 
 from __future__ import annotations
 
@@ -141,10 +138,7 @@ def _make_sample(
 
 
 def _read_answer(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was answered.
-
-    A text that was erased is marked as erased, because an empty answer is something else.
-    """
+    """What was answered; an erased text is marked, for an empty answer is something else."""
     if row["response"] is None and row["answer_status"] is None:
         return {}
     if row["erased_at"] is None:

@@ -1,7 +1,4 @@
-"""Imported files are landed as they came: the same file again changes nothing.
-
-Take an import back: its rows leave the lake, and the same file may come in again.
-"""
+"""Imported files land as they came, once; an import can be taken back, and come again."""
 
 from __future__ import annotations
 
@@ -131,10 +128,7 @@ def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) 
 def import_external(
     lake: Lake, path: Path, benchmark: str, source: str, mapping: Mapping[str, str]
 ) -> ImportedFile:
-    """Land scores that others published, by model and day, in `external_scores`.
-
-    The file replaces the benchmark's earlier one.
-    """
+    """Land others' scores by model and day in the place of the benchmark's earlier file."""
     frame = apply_mapping(read_table(path), mapping, SCORE_FIELDS, SCORE_FIELDS, path.name)
     rows, empty = parse_scores(frame, benchmark=benchmark, source=source, name=path.name)
     if not rows:
@@ -189,10 +183,7 @@ def withdraw_import(lake: Lake, name: str) -> Withdrawal:
 
 
 def list_namesakes(lake: Lake, import_id: str, file_name: str, benchmark: str) -> list[str]:
-    """Ids of other imports of a file of this name for this benchmark.
-
-    Their rows count beside those of this import.
-    """
+    """Other imports of a file of this name for the benchmark, whose rows count beside it."""
     rows = lake.read("imported_files", {"name": file_name}).to_dicts()
     return [
         row["import_id"] for row in rows if row["benchmark"] == benchmark and row["import_id"] != import_id

@@ -53,10 +53,7 @@ class RatedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Ratings:
-    """What people gave one response.
-
-    It has the raters' stars in the order of their names, and the adjudicator's stars or None.
-    """
+    """The raters' stars for a response in the order of their names, and the adjudicator's."""
 
     stars: tuple[int, ...]
     settled_stars: int | None = None

@@ -1,7 +1,4 @@
-"""The same responses judged again every month, and what that says of the judges.
-
-They are judged by every judge in use.
-"""
+"""The same responses judged by every judge in use each month, and what that says of them."""
 
 from __future__ import annotations
 
@@ -171,10 +168,7 @@ def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: st
 
 
 def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_simulated: bool) -> bool:
-    """Land the month's row of `judge_drift` for a judge; returns whether it has changed.
-
-    There is no row for a judge's first month.
-    """
+    """Land a judge's `judge_drift` of the month; whether it changed. A first month has no row."""
     wording = find_asking(judge).wording
     stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": wording})
     months = [one for one in stars["judged_month"].unique().sort() if one <= month]

@@ -131,10 +131,7 @@ def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None
 
 
 def list_runs(lake: Lake, occasion: str | None = None) -> list[str]:
-    """The runs from which an occasion drew responses; none where nothing was drawn.
-
-    By default it is the occasion drawn last.
-    """
+    """The runs from which an occasion, by default the last, drew responses; none for nothing."""
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
         return []
@@ -148,10 +145,7 @@ def make_pairs(
     judgements: pl.DataFrame,
     models: Mapping[str, RegisteredModel],
 ) -> pl.DataFrame:
-    """Rows of `calibration_pairs` of one occasion.
-
-    `models` say which family and organisation a judge belongs to.
-    """
+    """Rows of `calibration_pairs` of one occasion; `models` say a judge's family and owner."""
     described = name_length_groups(samples).select("occasion", *_SAMPLE_COLUMNS)
     found = pair_ratings(consensuses, judgements).join(
         described, on=["round", "session_id", "seq"], how="inner"
@@ -174,10 +168,7 @@ def make_pairs(
 
 
 def name_length_groups(samples: pl.DataFrame) -> pl.DataFrame:
-    """The samples with `length_group`: thirds of the responses by length.
-
-    Responses of equal length are in one third.
-    """
+    """The samples with `length_group`: thirds of the responses, equal lengths in one third."""
     rank = (pl.col("response_length").rank("average") - 0.5) / pl.len()
     return samples.with_columns(
         length_group=pl.when(rank < 1 / 3)

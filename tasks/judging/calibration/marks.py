@@ -46,10 +46,7 @@ class MarksAgreement:
 
 
 def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
-    """The two columns of a CSV, JSONL or Parquet file as numbers.
-
-    Raises UsageError for a column that is not there, or a value that is not a number.
-    """
+    """Two columns of a CSV, JSONL or Parquet file as numbers; UsageError where they are none."""
     readers = {".csv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet}
     reader = readers.get(path.suffix.lower())
     if reader is None:

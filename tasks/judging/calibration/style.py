@@ -30,10 +30,7 @@ _COLUMNS = {
 
 
 def read_styles(lake: Lake, occasion: str, months: Sequence[str]) -> pl.DataFrame:
-    """What the rated responses of an occasion look like.
-
-    `cluster` is the same for questions about one text.
-    """
+    """What an occasion's rated responses look like; `cluster` groups questions about one text."""
     styles = lake.read("calibration_styles", {"occasion": occasion, "months": months})
     passages = lake.read("passages_of_lineages", {"lineage_uuids": styles["lineage_uuid"].unique().to_list()})
     return styles.join(passages, on="lineage_uuid", how="left", maintain_order="left").with_columns(

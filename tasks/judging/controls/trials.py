@@ -1,7 +1,4 @@
-"""Controls before they are sent: a judge is tried with them, and their cost is foretold.
-
-A trial is outside every run; its questions are our own and in no bank.
-"""
+"""Controls before a run: a judge tried with our own questions, and what they will cost."""
 
 from __future__ import annotations
 
@@ -89,10 +86,7 @@ def estimate_judging(judge: RegisteredModel, count: int) -> float | None:
 async def try_controls(
     ledger: Ledger, settings: Settings, judge: RegisteredModel
 ) -> tuple[ControlVerdict, list[dict[str, Any]]]:
-    """Ask the judge for stars of the built-in control answers.
-
-    Returns what they say of it, and a row for each kind.
-    """
+    """Ask the judge for stars of the built-in control answers; what they say, with a row a kind."""
     trials = list_control_trials()
     given = await ask_trials(ledger, settings, judge, trials, most_tries=MOST_TRIES)
     stars: Mapping[str, list[int | None]] = {name: [] for name in dict.fromkeys(one.name for one in trials)}

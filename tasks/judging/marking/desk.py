@@ -25,10 +25,7 @@ LONGEST_NOTE = 4_000
 
 @dataclass(frozen=True)
 class GivenMark:
-    """A mark as it stands.
-
-    It has the mark, the note beside it (empty for none), when it was given, and whether it has landed.
-    """
+    """A mark as it stands, with its note (empty for none), moment, and whether it has landed."""
 
     mark: str
     note: str
@@ -37,10 +34,7 @@ class GivenMark:
 
 
 class StaleMarkError(UsageError):
-    """Another window gave this item a mark that the present giver has not seen.
-
-    `stands` is that mark.
-    """
+    """Another window gave the item the mark `stands`, which the present giver has not seen."""
 
     def __init__(self, stands: GivenMark | None) -> None:
         super().__init__("The mark was changed elsewhere since it was shown.")
@@ -48,10 +42,7 @@ class StaleMarkError(UsageError):
 
 
 def find_work(ledger: Ledger, lake: Lake, person: str) -> list[WorkSummary]:
-    """Everything that waits for somebody or that they have done, of all kinds.
-
-    Whoever may not mark gets nothing.
-    """
+    """What waits for somebody or is done, of all kinds; nothing for who may not mark."""
     if not may_mark(ledger, person):
         return []
     from tasks.judging.marking.kinds import find_label_work, find_league_work, find_rating_work
@@ -141,10 +132,7 @@ def is_landing_due(ledger: Ledger, work: Work) -> bool:
 
 
 def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) -> int:
-    """Land the marks of a work that have not landed, as its workbook's would be landed.
-
-    Returns how many there were. Landing them twice is the same as once.
-    """
+    """Land a work's marks as its workbook's would be, once however often; returns how many."""
     with ledger.read() as connection:
         rows = [
             row for row in desk_marks.read_marks(connection, kind, name, person) if row["landed_at"] is None
@@ -161,10 +149,7 @@ def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) ->
 
 
 def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land every mark given on the web that has not landed; returns rows by kind.
-
-    Such marks were left behind by a server that died.
-    """
+    """Land every mark on the web that a server died on before it landed; rows by kind."""
     landed: dict[str, int] = {}
     with ledger.read() as connection:
         waiting = desk_marks.list_unlanded(connection)

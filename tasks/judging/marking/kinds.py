@@ -29,10 +29,7 @@ YES, NO = "yes", "no"
 
 
 def find_rating_work(lake: Lake, person: str) -> list[WorkSummary]:
-    """The rounds in which somebody has responses to rate or disputes to settle.
-
-    The latest comes first.
-    """
+    """The rounds in which somebody has responses to rate or disputes to settle, latest first."""
     drawn = lake.read("calibration_drawn", {})
     rounds = list(dict.fromkeys(drawn.select("occasion", "round").iter_rows()))
     found = []
@@ -68,10 +65,7 @@ def open_rating_work(lake: Lake, name: str, person: str) -> Work:
 
 
 def land_rating_marks(lake: Lake, name: str, person: str, marks: Mapping[str, str]) -> None:
-    """Land stars by key, as the import of a workbook does.
-
-    A dispute that somebody else has settled in the meantime is left out.
-    """
+    """Land stars by key as a workbook's are; no dispute that somebody else has settled since."""
     found = _read_named_round(lake, name)
     places = {name_key(found, place): place for place in list_own_places(found, person)}
     land_ratings(
@@ -106,10 +100,7 @@ def find_label_work(lake: Lake, person: str) -> list[WorkSummary]:
 
 
 def open_label_work(lake: Lake, name: str, person: str) -> Work:
-    """The failed responses of a sample, with what a model thought.
-
-    Raises UsageError where there is no such sample.
-    """
+    """A sample's failed responses, with what a model thought; UsageError for no such sample."""
     sample = read_sample(lake, name)
     own: dict[tuple[str, int], str] = {}
     thought: dict[tuple[str, int], str] = {}

@@ -67,10 +67,7 @@ class Work:
 
 @dataclass(frozen=True)
 class WorkSummary:
-    """What waits for somebody, before its texts are read.
-
-    It says how many items there are, and how many of them have landed.
-    """
+    """What waits for somebody before texts are read: how many items, and how many have landed."""
 
     kind: Kind
     name: str

@@ -94,10 +94,7 @@ def _render_inline(text: str, language: Language) -> Iterator[str]:
 
 
 def _find_dollar_formula(text: str, start: int) -> str | None:
-    """What stands between the dollar at `start` and the next one.
-
-    It is returned only if it is a formula and not a sum of money.
-    """
+    """What stands between the dollar at `start` and the next, if a formula and no sum of money."""
     end = start + 1
     while (end := text.find("$", end)) > 0 and text[end - 1] == "\\":
         end += 1

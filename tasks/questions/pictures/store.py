@@ -1,7 +1,4 @@
-"""The bytes of pictures, kept once by their content.
-
-How a text names a picture: `[picture:2]` is picture 2 of its question.
-"""
+"""The bytes of pictures, kept once by content, and how a text names one: `[picture:2]`."""
 
 from __future__ import annotations
 

@@ -80,10 +80,7 @@ def texts_are_of_usual_length(content: QuestionContent) -> bool:
 
 
 def nothing_absent_is_referred_to(content: QuestionContent) -> bool:
-    """A figure, table or text that the stem speaks of is there.
-
-    It is there as the question's material, or in the stem itself.
-    """
+    """A figure, table or text that the stem speaks of is there, in it or as material."""
     if content.material and content.material.strip():
         return True
     stem = content.stem

@@ -1,7 +1,4 @@
-"""Who reviews: the active annotators of the ledger.
-
-They come with their disciplines and levels, and with how much work they can take.
-"""
+"""Who reviews: the active annotators of the ledger, and how much each can take of what."""
 
 from __future__ import annotations
 
@@ -157,10 +154,7 @@ def _check_profile(levels: Mapping[str, str], language: str | None, email: str |
 
 
 def read_daily_quota(ledger: Ledger, settings: Settings, annotator: str) -> int:
-    """The questions per day of an annotator's window.
-
-    The number is the annotator's own where one is registered, else the setting.
-    """
+    """Questions per day of an annotator's window: their own where one is set, else the setting."""
     with ledger.read() as connection:
         rows = people.read_annotators(connection)
     own = next((row["daily_quota"] for row in rows if row["user_id"] == annotator), None)

@@ -1,7 +1,4 @@
-"""Giving questions to annotators (SPEC: expert review gate).
-
-They are given by discipline, in equal shares, within the capacity of the annotators.
-"""
+"""Giving questions to annotators by discipline, in equal shares, within what they can hold."""
 
 from __future__ import annotations
 
@@ -38,10 +35,7 @@ CHUNK = 20_000
 
 @dataclass(frozen=True)
 class AssignmentSummary:
-    """What was assigned, and what was left out and waits.
-
-    `batch_id` is None when every question is in several batches already.
-    """
+    """What was assigned, and what waits; `batch_id` null where all is in several batches."""
 
     batch_id: str | None
     is_new: bool
@@ -226,10 +220,7 @@ def _write_assignments(
     now: str,
     due: Mapping[str, str],
 ) -> None:
-    """Write the assignments in the order of their key, with the planted among the others.
-
-    Their place in a table then reveals nothing.
-    """
+    """Write the assignments in the order of their key: no place in the table gives gold away."""
     everybody = dict(annotators) | {one.gold.item.question_uuid: one.annotators for one in planted}
     rows: list[tuple[Any, ...]] = []
     for uuid in sorted(everybody):
@@ -288,10 +279,7 @@ def _place(
 
 
 def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
-    """Those of the questions that are not to be assigned, with their batch.
-
-    `again` leaves out those of closed batches.
-    """
+    """Those of the questions that are not to be assigned, with their batch; `again`: open ones."""
     taken = assigning.read_batched_questions(connection, question_uuids)
     if not again or not taken:
         return taken

@@ -190,10 +190,7 @@ def _fill(share: dict[str, int], most: int, amount: int, totals: dict[str, int])
 
 
 def _refill(shares: Shares, discipline: str, most: int, amount: int, totals: dict[str, int]) -> bool:
-    """Take one discipline's work back and pour it again around that of the others.
-
-    Returns whether that changed anything.
-    """
+    """Pour one discipline's work again around that of the others; whether that changed anything."""
     before = dict(shares[discipline])
     for name, count in before.items():
         totals[name] -= count

@@ -63,10 +63,7 @@ class GoldQuestion:
 
 @dataclass(frozen=True)
 class GoldSupply:
-    """Settled questions that can be planted.
-
-    It also has the share that they are to be of everybody's work, and the key of the draw.
-    """
+    """Settled questions to plant, their share of everybody's work, and the key of the draw."""
 
     rows: Sequence[Mapping[str, Any]] = field(repr=False)
     share: float
@@ -204,10 +201,7 @@ def _alternate(order: Sequence[str], golds: Mapping[str, GoldQuestion]) -> list[
 
 
 def make_gold(row: Mapping[str, Any], key: bytes, batch_id: str) -> GoldQuestion:
-    """The question that a row of `settled_questions` is shown as in a batch.
-
-    Of the questions that can be spoiled, half are.
-    """
+    """What a row of `settled_questions` is shown as; half of those that can be are spoiled."""
     content = QuestionContent.from_row(row)
     drawn = _draw(key, batch_id, "spoil", row["question_uuid"])
     wrong = spoil_key(content, drawn) if row["outcome"] == "accepted" and drawn[0] % 2 else None
@@ -222,10 +216,7 @@ def make_gold(row: Mapping[str, Any], key: bytes, batch_id: str) -> GoldQuestion
 
 
 def spoil_key(content: QuestionContent, drawn: bytes) -> tuple[str, ...] | None:
-    """A wrong key of a choice with one key or of a true/false question, drawn.
-
-    None for questions of other types.
-    """
+    """A drawn wrong key of a choice with one key or of a true/false question; null for others."""
     if content.question_type == "true_false" and content.answer in (("true",), ("false",)):
         return ("false",) if content.answer == ("true",) else ("true",)
     labels = [option.label for option in content.options]
@@ -261,10 +252,7 @@ def _draw(key: bytes, *parts: str) -> bytes:
 
 
 def read_gold_rows(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
-    """Rows of the table `gold_reviews`, of one batch or of all, open batches included.
-
-    `decision` and `gold_result` are None until a decision is given.
-    """
+    """Rows of `gold_reviews`, of one batch or all; without a decision its fields are null."""
     return [_build_row(row) for row in gold.read_gold_reviews(connection, batch_id)]
 
 

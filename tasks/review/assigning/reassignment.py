@@ -41,10 +41,7 @@ class Reassignment:
 
 @dataclass(frozen=True)
 class _Takers:
-    """Who can take the work.
-
-    Who may, everybody by name, and how much each has (counted on as work is moved).
-    """
+    """Who can take the work, everybody by name, and how much each has, counted as it moves."""
 
     others: Sequence[Annotator]
     everybody: Mapping[str, Annotator]

@@ -28,10 +28,7 @@ MAY_BE_EMPTIED = ("discipline", "sub_discipline", "material", "explanation")
 
 @dataclass(frozen=True, slots=True)
 class GivenDecision:
-    """What an annotator gave for one question, whatever the channel.
-
-    `edit` is given only with the decision `edit`.
-    """
+    """What an annotator gave for a question by any channel; `edit` only with that decision."""
 
     question_uuid: str
     decision: str

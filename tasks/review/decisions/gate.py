@@ -119,10 +119,7 @@ def _agree_on_content(content: QuestionContent, accepts: Sequence[GivenDecision]
 
 
 def _key_texts(content: QuestionContent) -> list[str]:
-    """The answer in words.
-
-    For a choice these are the texts of the keyed options, so that reordering them is no change.
-    """
+    """The answer in words, of a choice the keyed texts: to reorder options is no change."""
     texts = {option.label: option.text for option in content.options}
     return sorted(texts.get(key, key) for key in content.answer)
 

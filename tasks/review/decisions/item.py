@@ -33,10 +33,7 @@ class SourceNote:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> SourceNote | None:
-        """The note in a row of `questions` or in a stored item.
-
-        None for a variant, which is in no paper.
-        """
+        """The note in a row of `questions` or a stored item; null for a variant, without a paper."""
         if "document_name" not in row:
             return None
         return cls(

@@ -1,7 +1,4 @@
-"""Versions of the guidelines by which annotators decide.
-
-They are published, read by each annotator, and named on their decisions.
-"""
+"""Versions of the annotators' guidelines: published, read, and named on their decisions."""
 
 from __future__ import annotations
 
@@ -78,10 +75,7 @@ def list_unread_guidelines(ledger: Ledger, annotator: str) -> Sequence[Guideline
 
 
 def mark_guidelines_read(ledger: Ledger, annotator: str, version: int, now: str) -> None:
-    """Keep that somebody has read the guidelines up to a version; the first time counts.
-
-    Raises UsageError for a version that was not published.
-    """
+    """Keep the first reading of the guidelines up to a version; UsageError for an unknown one."""
     with ledger.write() as connection:
         newest = guidelines.read_newest_read(connection, annotator) or 0
         versions = [one.version for one in guidelines.read_versions(connection)]

@@ -92,10 +92,7 @@ class ListedQuestion:
 
 
 def read_work(ledger: Ledger, batch_id: str, annotator: str, role: str) -> dict[str, WorkItem]:
-    """What is given to somebody in that role, by question.
-
-    Empty when nothing is given, or the batch is unknown.
-    """
+    """What is given to somebody in that role, by question; empty for an unknown batch too."""
     with ledger.read() as connection:
         items = read_given_items(connection, batch_id, annotator)
         assigned = read_assignments(connection, batch_id, annotator, role)
@@ -135,10 +132,7 @@ def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:
 
 
 def count_batch_work(ledger: Ledger, batch_id: str, annotator: str) -> tuple[int, int]:
-    """How many questions of an open batch were given to somebody, and how many are decided.
-
-    0 and 0 where none was given.
-    """
+    """How many questions of an open batch somebody was given, and how many of them are decided."""
     with ledger.read() as connection:
         assigned, decided = desk.count_batch_work(connection, batch_id, annotator)
     return assigned, min(assigned, decided)
@@ -157,10 +151,7 @@ def read_first(ledger: Ledger, batch_id: str, annotator: str, queue: Queue) -> s
 
 
 def read_last_decided(ledger: Ledger, batch_id: str, annotator: str, before: str | None = None) -> str | None:
-    """The UUID of the question that somebody decided last in the batch.
-
-    Where a moment is given, it is the last one before that moment.
-    """
+    """The question that somebody decided last in the batch, or last before a moment."""
     with ledger.read() as connection:
         return desk.read_last_decided(connection, batch_id, annotator, before)
 
@@ -196,10 +187,7 @@ def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: 
 
 
 def find_queue(role: str, *, has_answer: bool) -> Queue:
-    """The queue that an assignment stands in.
-
-    It is for disputes, for questions without an answer, or for questions that can be read as they are.
-    """
+    """An assignment's queue: disputes, without an answer, or to be read as it is."""
     if role == "adjudicator":
         return "disputes"
     return "questions" if has_answer else "unanswered"
@@ -229,10 +217,7 @@ def save_draft(
     draft: Mapping[str, Any] | None,
     now: str,
 ) -> bool:
-    """Keep what an annotator has begun (None: there is nothing any more).
-
-    Returns False when the question was not given to this annotator.
-    """
+    """Keep what was begun (null: nothing any more); False where it is not this annotator's."""
     with ledger.write() as connection:
         if desk.read_assignment(connection, batch_id, question_uuid, annotator) is None:
             return False

@@ -65,10 +65,7 @@ def list_comparable(
 
 
 def find_comparable(ledger: Ledger, batch_id: str, question_uuid: str) -> Key:
-    """The question whose likes are those of one under review.
-
-    That is itself, or what a question with a known decision was made from.
-    """
+    """The question whose likes are those of one under review: it, or what it was made from."""
     with ledger.read() as connection:
         source = gold.read_gold_source(connection, batch_id, question_uuid)
     return (batch_id, question_uuid) if source is None else source

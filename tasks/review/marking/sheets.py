@@ -81,10 +81,7 @@ def write_sheets(
 
 
 def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[SheetRow]:
-    """The rows of a sheet that are not empty.
-
-    Raises WorkbookError for a foreign file, and for a key that stands in an earlier row.
-    """
+    """A sheet's rows that are not empty; WorkbookError for a foreign file or a key there twice."""
     if sheet.name not in workbook.sheetnames:
         raise WorkbookError(
             f"{file} has no sheet {sheet.name!r}: it is not a workbook of `{sheet.command}`. Export it again."

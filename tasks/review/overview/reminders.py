@@ -1,7 +1,4 @@
-"""Letters to annotators who have open work, without the text of any question.
-
-They state how much is open, until when, and how much a day finishes it.
-"""
+"""Letters to annotators: how much is open, until when and at what pace; no question's text."""
 
 from __future__ import annotations
 

@@ -17,10 +17,7 @@ ADJUDICATION_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationSummary:
-    """Disputes that were given to an adjudicator.
-
-    By discipline, it also counts the disputes that have nobody left to settle them.
-    """
+    """Disputes given to an adjudicator, and by discipline those that nobody is left to settle."""
 
     batch_id: str
     assigned_count: int

@@ -120,10 +120,7 @@ class SubmissionReceipt:
 
 @dataclass(frozen=True)
 class DeskReport:
-    """What came of everything handed in.
-
-    It has what was recorded and refused, the disputes given out, and the batches that wait for nothing.
-    """
+    """What was recorded and refused, the disputes given out, and the batches that are complete."""
 
     receipts: Sequence[SubmissionReceipt]
     refusals: Sequence[RefusedSubmission]
@@ -184,10 +181,7 @@ def _follow(
     decided: Mapping[str, set[str]],
     now: str,
 ) -> DeskReport:
-    """What follows from the decisions recorded.
-
-    Disputes are given out, and batches are found complete.
-    """
+    """What follows from decisions: disputes are given out, and batches found complete."""
     batches = sorted(decided)
     # Only what was decided just now can have come into dispute; older disputes without anybody wait for the gate's sweep.
     disputes = [assign_adjudicators(ledger, name, now, question_uuids=decided[name]) for name in batches]

@@ -342,10 +342,7 @@ def _draw_statistics(
 
 
 def _count_allowed(draws: int) -> int:
-    """How many draws may exceed a statistic that is significant.
-
-    The critical value is the next of them.
-    """
+    """How many draws may exceed a significant statistic; the next is the critical value."""
     return int((_bound_share(np.arange(draws), draws) <= ERROR_RATE).sum()) - 1
 
 

@@ -48,10 +48,7 @@ def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set
 
 
 def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> ReviewBatch | None:
-    """The batch, or None.
-
-    `lock` keeps others from changing it until the transaction ends (SQLite holds the whole file).
-    """
+    """The batch, or null; `lock` keeps others from changing it until the transaction ends."""
     query = select(review_batches).where(review_batches.c.batch_id == batch_id)
     return read_row(connection, ReviewBatch, query.with_for_update() if lock else query)
 
@@ -153,10 +150,7 @@ def read_decisions(
 
 
 def read_batched_questions(connection: Connection, question_uuids: Collection[str]) -> dict[str, str]:
-    """Those of the questions that are or were in a batch to be reviewed.
-
-    Each comes with the batch, or the latest one.
-    """
+    """Those of the questions that are or were in a batch to be reviewed, with the latest batch."""
     rows = connection.execute(
         select(review_questions.c.question_uuid, review_questions.c.batch_id)
         .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
@@ -208,10 +202,7 @@ def count_open_batches(connection: Connection) -> int:
 
 
 def read_pending(connection: Connection, batch_id: str, role: str, most: int) -> list[str]:
-    """Questions on which somebody in that role still owes a decision.
-
-    It looks no further than `most` of them.
-    """
+    """At most `most` questions on which somebody in that role still owes a decision."""
     statement = (
         select(review_assignments.c.question_uuid)
         .outerjoin(
@@ -239,10 +230,7 @@ def insert_questions(connection: Connection, items: Sequence[Row]) -> None:
 
 
 def insert_question_tuples(connection: Connection, items: Sequence[tuple[Any, ...]]) -> None:
-    """Write questions by the ten thousand.
-
-    They are tuples in the order of QUESTION_COLUMNS, with the content encoded already.
-    """
+    """Write questions by the ten thousand: tuples in the order of QUESTION_COLUMNS, encoded."""
     insert_tuples(connection, review_questions, QUESTION_COLUMNS, items)
 
 
@@ -252,10 +240,7 @@ def insert_assignment_tuples(connection: Connection, assignments: Sequence[tuple
 
 
 def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> None:
-    """Write assignments; an empty list writes none.
-
-    `place` and `has_answer` of a row that does not say them are those of the question's first assignments.
-    """
+    """Write assignments; `place` and `has_answer`, where not said, are as first assigned."""
     unplaced: dict[str, set[str]] = {}
     for row in assignments:
         if "place" not in row:
@@ -269,10 +254,7 @@ def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> No
 
 
 def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
-    """Write decisions, replacing earlier ones.
-
-    Each takes the place of an earlier one of the same annotator on the same question.
-    """
+    """Write decisions in the place of the same annotator's earlier ones on the question."""
     for row in decisions:
         connection.execute(
             delete(reviews).where(
@@ -291,10 +273,7 @@ def update_batch(connection: Connection, batch_id: str, **values: Any) -> None:
 
 
 def lock_assigning(connection: Connection) -> None:
-    """Keep two assignments from taking the same questions.
-
-    SQLite's transaction holds the whole file anyway.
-    """
+    """Keep two assignments from the same questions; SQLite's transaction holds the file anyway."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE review_batches IN SHARE ROW EXCLUSIVE MODE")
 
@@ -328,10 +307,7 @@ def _read_places(
 
 
 def _is_gold(table: Any) -> ColumnElement[bool]:
-    """Whether a row of a table is of a question that was planted.
-
-    Such a question is work like the rest, and no review of the bank.
-    """
+    """Whether a row is of a planted question: work like the rest, no review of the bank."""
     return exists().where(
         review_gold.c.batch_id == table.c.batch_id, review_gold.c.question_uuid == table.c.question_uuid
     )

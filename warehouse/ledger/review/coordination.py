@@ -81,10 +81,7 @@ def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
 
 
 def list_unlike(connection: Connection, batch_id: str) -> list[str]:
-    """Questions of a batch for which counts are not enough.
-
-    They have corrections that may differ, or several adjudications.
-    """
+    """Questions of a batch with corrections that may differ, or with several adjudications."""
     found = _tally(batch_id)
     return list(connection.execute(select(found.c.question_uuid).where(_is_unlike(found))).scalars())
 

@@ -77,10 +77,7 @@ def count_work(connection: Connection, annotator: str) -> list[dict[str, Any]]:
 
 
 def count_batch_work(connection: Connection, batch_id: str, annotator: str) -> tuple[int, int]:
-    """How many questions of a batch were given to somebody, and how many of them are decided.
-
-    The batch is one that takes decisions.
-    """
+    """How many questions of an open batch somebody was given, and how many of them are decided."""
     is_open = exists().where(review_batches.c.batch_id == batch_id, review_batches.c.status != "closed")
     assigned = select(func.count()).where(_given.annotator == annotator, _given.batch_id == batch_id, is_open)
     decided = select(func.count()).where(reviews.c.annotator == annotator, reviews.c.batch_id == batch_id)
@@ -88,10 +85,7 @@ def count_batch_work(connection: Connection, batch_id: str, annotator: str) -> t
 
 
 def count_decided_since(connection: Connection, annotator: str, moment: str) -> int:
-    """How many standing decisions of the annotator were given at or after the moment.
-
-    They are counted in all batches.
-    """
+    """How many of the annotator's standing decisions, in any batch, were given since the moment."""
     query = select(func.count()).where(reviews.c.annotator == annotator, reviews.c.decided_at >= moment)
     return int(connection.execute(query).scalar_one())
 
@@ -151,10 +145,7 @@ def read_next(
 def read_last_decided(
     connection: Connection, batch_id: str, annotator: str, before: str | None
 ) -> str | None:
-    """The question that the annotator decided last in the batch, or None.
-
-    Where `before` is given, it is the last one before that moment.
-    """
+    """The question that the annotator decided last in the batch, or last before a moment."""
     statement = (
         select(reviews.c.question_uuid)
         .where(reviews.c.annotator == annotator, reviews.c.batch_id == batch_id)
@@ -185,10 +176,7 @@ def count_listed(connection: Connection, batch_id: str, annotator: str) -> dict[
 def list_queue(
     connection: Connection, batch_id: str, annotator: str, queue: Queue, start: int, count: int
 ) -> list[dict[str, Any]]:
-    """Questions of a queue from `start` (0 is the first).
-
-    Each has `question_uuid`, `due_at`, `content` and `decision` (None: none yet).
-    """
+    """`question_uuid`, `due_at`, `content`, `decision` of a queue's questions from `start` on."""
     page = connection.execute(
         select(_given.question_uuid, _given.due_at)
         .where(_given.annotator == annotator, _given.batch_id == batch_id, _QUEUES[queue])

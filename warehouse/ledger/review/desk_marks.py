@@ -18,10 +18,7 @@ _given = desk_marks.c
 
 
 def read_marks(connection: Connection, kind: str, work: str, person: str) -> list[dict[str, Any]]:
-    """Every mark that the person gave in a work, the last one last.
-
-    Each has `item_key`, `mark`, `note`, `given_at` and `landed_at`.
-    """
+    """Every mark that the person gave in a work, when, and when it landed; the last one last."""
     rows = connection.execute(
         select(_given.item_key, _given.mark, _given.note, _given.given_at, _given.landed_at)
         .where(_given.kind == kind, _given.work == work, _given.person == person)
@@ -33,10 +30,7 @@ def read_marks(connection: Connection, kind: str, work: str, person: str) -> lis
 def read_desk_mark(
     connection: Connection, kind: str, work: str, person: str, item_key: str
 ) -> dict[str, Any] | None:
-    """The mark that stands on one item, or None.
-
-    It is kept from change until the transaction ends.
-    """
+    """The mark that stands on one item, or null, locked until the transaction ends."""
     row = connection.execute(
         select(_given.mark, _given.note, _given.given_at)
         .where(
@@ -84,10 +78,7 @@ def list_unlanded(connection: Connection) -> list[tuple[str, str, str]]:
 def note_landed(
     connection: Connection, kind: str, work: str, person: str, given: Sequence[tuple[str, str]], now: str
 ) -> None:
-    """Note that these marks have landed.
-
-    They are given by item and the moment they were given. A mark that was changed since has not landed.
-    """
+    """Note as landed each (item, moment given); a mark that was changed since has not landed."""
     for item_key, given_at in given:
         connection.execute(
             update(desk_marks)

@@ -28,10 +28,7 @@ def insert_message(connection: Connection, message: ReviewMessage) -> None:
 def read_messages(
     connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
 ) -> list[ReviewMessage]:
-    """The messages of a batch, by question, in the order in which they were written.
-
-    `question_uuids` takes only these.
-    """
+    """The messages of a batch or these questions of it, by question, as they were written."""
     query = select(review_messages).where(_message.batch_id == batch_id)
     if question_uuids is not None:
         query = query.where(_message.question_uuid.in_(list_values(connection, question_uuids)))

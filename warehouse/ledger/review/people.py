@@ -1,7 +1,4 @@
-"""Annotators in the ledger.
-
-It has who they are besides their name, and what is moved from one to another.
-"""
+"""Annotators in the ledger: their profiles, and what is moved from one to another."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ _PROFILE = tuple(column for column in annotator_profiles.c if column.name != "us
 
 
 def read_annotators(connection: Connection, *, with_inactive: bool = False) -> list[dict[str, Any]]:
-    """Annotators by id.
-
-    Each has `user_id`, `disciplines` (None: all), `is_active` and a profile (None where nothing is set).
-    """
+    """Annotators by id: `disciplines` (null: all), `is_active`, and a profile (null: not set)."""
     statement = (
         select(users.c.user_id, users.c.disciplines, users.c.is_active, *_PROFILE)
         .outerjoin(annotator_profiles, annotator_profiles.c.user_id == users.c.user_id)
@@ -65,10 +59,7 @@ def read_undecided(
 
 
 def count_undecided(connection: Connection, now: str) -> list[dict[str, Any]]:
-    """The work per open batch and annotator.
-
-    Each has `assigned_count`, `open_count`, `overdue_count`, and the next `due_at` of what is open.
-    """
+    """Per open batch and annotator the assigned, open and overdue counts, and the next `due_at`."""
     is_open = reviews.c.decision.is_(None)
     rows = connection.execute(
         select(

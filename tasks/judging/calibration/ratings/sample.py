@@ -1,7 +1,4 @@
-"""Which responses people rate, and who rates what.
-
-The draw is spread over candidates, disciplines and stars.
-"""
+"""Which responses people rate, spread over candidates, disciplines and stars, and who which."""
 
 from __future__ import annotations
 

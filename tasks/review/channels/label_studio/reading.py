@@ -125,10 +125,7 @@ def _read_task(
     reading: _Reading,
     file_name: str,
 ) -> None:
-    """Put into `reading` what people filled in on a task.
-
-    Raises WorkbookError for a task that this ledger did not give out.
-    """
+    """Put into `reading` what is filled in on a task; WorkbookError for one not given out here."""
     if identity.annotator:
         people = {identity.annotator: _find_last(task.annotations)}
         accounts = {one.account for one in task.annotations if one.account}

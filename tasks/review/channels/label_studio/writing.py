@@ -1,7 +1,4 @@
-"""Writing review work for Label Studio.
-
-There is a labelling configuration, and one file of tasks per annotator or per batch.
-"""
+"""Review work for Label Studio: its configuration, and one file per annotator or batch."""
 
 from __future__ import annotations
 
@@ -94,10 +91,7 @@ def export_label_studio(
 def render_task(
     batch_id: str, annotator: str, role: str, language: Language, one: WorkItem
 ) -> dict[str, Any]:
-    """A question as a task.
-
-    A decision given so far stands in it as an annotation, so that exporting again loses nothing.
-    """
+    """A question as a task, with the decision so far as an annotation: no export loses it."""
     given = one.own.given if one.own else None
     inputs = render_input_cells(given, one.item.content.question_type, language)
     # What would come back as another decision (emptied) is not shown: a task without an annotation keeps what was decided.

@@ -56,10 +56,7 @@ _WITH_MATHEMATICS = ("material", "stem", "options", "answer", "explanation", "ea
 
 @dataclass(frozen=True, slots=True)
 class CardParagraph:
-    """A paragraph of a card: the section that begins with it, and its text.
-
-    An empty section continues the one above.
-    """
+    """A paragraph of a card: its section, empty where it continues the one above, and its text."""
 
     section: str
     heading: str
@@ -170,10 +167,7 @@ def split_card(paragraphs: Sequence[CardParagraph], width: int) -> list[list[Car
 
 
 def compute_height(texts_and_widths: Sequence[tuple[str, int]]) -> float:
-    """The height in points of a row whose cells hold these texts.
-
-    It is never more than a sheet can show.
-    """
+    """The height in points of a row with these texts, never more than a sheet can show."""
     lines = max(
         sum(sum(1 for _ in wrap(line, width)) for line in text.split("\n"))
         for text, width in texts_and_widths
@@ -182,10 +176,7 @@ def compute_height(texts_and_widths: Sequence[tuple[str, int]]) -> float:
 
 
 def wrap(line: str, width: int) -> Iterator[str]:
-    """A paragraph as the lines that a cell of `width` characters breaks it into.
-
-    Together they are the paragraph.
-    """
+    """The lines into which a cell of `width` characters breaks a paragraph, nothing left out."""
     room = width * 0.95
     start, at, used = 0, 0, 0.0
     last_break = 0

@@ -55,10 +55,7 @@ def clean_text(text: str) -> str:
 
 
 def fit_cell(text: str) -> str:
-    """The text without characters that a workbook cannot hold.
-
-    It is cut where it is longer than a cell can be.
-    """
+    """The text without what a workbook cannot hold, cut where it is longer than a cell can be."""
     text = clean_text(text)
     if len(text) <= MOST_CELL_CHARACTERS:
         return text
@@ -66,10 +63,7 @@ def fit_cell(text: str) -> str:
 
 
 def parse_correction(name: str, text: str, question_type: str) -> object:
-    """The corrected value of a field in its stored form.
-
-    Raises ValueError with a sentence when the text cannot be read.
-    """
+    """The corrected value of a field in its stored form; ValueError says what is wrong."""
     if text.strip().casefold() in CLEAR_WORDS:
         if name == "options":
             return []
@@ -103,10 +97,7 @@ def parse_options(text: str) -> list[dict[str, str]]:
 
 
 def parse_answer(text: str, question_type: str) -> list[str]:
-    """Answers from a cell, by type.
-
-    They are letters, true/false, one per line for blanks, else the whole text.
-    """
+    """Answers of a cell by type: letters, true/false, one per line for blanks, else whole."""
     if question_type == "multiple_choice":
         letters = re.sub(r"[\s,;，；、/]+", "", unicodedata.normalize("NFKC", text)).upper()
         if not re.fullmatch(r"[A-Z]+", letters):

@@ -1,7 +1,4 @@
-"""The sheets beside the review sheet.
-
-They show how to fill it in with a worked example, and formulas as they were written.
-"""
+"""The sheets beside the review sheet: how to fill it in, and formulas as they were written."""
 
 from __future__ import annotations
 

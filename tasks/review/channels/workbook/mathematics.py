@@ -57,10 +57,7 @@ class _TooHardError(ValueError):
 
 
 def render_mathematics(text: str) -> str:
-    """The text with its simple formulas in Unicode.
-
-    What cannot be shown so stays as it was, delimiters included.
-    """
+    """The text with its simple formulas in Unicode; others stay, delimiters included."""
     if not any(mark in text for mark in "$\\^_"):
         return text
     pieces, end = [], 0

@@ -1,7 +1,4 @@
-"""What stands in a review workbook; nothing is recorded.
-
-It is the decisions of its good rows, and every fault with its place.
-"""
+"""What a review workbook says: the decisions of good rows, and every fault with its place."""
 
 from __future__ import annotations
 
@@ -57,10 +54,7 @@ class SheetReading:
 
 @dataclass(frozen=True)
 class _SheetRow:
-    """A row of the sheet.
-
-    It has its number, its cells by column name, whose it is, and which part of the card it holds.
-    """
+    """A row: its number, its cells by column name, its question, and the part of the card."""
 
     number: int
     values: Row
@@ -170,10 +164,7 @@ class _SheetParser:
             )
 
     def _find_columns(self) -> bool:
-        """Find the place of each column by its header.
-
-        A moved column is found; a missing, doubled or added column is a fault.
-        """
+        """Find each column by its header, wherever it is; missing, doubled or added is a fault."""
         by_header = {column.header: column.name for column in self.columns.values()}
         is_good = True
         for place, cell in enumerate(next(self.sheet.iter_rows(min_row=1, max_row=1), ())):

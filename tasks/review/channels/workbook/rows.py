@@ -69,10 +69,7 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
 
 
 def _parse_edit(texts: Mapping[str, str], content: QuestionContent) -> tuple[Edit | None, list[Fault]]:
-    """The corrections of one row; None when there are none.
-
-    The new type decides how a new answer is read.
-    """
+    """A row's corrections, null for none; the new type decides how a new answer is read."""
     fields: dict[str, object] = {}
     question_type = content.question_type
     faults: list[Fault] = []
@@ -98,10 +95,7 @@ def _find_cell(fault: Fault) -> Fault:
 
 
 def read_text(cell: Cell | MergedCell) -> str:
-    """The text of a cell that was filled in.
-
-    Raises ValueError for a formula, an error or a date.
-    """
+    """The text of a filled-in cell; ValueError for a formula, an error or a date."""
     from openpyxl.cell.rich_text import CellRichText
 
     value = cell.value
