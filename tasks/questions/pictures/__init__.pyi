@@ -21,14 +21,3 @@ from .store import name_media_type as name_media_type
 
 # Where the bytes of a picture lie in an archive.
 from .store import name_picture as name_picture
-
-__all__ = [
-    "PICTURE",
-    "leave_out_pictures",
-    "list_marked",
-    "name_media_type",
-    "name_picture",
-    "place_pictures",
-    "read_picture",
-    "write_mark",
-]

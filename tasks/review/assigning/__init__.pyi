@@ -45,22 +45,3 @@ from .reassignment import reassign as reassign
 
 # What was moved out of one batch.
 from .reassignment import Reassignment as Reassignment
-
-__all__ = [
-    "NO_DISCIPLINE",
-    "Annotator",
-    "AssignmentSummary",
-    "AssignmentTerms",
-    "LeftOut",
-    "Reassignment",
-    "assign_batch",
-    "compute_due",
-    "find_annotators",
-    "read_annotators",
-    "read_daily_quota",
-    "read_gold_rows",
-    "read_gold_scores",
-    "read_gold_supply",
-    "reassign",
-    "write_annotator",
-]

@@ -12,11 +12,3 @@ from .sheets import read_sheet as read_sheet
 
 # Write a page that explains and sheets with their rows, whole or not at all.
 from .sheets import write_sheets as write_sheets
-
-__all__ = [
-    "MarkSheet",
-    "compute_key",
-    "open_workbook",
-    "read_sheet",
-    "write_sheets",
-]

@@ -51,24 +51,3 @@ from .raters import RaterAgreement as RaterAgreement
 
 # A value that a rater gave.
 from .raters import Value as Value
-
-__all__ = [
-    "REFERENCE",
-    "WEIGHTINGS",
-    "Bounded",
-    "ControlVerdict",
-    "RaterAgreement",
-    "Value",
-    "Weighting",
-    "compute_agreement",
-    "compute_agreement_difference",
-    "compute_alpha",
-    "compute_clustered_share",
-    "compute_controls",
-    "compute_kappa",
-    "compute_kappa_interval",
-    "compute_mean",
-    "compute_percent_agreement",
-    "compute_share",
-    "describe_faults",
-]
