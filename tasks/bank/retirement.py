@@ -59,10 +59,9 @@ def find_question(lake: Lake, name: str) -> dict[str, object]:
 def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> Retirement:
     """Take a question out; an original takes its lineage with it.
 
-    Doing it twice changes nothing.
-
-    What was left out as its duplicate is compared again, and may come in. Raises UsageError for an unknown question, or
-    without a reason, and ApprovalNeeded where a second person must agree first.
+    Doing it twice changes nothing. What was left out as its duplicate is compared again, and may come in.
+    Raises UsageError for an unknown question, or without a reason, and ApprovalNeeded where a second person
+    must agree first.
     """
     return _move_question(lake, settings, name, reason, is_retired=True)
 
@@ -70,10 +69,9 @@ def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> R
 def restore_question(lake: Lake, settings: Settings, name: str, reason: str) -> Retirement:
     """Take a retired question back in; an original brings its lineage.
 
-    Doing it twice changes nothing.
-
-    It is compared with the bank as an arrival: what came in for its sake meanwhile stays, and keeps it out. Raises UsageError for an
-    unknown question, for one that was not retired itself, or without a reason.
+    Doing it twice changes nothing. It is compared with the bank as an arrival: what came in for its sake
+    meanwhile stays, and keeps it out. Raises UsageError for an unknown question, for one that was not retired
+    itself, or without a reason.
     """
     return _move_question(lake, settings, name, reason, is_retired=False)
 
@@ -119,11 +117,10 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
 def read_card(lake: Lake, name: str) -> dict[str, Any]:
     """The card of the question whose UUID begins with `name`.
 
-    Raises UsageError for none, or for several questions.
-
-    Beside the question: `entries` (since which version it is in the bank, until which), `lineage` (the original and its
-    variants), `reviews`, `duplicates` (what was left out for its sake, or why it was left out), `exposure` (organisations that
-    met the lineage), `difficulty` and `results` by edition. Every part is a list of rows, empty where nothing is known.
+    Raises UsageError for none, or for several questions. Beside the question: `entries` (since which version
+    it is in the bank, until which), `lineage` (the original and its variants), `reviews`, `duplicates` (what
+    was left out for its sake, or why it was left out), `exposure` (organisations that met the lineage),
+    `difficulty` and `results` by edition. Every part is a list of rows, empty where nothing is known.
     """
     entry = find_question(lake, name)
     parts = {part: lake.read(read, {key: entry[key]}).to_dicts() for part, (read, key) in _PARTS.items()}

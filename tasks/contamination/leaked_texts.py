@@ -121,10 +121,9 @@ def find_questions(pieces: list[str], bank: pl.DataFrame) -> list[Match]:
 def _normalise_bank(bank: pl.DataFrame) -> tuple[list[str], list[int]]:
     """The normal forms of what each question shows, and the row that each form belongs to.
 
-    Each question gives one normal form of all that it shows (material, stem and options), then one of material and
-    stem alone.
-
-    Alone they are looked for where they are long enough, and no other lineage has the same: many choices ask "which is right".
+    Each question gives one normal form of all that it shows (material, stem and options), then one of
+    material and stem alone. Alone they are looked for where they are long enough, and no other lineage has
+    the same: many choices ask "which is right".
     """
     asked = pl.concat_str(pl.col("material").fill_null(""), pl.col("stem").fill_null(""), separator="\n")
     offered = pl.col("options").list.eval(pl.element().struct.field("text")).list.join("\n").fill_null("")

@@ -19,10 +19,9 @@ FALSE_ALARM_SHARE = 0.05
 def compare_sources(lake: Lake, replay_id: str) -> dict[str, Any]:
     """Shares by candidate and source with Wilson's interval.
 
-    The bank is set beside every public set.
-
-    Within a candidate by Fisher's exact test; over candidates, paired, by the exact permutation test of the mean difference
-    (null for fewer than two candidates). Raises UsageError for a replay that is not there.
+    The bank is set beside every public set. Within a candidate by Fisher's exact test; over candidates,
+    paired, by the exact permutation test of the mean difference (null for fewer than two candidates). Raises
+    UsageError for a replay that is not there.
     """
     counts = lake.read("replayed_counts", {"replay_id": replay_id})
     if counts.is_empty():

@@ -218,10 +218,9 @@ def _compute_background(
 ) -> Floats:
     """The chance of each question where the leak came from no organisation.
 
-    Before the draw, no organisation is then likelier than another to have been put the question.
-
-    The largest share of the question's discipline in what any organisation met, over the lineages of the discipline. A variant counts as
-    its lineage: how many others there were when it was drawn is not known.
+    Before the draw, no organisation is then likelier than another to have been put the question. The largest
+    share of the question's discipline in what any organisation met, over the lineages of the discipline. A
+    variant counts as its lineage: how many others there were when it was drawn is not known.
     """
     shares: dict[str, float] = {}
     for organisation, discipline, met, least in holdings.iter_rows():

@@ -99,10 +99,9 @@ async def prelabel_failures(
 ) -> dict[str, object]:
     """Let a model label a sample, and land its labels with their calls.
 
-    By default it is the sample drawn last.
-
-    After a kill replies that were paid for are taken from the ledger; labels that are there are not asked for again. Raises
-    CallFailed, BudgetError, and UsageError for a real model on simulated responses, or the other way round.
+    By default it is the sample drawn last. After a kill replies that were paid for are taken from the ledger;
+    labels that are there are not asked for again. Raises CallFailed, BudgetError, and UsageError for a real
+    model on simulated responses, or the other way round.
     """
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
@@ -170,9 +169,8 @@ def import_failures(
 ) -> ImportedLabels:
     """Land the classes that a person gave.
 
-    The same workbook again changes nothing; an emptied cell withdraws nothing.
-
-    Raises UsageError for a user who may not label, WorkbookError for a row that is none of the sample.
+    The same workbook again changes nothing; an emptied cell withdraws nothing. Raises UsageError for a user
+    who may not label, WorkbookError for a row that is none of the sample.
     """
     check_persons(ledger, [person])
     sample = read_sample(lake, sample_id)
@@ -196,9 +194,7 @@ def import_failures(
 def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[str, str]) -> ImportedLabels:
     """Land classes of one person by the key of the response, whatever the channel.
 
-    What the person gave before is kept beside them.
-
-    Raises UsageError for a key that is none of the sample.
+    What the person gave before is kept beside them. Raises UsageError for a key that is none of the sample.
     """
     name = str(sample["sample_id"][0])
     places = {compute_key(name, row["session_id"], row["seq"]): row for row in sample.iter_rows(named=True)}
@@ -235,7 +231,6 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
     """How far a model's labels agree with people's.
 
     It gives the number of responses with both, and kappa with its interval; the shares are in `error_shares`.
-
     Where several people labelled a response, the first by name speaks.
     """
     sample = read_sample(lake, sample_id)

@@ -223,9 +223,8 @@ class RunJudging:
     ) -> None:
         """Pass unread responses on from judge to judge, until one can be read or all were asked.
 
-        A response is unread where no judge's reply on it could be read.
-
-        Without `asks_again` a judge that was asked for a response is left out.
+        A response is unread where no judge's reply on it could be read. Without `asks_again` a judge that was
+        asked for a response is left out.
         """
         unread = self._read_unparsed(is_simulated)
         first = len(unread)
@@ -327,9 +326,8 @@ def name_occasions(
 ) -> dict[str, list[Place]]:
     """The places by the next occasion on which the judge is asked in their session.
 
-    A place is a session and a position. The occasions are `again-1` and so on.
-
-    An occasion is used up when it has landed: after a kill the same one is asked again, and its replies are replayed.
+    A place is a session and a position. The occasions are `again-1` and so on. An occasion is used up when it
+    has landed: after a kill the same one is asked again, and its replies are replayed.
     """
     left = {session_id for session_id, _ in places}
     occasions: dict[str, list[Place]] = {}
@@ -345,9 +343,7 @@ def name_occasions(
 def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[str]) -> pl.DataFrame:
     """The responses of these sessions with what a judge needs of their questions.
 
-    See join_questions.
-
-    Raises UsageError where their texts were erased.
+    See join_questions. Raises UsageError where their texts were erased.
     """
     refuse_erased(lake, session_ids)
     named = {"session_ids": list(session_ids), "months": list(months)}

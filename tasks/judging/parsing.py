@@ -181,9 +181,8 @@ def _read_claim(words: str, match: re.Match[str], *, is_named: bool) -> _Claim:
 def _pick_contradicting(claims: Sequence[_Claim], end: int) -> list[float | None]:
     """What the words around JSON verdicts give.
 
-    They give verdicts, and any stars that follow the last JSON.
-
-    What a judge weighs before its JSON (`2 or 3 stars, then`) is no verdict yet.
+    They give verdicts, and any stars that follow the last JSON. What a judge weighs before its JSON (`2 or 3
+    stars, then`) is no verdict yet.
     """
     return [
         claim.value

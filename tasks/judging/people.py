@@ -59,9 +59,8 @@ class ImportedStars:
 def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
     """Write the workbook of the responses on which no judge's reply could be read.
 
-    They are those of a run, or of all runs. Returns how many there are.
-
-    It names no candidate, and its order tells nothing. A text beyond what a cell holds is cut, and marked.
+    They are those of a run, or of all runs. Returns how many there are. It names no candidate, and its order
+    tells nothing. A text beyond what a cell holds is cut, and marked.
     """
     waiting = {compute_key(*place): (put, "", "") for place, put in _read_waiting(lake, run_id).items()}
     write_workbook(path, _FORM, waiting)
@@ -73,10 +72,9 @@ def import_unparsed(
 ) -> ImportedStars:
     """Land the stars that a person gave.
 
-    The same workbook again changes nothing, because what has stars no longer waits.
-
-    Raises UsageError for a user that is unknown, inactive or of another role, WorkbookError for a damaged workbook, a key that
-    stands there twice, stars that are not 0 to 3, or stars without a reason; the message names sheet and row.
+    The same workbook again changes nothing, because what has stars no longer waits. Raises UsageError for a
+    user that is unknown, inactive or of another role, WorkbookError for a damaged workbook, a key that stands
+    there twice, stars that are not 0 to 3, or stars without a reason; the message names sheet and row.
     """
     check_persons(ledger, [user_id])
     rows = read_workbook(path, _FORM)

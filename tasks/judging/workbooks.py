@@ -64,10 +64,9 @@ def write_workbook(
 ) -> None:
     """Write a workbook of key → (response, mark and note to begin with).
 
-    It is blind: the rows are in the order of the keys, which tells nothing.
-
-    It names no candidate. A text beyond what a cell holds is cut, and marked. A workbook that is one person's names them among
-    its properties, which spreadsheet programs keep.
+    It is blind: the rows are in the order of the keys, which tells nothing. It names no candidate. A text
+    beyond what a cell holds is cut, and marked. A workbook that is one person's names them among its
+    properties, which spreadsheet programs keep.
     """
     lines = [
         (key, render_question(put.question.bare), render_reference(put.question), put.response, mark, note)

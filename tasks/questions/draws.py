@@ -52,9 +52,8 @@ def draw_short_order(names: Iterable[str], *salt: object) -> list[str]:
 def draw_share(items: Sequence[T], share: float, *salt: object) -> list[T]:
     """That share of the items, rounded, in the drawn order.
 
-    It holds at least one item where there is any, and none for a share of 0.
-
-    Every item is drawn or not by its own rank: of a larger share, a smaller one with the same salt is the beginning.
+    It holds at least one item where there is any, and none for a share of 0. Every item is drawn or not by
+    its own rank: of a larger share, a smaller one with the same salt is the beginning.
     """
     if not items or share <= 0:
         return []

@@ -49,9 +49,8 @@ def find_unanswerable(content: QuestionContent) -> list[str]:
 def is_sound_choice(stem: str, labels: Sequence[str], texts: Sequence[str], answer: Sequence[str]) -> bool:
     """Whether a multiple-choice question keeps all rules, found quickly.
 
-    False sends it to `find_broken_rules` for their names, and so does a picture.
-
-    For whole banks: the same as `find_broken_rules` finding nothing (a test compares them on a real bank).
+    False sends it to `find_broken_rules` for their names, and so does a picture. For whole banks: the same as
+    `find_broken_rules` finding nothing (a test compares them on a real bank).
     """
     count = len(labels)
     return (

@@ -28,9 +28,8 @@ from warehouse.ledger.engine.opening import open_ledger
 def read_unreviewed(lake: Lake) -> pl.DataFrame:
     """Rows of `questions` that no landed decision settles.
 
-    Of a question found in two documents the first counts.
-
-    Whether a question lies in an open batch is the ledger's knowledge: assigning skips those.
+    Of a question found in two documents the first counts. Whether a question lies in an open batch is the
+    ledger's knowledge: assigning skips those.
     """
     return lake.read("unreviewed_questions")
 
@@ -86,9 +85,7 @@ def _is_overdue(due_at: str, moment: float) -> bool:
 def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
     """Land the batches that are closed in the ledger and not in the lake.
 
-    Returns rows newly landed by table.
-
-    Closes nothing: which batch is ready is for the review gate to say.
+    Returns rows newly landed by table. Closes nothing: which batch is ready is for the review gate to say.
     """
     closed = {batch.batch_id: batch.closed_at for batch in list_batches(ledger) if batch.is_closed}
     counts: Counter[str] = Counter()
@@ -115,9 +112,8 @@ def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
 def land_row_faults(settings: Settings, report: DeskReport) -> int:
     """Keep in `quarantine` every row of a workbook that could not be recorded.
 
-    A later file that has it right takes it out.
-
-    Returns how many faults stand there of what was handed in. The lake is written only where something changes.
+    A later file that has it right takes it out. Returns how many faults stand there of what was handed in.
+    The lake is written only where something changes.
     """
     faults: dict[str, list[RowFault]] = {
         name_unit(one.batch_id, one.annotator, one.role): [] for one in report.receipts

@@ -89,9 +89,8 @@ def estimate_writing(
 ) -> WritingEstimate:
     """What the model would be asked about what it has not written yet.
 
-    Nothing is sent, and nothing is landed.
-
-    Calls that were paid for in a run that was stopped are counted all the same, although they are replayed.
+    Nothing is sent, and nothing is landed. Calls that were paid for in a run that was stopped are counted all
+    the same, although they are replayed.
     """
     found = []
     for unwritten in list_unwritten(lake, model, methods, batch_id):

@@ -126,10 +126,9 @@ def _make_each(
 def settle_variant_batches(lake: Lake, settings: Settings) -> SettledSummary:
     """Release each held batch whose sample passed, and refuse each whose sample did not.
 
-    There is one transaction per batch.
-
-    A variant of the sample fails when people reject it or correct its key; the batch passes when no larger share fails than the
-    setting `variant_failure_gate`. A released statement takes the place of the template's about the same option.
+    There is one transaction per batch. A variant of the sample fails when people reject it or correct its
+    key; the batch passes when no larger share fails than the setting `variant_failure_gate`. A released
+    statement takes the place of the template's about the same option.
     """
     summary = SettledSummary()
     held = lake.read("held_variant_batches")

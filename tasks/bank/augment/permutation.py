@@ -16,10 +16,8 @@ PROMPT_VERSION = "permuted-options/1"
 def make_permuted_variant(question: Question, made_at: datetime) -> Variant | None:
     """The question with its options in an order that a hash of its UUID fixes.
 
-    It is never the order that the question has.
-
-    Null when the order matters: an option refers to others (“all of the above”), or the stem names a letter. An
-    explanation that names a letter is left out.
+    It is never the order that the question has. Null when the order matters: an option refers to others (“all
+    of the above”), or the stem names a letter. An explanation that names a letter is left out.
     """
     content = question.content
     options = content.options

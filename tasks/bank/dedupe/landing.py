@@ -58,10 +58,9 @@ class LakeBank:
 def land_bank(lake: Lake, settings: Settings, *, is_rebuilt: bool = False) -> BankBuild | None:
     """Publish the next bank version, or find that nothing changed.
 
-    Returns None when nothing was decided yet.
-
-    All that belongs to a version lands in one transaction: a version that can be named is complete. With `is_rebuilt` the
-    index is computed anew and every lineage compared again, whether it changed or not.
+    Returns None when nothing was decided yet. All that belongs to a version lands in one transaction: a
+    version that can be named is complete. With `is_rebuilt` the index is computed anew and every lineage
+    compared again, whether it changed or not.
     """
     # Two publishers at once would number their versions alike, and the second would replace what the first published.
     with hold_work(settings, "bank", "version", what="publishing the bank", wait_s=LOCK_TIMEOUT_S):

@@ -102,9 +102,8 @@ def find_likeness(
 ) -> Likeness:
     """Compare arrivals with each other and with the members of the bank that stay.
 
-    The arrivals are in order of preference.
-
-    The cost follows from the arrivals and from what they resemble: the bank is looked up in its index.
+    The arrivals are in order of preference. The cost follows from the arrivals and from what they resemble:
+    the bank is looked up in its index.
     """
     forms = signatures.forms
     copies = _find_copies(forms)

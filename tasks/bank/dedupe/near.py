@@ -98,9 +98,8 @@ def asks_the_same(left: Text, right: Text, threshold: float) -> bool:
 def describe_alike(forms: pl.DataFrame) -> pl.Series:
     """What two questions must have in common to be compared at all.
 
-    That is their type, numbers, negations, and how many options they have.
-
-    Of rows with question_type, normal_text and normal_options; what `asks_the_same` asks for, as one text.
+    That is their type, numbers, negations, and how many options they have. Of rows with question_type,
+    normal_text and normal_options; what `asks_the_same` asks for, as one text.
     """
     import polars as pl
 

@@ -118,9 +118,8 @@ def _hash_grams(
 def _sign(grams: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.uint32]:
     """The smallest value of every hash function over each question's grams.
 
-    The result has `BANDS × ROWS` rows, and a column per question.
-
-    Questions of about the same length are taken together, the shorter ones filled up with a gram of their own.
+    The result has `BANDS × ROWS` rows, and a column per question. Questions of about the same length are
+    taken together, the shorter ones filled up with a gram of their own.
     """
     import numpy as np
 

@@ -27,9 +27,8 @@ def verify_pairs(
 ) -> Iterator[tuple[int, int, float]]:
     """The pairs of places (in `left` and in `right`) that are near-duplicates.
 
-    Each comes with the exact Jaccard of their 3-grams.
-
-    Both frames have the columns question_type, normal_text, normal_options, normal_answers.
+    Each comes with the exact Jaccard of their 3-grams. Both frames have the columns question_type,
+    normal_text, normal_options, normal_answers.
     """
     import numpy as np
 

@@ -111,10 +111,9 @@ def write_records(questions: pl.DataFrame, path: Path, archive: Path) -> int:
 def write_inspect(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     """Write a dataset of Inspect and a task that reads it.
 
-    They are `NAME.jsonl` and `NAME.py` in the folder of that name.
-
-    With the column `answer` the target is the key and the task scores it (closed questions by how the answer begins); without it
-    targets are empty and nothing is scored. A question with pictures is a message of parts, text and images in turn.
+    They are `NAME.jsonl` and `NAME.py` in the folder of that name. With the column `answer` the target is the
+    key and the task scores it (closed questions by how the answer begins); without it targets are empty and
+    nothing is scored. A question with pictures is a message of parts, text and images in turn.
     """
     name = _name_task(folder)
     pictures = _read_pictures(questions, archive)
@@ -148,10 +147,9 @@ def write_inspect(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
 def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     """Write a task of lm-evaluation-harness and its data.
 
-    They are `NAME.yaml` and `NAME.jsonl` in the folder of that name.
-
-    With the column `answer` it scores exact matches of how the answer begins; without it nothing is compared (`bypass`). The
-    task names its data by their absolute path: move both and correct it. With pictures it is a task of several modes: its prompts
+    They are `NAME.yaml` and `NAME.jsonl` in the folder of that name. With the column `answer` it scores exact
+    matches of how the answer begins; without it nothing is compared (`bypass`). The task names its data by
+    their absolute path: move both and correct it. With pictures it is a task of several modes: its prompts
     have `<image>` where one stands, and `pictures.py` opens them.
     """
     name = _name_task(folder)

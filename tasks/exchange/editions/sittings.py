@@ -65,7 +65,6 @@ def read_edition(lake: Lake, name: str) -> dict[str, Any]:
     """The edition of that name, or the last one of a run of that name.
 
     Without a name, it is the last of all. Beside its own columns it has the `grade` by which it is attested.
-
     Raises UsageError that says what there is.
     """
     found = lake.read("run_revisions")

@@ -33,9 +33,8 @@ def write_inspect(sittings: Iterable[Sitting], folder: Path) -> list[Path]:
 def write_harness(sittings: Iterable[Sitting], folder: Path) -> list[Path]:
     """Write one file `samples_TASK.jsonl` in a folder of each candidate.
 
-    It is as `--log_samples` writes it; the task names run and style.
-
-    Returns the files. What nobody could judge has no line: a sample without its metric is none to the harness.
+    It is as `--log_samples` writes it; the task names run and style. Returns the files. What nobody could
+    judge has no line: a sample without its metric is none to the harness.
     """
     return [
         _write(

@@ -98,9 +98,8 @@ def import_table(
 def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) -> ImportedFile:
     """Land records of figure 8 (LLMEval-Fair).
 
-    Each response has the stars of its judge, where it has any.
-
-    Raises UsageError for a file with a faulty line, or without a response.
+    Each response has the stars of its judge, where it has any. Raises UsageError for a file with a faulty
+    line, or without a response.
     """
     rows: list[dict[str, object]] = []
     for record in import_records(path):

@@ -71,9 +71,8 @@ class Log:
 def parse_inspect_log(path: Path) -> Log:
     """An Inspect log: each sample and epoch with all values of all scorers.
 
-    A sample without a score is a row without a mark.
-
-    Raises UsageError for a file that is none, or whose run was not finished.
+    A sample without a score is a row without a mark. Raises UsageError for a file that is none, or whose run
+    was not finished.
     """
     header, samples = _read_inspect(path)
     evaluation = header.get("eval")
@@ -112,10 +111,9 @@ def parse_inspect_log(path: Path) -> Log:
 def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) -> Log:
     """A file of samples that lm-evaluation-harness wrote.
 
-    The file does not name the model, so the caller does.
-
-    The task is read from the file's name (`samples_TASK_…jsonl`) unless it is given. A metric under a filter is `metric,filter`.
-    Raises UsageError naming the line that is no sample.
+    The file does not name the model, so the caller does. The task is read from the file's name
+    (`samples_TASK_…jsonl`) unless it is given. A metric under a filter is `metric,filter`. Raises UsageError
+    naming the line that is no sample.
     """
     named = _SAMPLES_NAME.search(path.name)
     task = benchmark or (named["task"] if named else None)

@@ -64,9 +64,8 @@ def apply_mapping(
 ) -> pl.DataFrame:
     """The mapped columns under our names.
 
-    A column that has our name already is taken without a mapping; any other field is null.
-
-    Raises UsageError for a column that is not there, or a field that is needed and has none.
+    A column that has our name already is taken without a mapping; any other field is null. Raises UsageError
+    for a column that is not there, or a field that is needed and has none.
     """
     found: dict[str, str] = {}
     for field in fields:
@@ -103,9 +102,8 @@ def melt_metrics(frame: pl.DataFrame, metrics: Sequence[str], name: str) -> pl.D
 def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
     """Rows of `imported_marks`, except for the columns that describe the file.
 
-    They are made from a frame with MARK_FIELDS, in the order of the file.
-
-    A mark that is no number stays as text; what is not there stays null. Raises UsageError naming the row without model or item.
+    They are made from a frame with MARK_FIELDS, in the order of the file. A mark that is no number stays as
+    text; what is not there stays null. Raises UsageError naming the row without model or item.
     """
     rows: list[dict[str, object]] = []
     for number, row in enumerate(frame.iter_rows(named=True), start=1):

@@ -83,11 +83,10 @@ def compute_consensus(values: Sequence[int]) -> tuple[int, str]:
 def compute_consensuses(ratings: pl.DataFrame) -> pl.DataFrame:
     """One row per response and round that is settled.
 
-    Columns: session_id, seq, round, agreed_stars, mean_stars, rater_count, rule.
-
-    Settled is what at least two people rated; two who differ by two stars or more wait for an adjudicator, whose
-    stars are then the consensus. `mean_stars` is the mean of all of them. `ratings` has the columns of `human_ratings`;
-    other scales than stars are left out. Raises UsageError for a rating that is no whole star.
+    Columns: session_id, seq, round, agreed_stars, mean_stars, rater_count, rule. Settled is what at least two
+    people rated; two who differ by two stars or more wait for an adjudicator, whose stars are then the
+    consensus. `mean_stars` is the mean of all of them. `ratings` has the columns of `human_ratings`; other
+    scales than stars are left out. Raises UsageError for a rating that is no whole star.
     """
     rows: list[dict[str, object]] = []
     for key, found in group_ratings(ratings).items():
@@ -157,9 +156,8 @@ def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) 
 def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
     """Mean kappa per judge, version of its prompt and weighting, best judge first.
 
-    The mean is over candidates, occasions and rounds.
-
-    Undefined kappas are left out, of the mean and of pair_count.
+    The mean is over candidates, occasions and rounds. Undefined kappas are left out, of the mean and of
+    pair_count.
     """
     return (
         calibration.group_by("judge", "prompt_version", "weighting")
@@ -179,9 +177,8 @@ def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
 def choose_primary_judge(calibration: pl.DataFrame, least_ratings: int = 0) -> str | None:
     """The judge with the highest mean unweighted kappa, then the first by name.
 
-    A judge counts only with kappas on at least `least_ratings` responses.
-
-    Null before any calibration of that size.
+    A judge counts only with kappas on at least `least_ratings` responses. Null before any calibration of that
+    size.
     """
     means = compute_judge_means(calibration).filter(
         (pl.col("weighting") == "none")

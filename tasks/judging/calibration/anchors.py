@@ -1,4 +1,7 @@
-"""The same responses judged by every judge in use each month, and what that says of them."""
+"""The same responses judged again every month, and what that says of the judges.
+
+They are judged by every judge in use.
+"""
 
 from __future__ import annotations
 
@@ -168,7 +171,10 @@ def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: st
 
 
 def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_simulated: bool) -> bool:
-    """Land a judge's `judge_drift` of the month; whether it changed. A first month has no row."""
+    """Land the month's row of `judge_drift` for a judge; returns whether it has changed.
+
+    There is no row for a judge's first month.
+    """
     wording = find_asking(judge).wording
     stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": wording})
     months = [one for one in stars["judged_month"].unique().sort() if one <= month]

@@ -87,10 +87,8 @@ class CalibrationSummary:
 def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None) -> CalibrationSummary:
     """Compare every judge with the people of an occasion, and land what comes of it.
 
-    By default it is the occasion drawn last.
-
-    A response counts as soon as its consensus is settled; further ratings replace the rows. Raises UsageError where nothing was
-    drawn.
+    By default it is the occasion drawn last. A response counts as soon as its consensus is settled; further
+    ratings replace the rows. Raises UsageError where nothing was drawn.
     """
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
@@ -216,9 +214,8 @@ def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
 def compute_differences(pairs: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_differences`: every two judges on the responses that both judged.
 
-    The judge that agrees more comes first.
-
-    One judge with two versions of its prompt is two judges here. Rounds are taken together.
+    The judge that agrees more comes first. One judge with two versions of its prompt is two judges here.
+    Rounds are taken together.
     """
     rows: list[dict[str, object]] = []
     key = ["session_id", "seq", "round"]

@@ -117,9 +117,8 @@ def _say(row: dict[str, Any], name: str, sign: str = "") -> str:
 async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) -> list[dict[str, object]]:
     """Ask the judge for stars of every trial, and report what each address won.
 
-    This is done once for each month and version of the judge's prompt.
-
-    A reply paid for before is taken from the ledger. Raises CallFailed and BudgetError.
+    This is done once for each month and version of the judge's prompt. A reply paid for before is taken from
+    the ledger. Raises CallFailed and BudgetError.
     """
     trials = list_trials()
     return summarise_trials(trials, await ask_trials(ledger, settings, judge, trials))

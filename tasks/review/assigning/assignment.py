@@ -75,9 +75,8 @@ def assign_batch(
 ) -> AssignmentSummary:
     """Open a review batch with those of `questions` that are in no batch yet.
 
-    Running it again changes nothing.
-
-    What the annotators cannot take is left out and named; it waits for the next batch.
+    Running it again changes nothing. What the annotators cannot take is left out and named; it waits for the
+    next batch.
 
     Args:
         ledger: the ledger.
@@ -239,9 +238,8 @@ def _place(
 ) -> dict[str, tuple[int, bool]]:
     """The place of every question in the batch, and whether it came with an answer.
 
-    The place is by paper and position.
-
-    What is planted stands where its own paper and position put it, like the rest.
+    The place is by paper and position. What is planted stands where its own paper and position put it, like
+    the rest.
     """
     schema = {
         "question_uuid": pl.String,

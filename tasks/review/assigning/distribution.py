@@ -91,10 +91,9 @@ def draw_annotators(
 ) -> dict[str, list[str]]:
     """Annotators of each question so that everyone gets exactly their share.
 
-    Nobody is twice on one question.
-
-    Partners are mixed by a hash of `salt` and the questions, so that agreement can be measured between many pairs. Where
-    the shares of `novices` leave room for it, none of them are alone on a question.
+    Nobody is twice on one question. Partners are mixed by a hash of `salt` and the questions, so that
+    agreement can be measured between many pairs. Where the shares of `novices` leave room for it, none of
+    them are alone on a question.
     """
     order = draw_short_order(question_uuids, salt)
     # Small blocks, each with its own order of people: within one, neighbours in that order are partners.
@@ -129,9 +128,8 @@ def _draw_block(
 ) -> dict[str, int]:
     """How many of a block of `size` questions each person takes, of `rest` that are left.
 
-    It is their part, rounded up or down.
-
-    Rounded so, nobody is left with more than there are questions, and novices never with more than may be theirs.
+    It is their part, rounded up or down. Rounded so, nobody is left with more than there are questions, and
+    novices never with more than may be theirs.
     """
     parts = {name: divmod(left[name] * size, rest) for people in classes for name in people}
     taken = {name: whole for name, (whole, _) in parts.items()}
@@ -201,9 +199,8 @@ def _refill(shares: Shares, discipline: str, most: int, amount: int, totals: dic
 def _exchange(shares: Shares, demand: Mapping[str, int], totals: dict[str, int]) -> bool:
     """Move work along a chain of annotators from a higher to a lower load.
 
-    Returns False when no chain is left.
-
-    As much at once as evens the two ends out and every step of the chain has room for.
+    Returns False when no chain is left. As much at once as evens the two ends out and every step of the chain
+    has room for.
     """
     for giver in sorted(totals, key=lambda name: (-totals[name], name)):
         chain = _find_chain(shares, demand, totals, giver)

@@ -141,9 +141,8 @@ def plant(
     """Draw for everybody their share of the supply.
 
     Each of its questions is of a discipline that they review and was never read by them; none is drawn twice.
-
-    At least one for each with work, where there is any; of the disciplines and languages of that work as long as there are
-    such, so that none stands out.
+    At least one for each with work, where there is any; of the disciplines and languages of that work as long
+    as there are such, so that none stands out.
 
     Args:
         connection: the ledger; it knows who read what before.

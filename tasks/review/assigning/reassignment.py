@@ -59,10 +59,9 @@ def reassign(
 ) -> list[Reassignment]:
     """Move what somebody has not decided yet to those with the least work.
 
-    This covers every open batch, or one.
-
-    To people of the discipline who have not been given the question, within what they can hold, and never to novices
-    alone. Whatever is due within a week is given a week. Running it again moves what is still left.
+    This covers every open batch, or one. To people of the discipline who have not been given the question,
+    within what they can hold, and never to novices alone. Whatever is due within a week is given a week.
+    Running it again moves what is still left.
 
     Args:
         ledger: the ledger.

@@ -111,10 +111,8 @@ class Item:
 def encode_items(questions: pl.DataFrame, batch_id: str) -> list[tuple[Any, ...]]:
     """Rows of the ledger table `review_questions`, from rows of `questions` or `variants`.
 
-    They are what `Item.as_row` makes of each.
-
-    Columns are encoded as a whole, and rows are tuples in the order of QUESTION_COLUMNS: it is the way for questions by
-    the ten thousand.
+    They are what `Item.as_row` makes of each. Columns are encoded as a whole, and rows are tuples in the
+    order of QUESTION_COLUMNS: it is the way for questions by the ten thousand.
     """
     fields = [_encode_field(column.name, column.type) for column in CONTENT]
     if "document_name" in questions.columns:

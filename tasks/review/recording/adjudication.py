@@ -34,9 +34,8 @@ def assign_adjudicators(
 ) -> AdjudicationSummary:
     """Give every dispute without an adjudicator to somebody of the discipline.
 
-    The adjudicator must not have reviewed it.
-
-    Experts of the discipline first, and of them the least loaded; the batch's deadline moves so that there is time. Running it again changes nothing.
+    The adjudicator must not have reviewed it. Experts of the discipline first, and of them the least loaded;
+    the batch's deadline moves so that there is time. Running it again changes nothing.
 
     Args:
         ledger: the ledger.

@@ -136,10 +136,9 @@ def name_unit(batch_id: str, annotator: str, role: str) -> str:
 def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], now: str) -> DeskReport:
     """Record each submission, all of it or none.
 
-    The disputes that appear are given to adjudicators.
-
-    The same decision again changes nothing, a later one replaces it. A batch counts as complete after everything is
-    recorded: a later submission may reopen what an earlier one settled.
+    The disputes that appear are given to adjudicators. The same decision again changes nothing, a later one
+    replaces it. A batch counts as complete after everything is recorded: a later submission may reopen what
+    an earlier one settled.
 
     Args:
         ledger: the ledger.

@@ -176,10 +176,9 @@ class Part:
 def tell_parts_together(parts: Sequence[Differences]) -> list[Together]:
     """Corrected p-values and simultaneous intervals of every pair's parts.
 
-    Each pair is a family of its own. Its parts have no question in common, so that their errors are independent and Šidák's
-    correction, stepped down, is exact (Holland and Copenhaver 1987); nothing is drawn.
-
-    Parts without a p-value are not counted. One part alone is told as it stands.
+    Each pair is a family of its own. Its parts have no question in common, so that their errors are
+    independent and Šidák's correction, stepped down, is exact (Holland and Copenhaver 1987); nothing is
+    drawn. Parts without a p-value are not counted. One part alone is told as it stands.
     """
     pair_count = len(parts[0].p_value) if parts else 0
     known = np.zeros((len(parts), pair_count), dtype=bool)

@@ -38,10 +38,9 @@ def read_messages(
 def read_last_messages(connection: Connection, annotator: str | None = None) -> list[dict[str, Any]]:
     """Of each conversation the last message with the question's `content`.
 
-    The content is null where the question was withdrawn.
-
-    A conversation is what an annotator and coordinators write to each other on a question; what goes to everybody who has the
-    question answers each of them, and is one of its own. `annotator` takes what they may read.
+    The content is null where the question was withdrawn. A conversation is what an annotator and coordinators
+    write to each other on a question; what goes to everybody who has the question answers each of them, and
+    is one of its own. `annotator` takes what they may read.
     """
     newer = review_messages.alias()
     is_newer = and_(

@@ -100,10 +100,8 @@ def export_ratings(
 ) -> int:
     """Write the rater's workbook of a round and return how many responses it holds.
 
-    What the rater gave before is filled in.
-
-    With `disputes_only` the responses that two others dispute. Raises UsageError for a user who may not rate, or who has nothing
-    to rate there.
+    What the rater gave before is filled in. With `disputes_only` the responses that two others dispute.
+    Raises UsageError for a user who may not rate, or who has nothing to rate there.
     """
     check_workbook_path(path)
     check_persons(ledger, [rater])
@@ -141,10 +139,9 @@ def import_ratings(
 ) -> ImportedRatings:
     """Land the stars of one rater.
 
-    The same workbook again changes nothing; an emptied cell withdraws nothing.
-
-    Raises UsageError for a user who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is not of the round, or
-    that is not the rater's to rate or to settle.
+    The same workbook again changes nothing; an emptied cell withdraws nothing. Raises UsageError for a user
+    who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is
+    not of the round, or that is not the rater's to rate or to settle.
     """
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
@@ -178,9 +175,8 @@ def land_ratings(
 ) -> ImportedRatings:
     """Land stars of one rater by (session_id, seq), whatever the channel.
 
-    What the rater gave before is kept beside them.
-
-    Raises UsageError for a response that is not theirs to rate or to settle.
+    What the rater gave before is kept beside them. Raises UsageError for a response that is not theirs to
+    rate or to settle.
     """
     assigned, own = set(_list_assigned(found, rater)), list_own_places(found, rater)
     if set(given) - own:

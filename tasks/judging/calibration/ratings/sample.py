@@ -91,11 +91,10 @@ def draw_calibration(
 def draw_rating_sample(pool: pl.DataFrame, *, size: int, seed: str) -> pl.DataFrame:
     """`size` responses in the order of the draw, with `pool_count`.
 
-    There are equally many of each candidate; the rest are drawn by lot.
-
-    Within a candidate every n-th response of those ordered by discipline, stars and lot is taken, from a random start: every
-    response has the same chance, and disciplines and stars come in their own shares, so that plain means over the sample are
-    right. Raises UsageError when a candidate has fewer responses than its part.
+    There are equally many of each candidate; the rest are drawn by lot. Within a candidate every n-th
+    response of those ordered by discipline, stars and lot is taken, from a random start: every response has
+    the same chance, and disciplines and stars come in their own shares, so that plain means over the sample
+    are right. Raises UsageError when a candidate has fewer responses than its part.
     """
     models = sorted(pool["model"].unique(), key=lambda model: compute_rank(seed, "candidate", model))
     if not models or size < len(models):

@@ -112,10 +112,8 @@ def export_workbook(
 ) -> None:
     """Write the workbook of one annotator, in their language.
 
-    The default is the language of most of the questions.
-
-    Raises UsageError when nothing is assigned to them in that role, and where the workbook of that name holds decisions that
-    were not imported.
+    The default is the language of most of the questions. Raises UsageError when nothing is assigned to them
+    in that role, and where the workbook of that name holds decisions that were not imported.
     """
     work = read_work(ledger, batch_id, annotator, role)
     if not work:
