@@ -1,7 +1,4 @@
-"""`proctor exam close`, `proctor judge --unparsed` and `proctor unparsed`.
-
-The tests run in process, and as a user would run the commands.
-"""
+"""`exam close`, `judge --unparsed` and `unparsed`, in process and as typed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Of the web, what tests of other rooms need beside its face: the form of a request.
-
-It is one place, so that a room can move what is its own.
-"""
+"""What tests of other rooms need of the web beside its face: the form of a request."""
 
 from __future__ import annotations
 

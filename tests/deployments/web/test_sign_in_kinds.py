@@ -1,7 +1,4 @@
-"""Kinds of sign-in at the desk: who comes in by them, and in which role.
-
-Nobody else can make anything of the way there and back.
-"""
+"""Kinds of sign-in: who comes in by them, in which role, and nobody else by the way."""
 
 from __future__ import annotations
 

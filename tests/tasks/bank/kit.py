@@ -1,7 +1,4 @@
-"""Of the bank, what tests of other rooms need beside its faces.
-
-It is one place, so that a room can move what is its own.
-"""
+"""What tests of other rooms need of the bank beside its faces, in one place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A leaked text on a bank that was published and drawn from.
-
-The tests check what is found in the text, and whom the command names.
-"""
+"""A leaked text on a published bank: what is found in it, and whom the command names."""
 
 from __future__ import annotations
 
@@ -260,10 +257,7 @@ LONG_OPTIONS = [
 
 
 def make_orders(options: list[str]) -> tuple[pl.DataFrame, list[str]]:
-    """A bank of one lineage with a variant for every order of the options (q0, q1, …).
-
-    Each variant is also returned as a text that leaked.
-    """
+    """A bank of one lineage with each order of the options (q0, q1, …), each leaked as a text."""
     stem = "Which of the following holds for the appeal that was lodged late?"
     orders = [
         [{"label": label, "text": text} for label, text in zip("ABCD", order, strict=True)]

@@ -1,7 +1,4 @@
-"""Of the judging, what tests of other rooms need beside its face.
-
-It is one place, so that a room can move what is its own.
-"""
+"""What tests of other rooms need of the judging beside its face, in one place."""
 
 from __future__ import annotations
 

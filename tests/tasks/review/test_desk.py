@@ -1,7 +1,4 @@
-"""The desk.
-
-Decisions of any channel are recorded, disputes given out, and complete batches named.
-"""
+"""The desk records decisions of any channel, gives out disputes, names complete batches."""
 
 from __future__ import annotations
 

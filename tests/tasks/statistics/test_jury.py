@@ -1,7 +1,4 @@
-"""Juries of judges.
-
-They are held to the published example, to the likelihood term by term, to closed forms, and to planted truths.
-"""
+"""Juries: the published example, the likelihood by terms, closed forms, planted truths."""
 
 from __future__ import annotations
 

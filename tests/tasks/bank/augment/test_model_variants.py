@@ -1,7 +1,4 @@
-"""The model is the simulated generator behind real HTTP.
-
-What it cannot produce is tried on the checks directly.
-"""
+"""The simulated generator behind real HTTP; what it cannot produce is tried directly."""
 
 from __future__ import annotations
 

@@ -165,10 +165,7 @@ def test_samples_that_the_harness_wrote_are_imported_and_average_to_its_own_resu
 
 
 def test_logs_that_we_write_are_opened_by_inspect(tmp_path: Path) -> None:
-    """Inspect opens them with its reader and with its viewer.
-
-    The reader checks every field; the viewer bundles the logs for a browser.
-    """
+    """Inspect opens them: its reader checks every field, its viewer bundles them."""
     if not PYTHON.exists():
         pytest.skip(f"{PYTHON} is not there: `make test-long` installs Inspect and lm-evaluation-harness.")
     with open_rated_run(tmp_path / "home") as (settings, _, lake):
