@@ -27,7 +27,7 @@ from schemas.vocabulary import DISCIPLINES
 
 CALIBRATION_OCCASION = replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM.")
 WORDING = replace(PROMPT_VERSION, about="Version of the judge's prompt, without its language.")
-_ROUND = Column("round", "int", "Round, from 1.", required=True, low=1)
+_ROUND = Column.number("round", "Round, from 1.")
 _DISCIPLINE = Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES)
 _FAMILY = Column("family", "text", "Series of the candidate; null where none is registered.")
 _OPTION = Column(
@@ -36,7 +36,7 @@ _OPTION = Column(
     "Whether the answer names the first option (A, or true) or a later one; null where it names none, or several.",
     allowed=("first", "later"),
 )
-_LENGTH = Column("response_length", "int", "Characters of the response.", required=True, low=0)
+_LENGTH = Column.count("response_length", "Characters of the response.")
 
 GROUP_KINDS = (
     "all",
@@ -97,9 +97,9 @@ CALIBRATION_SAMPLES = Table(
             low=0,
             high=3,
         ),
-        Column("pool_count", "int", "Responses of the candidate that could be drawn.", required=True, low=1),
+        Column.number("pool_count", "Responses of the candidate that could be drawn."),
         Column("raters", "texts", "Users who rate it."),
-        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
+        Column.moment("drawn_at", "When it was drawn."),
         IS_SIMULATED,
     ),
 )
@@ -179,20 +179,16 @@ CALIBRATION_GROUPS = Table(
         JUDGE,
         WORDING,
         CALIBRATION_OCCASION,
-        Column("round", "int", "Round, from 1; 0 for all rounds of the occasion.", required=True, low=0),
+        Column.count("round", "Round, from 1; 0 for all rounds of the occasion."),
         Column(
             "group_kind", "text", "What the responses have in common.", required=True, allowed=GROUP_KINDS
         ),
-        Column(
+        Column.text(
             "group_name",
-            "text",
             "Which one: a discipline, candidate, family, style, third by length, place of the option; `own` or `other` family; `all`.",
-            required=True,
         ),
-        Column("pair_count", "int", "Responses rated by people and judge.", required=True, low=1),
-        Column(
-            "agreement_rate", "float", "Share with the same stars from both.", required=True, low=0, high=1
-        ),
+        Column.number("pair_count", "Responses rated by people and judge."),
+        Column.share("agreement_rate", "Share with the same stars from both."),
         *_interval("agreement", "agreement_rate", 0, 1),
         Column(
             "bias",
@@ -217,24 +213,17 @@ JUDGE_DIFFERENCES = Table(
     stage="calibrate",
     own_columns=(
         CALIBRATION_OCCASION,
-        Column("judge_a", "text", "The judge that agrees more with people.", required=True),
-        Column("prompt_version_a", "text", "Version of its prompt, without the language.", required=True),
-        Column("judge_b", "text", "The other judge.", required=True),
-        Column("prompt_version_b", "text", "Version of its prompt, without the language.", required=True),
-        Column("pair_count", "int", "Responses rated by people and judged by both.", required=True, low=1),
-        Column("agreement_a", "float", "Agreement rate of judge_a on them.", required=True, low=0, high=1),
-        Column("agreement_b", "float", "Agreement rate of judge_b on them.", required=True, low=0, high=1),
+        Column.text("judge_a", "The judge that agrees more with people."),
+        Column.text("prompt_version_a", "Version of its prompt, without the language."),
+        Column.text("judge_b", "The other judge."),
+        Column.text("prompt_version_b", "Version of its prompt, without the language."),
+        Column.number("pair_count", "Responses rated by people and judged by both."),
+        Column.share("agreement_a", "Agreement rate of judge_a on them."),
+        Column.share("agreement_b", "Agreement rate of judge_b on them."),
         Column("difference", "float", "agreement_a less agreement_b.", required=True, low=-1, high=1),
         *_interval("difference", "difference", -1, 1),
-        Column(
-            "p_value",
-            "float",
-            "McNemar's exact test that both agree equally often.",
-            required=True,
-            low=0,
-            high=1,
-        ),
-        Column("is_distinguishable", "bool", "Whether p_value is at most 5%.", required=True),
+        Column.share("p_value", "McNemar's exact test that both agree equally often."),
+        Column.flag("is_distinguishable", "Whether p_value is at most 5%."),
     ),
 )
 
@@ -257,7 +246,7 @@ CORRECTED_SCORES = Table(
             required=True,
             allowed=("prediction_powered", "family_effects"),
         ),
-        Column("ratings_hash", "text", "Hash of the rated responses that it rests on.", required=True),
+        Column.text("ratings_hash", "Hash of the rated responses that it rests on."),
         JUDGE,
         WORDING,
         Column(
@@ -279,8 +268,8 @@ CORRECTED_SCORES = Table(
             "λ: how much the judge's stars count, one for all candidates.",
             required=True,
         ),
-        Column("rated_count", "int", "Rated responses of the candidate in this style.", required=True, low=0),
-        Column("corrected_at", "timestamp", "When it was computed.", required=True),
+        Column.count("rated_count", "Rated responses of the candidate in this style."),
+        Column.moment("corrected_at", "When it was computed."),
         IS_SIMULATED,
     ),
 )
@@ -292,7 +281,7 @@ ANCHOR_RESPONSES = Table(
     unit="an anchor set",
     stage="drift",
     own_columns=(
-        Column("anchor_set", "text", "Name of the set.", required=True),
+        Column.text("anchor_set", "Name of the set."),
         RUN_ID,
         MONTH,
         SESSION_ID,
@@ -300,7 +289,7 @@ ANCHOR_RESPONSES = Table(
         QUESTION_UUID,
         _DISCIPLINE,
         MODEL,
-        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
+        Column.moment("drawn_at", "When it was drawn."),
         IS_SIMULATED,
     ),
 )
@@ -313,21 +302,15 @@ ANCHOR_JUDGEMENTS = Table(
     stage="drift",
     partition_by="judged_month",
     own_columns=(
-        Column("anchor_set", "text", "Name of the set.", required=True),
+        Column.text("anchor_set", "Name of the set."),
         JUDGE,
         WORDING,
         replace(MONTH, name="judged_month", about="Month in which it was judged, YYYY-MM."),
-        Column(
-            "repeat",
-            "int",
-            "1; in the first month the set is judged several times, numbered from 1.",
-            required=True,
-            low=1,
-        ),
+        Column.number("repeat", "1; in the first month the set is judged several times, numbered from 1."),
         SESSION_ID,
         SEQ,
         Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
-        Column("judged_at", "timestamp", "When.", required=True),
+        Column.moment("judged_at", "When."),
         IS_SIMULATED,
     ),
 )
@@ -339,19 +322,17 @@ JUDGE_DRIFT = Table(
     unit="an anchor set, judge, version of the prompt and month",
     stage="drift",
     own_columns=(
-        Column("anchor_set", "text", "Name of the set.", required=True),
+        Column.text("anchor_set", "Name of the set."),
         JUDGE,
         WORDING,
         replace(MONTH, about="Month of the check, YYYY-MM."),
-        Column("first_month", "text", "The judge's first month with the set, YYYY-MM.", required=True),
-        Column("month_count", "int", "Months that followed it, this one included.", required=True, low=1),
+        Column.text("first_month", "The judge's first month with the set, YYYY-MM."),
+        Column.number("month_count", "Months that followed it, this one included."),
         Column(
             "response_count", "int", "Anchor responses with stars on every occasion.", required=True, low=2
         ),
         Column("month_stars", "float", "Mean stars of this month less the first month's.", required=True),
-        Column(
-            "since_month", "text", "Month in which a change has most likely begun, YYYY-MM.", required=True
-        ),
+        Column.text("since_month", "Month in which a change has most likely begun, YYYY-MM."),
         Column("change_stars", "float", "Mean stars since then less those before.", required=True),
         Column("change_se", "float", "Its standard error.", required=True, low=0),
         Column(
@@ -361,12 +342,7 @@ JUDGE_DRIFT = Table(
             required=True,
             low=0,
         ),
-        Column(
-            "is_alarm",
-            "bool",
-            "Whether the bound was crossed in this month or an earlier one.",
-            required=True,
-        ),
+        Column.flag("is_alarm", "Whether the bound was crossed in this month or an earlier one."),
         IS_SIMULATED,
     ),
 )

@@ -25,7 +25,7 @@ from schemas.table import Column, Table
 
 
 def _count(name: str, about: str) -> Column:
-    return Column(name, "int", about, required=True, low=0)
+    return Column.count(name, about)
 
 
 def _closed(analysis: str, grain: str, key: tuple[str, ...], columns: tuple[Column, ...]) -> Table:
@@ -41,7 +41,7 @@ def _closed(analysis: str, grain: str, key: tuple[str, ...], columns: tuple[Colu
 
 _JUDGE_A = replace(JUDGE, name="judge_a", about="One judge.")
 _JUDGE_B = replace(JUDGE, name="judge_b", about="The other one.")
-_JUDGED_AT = Column("judged_at", "timestamp", "When.", required=True)
+_JUDGED_AT = Column.moment("judged_at", "When.")
 
 CLOSED_MONTHS = Table(
     name="closed_months",
@@ -51,11 +51,9 @@ CLOSED_MONTHS = Table(
     stage="publish",
     own_columns=(
         MONTH,
-        Column(
+        Column.text(
             "basis_hash",
-            "text",
             "Hash of what its frozen rows were read from. They count as long as it is the present one; else the month is read again.",
-            required=True,
         ),
     ),
 )
@@ -96,12 +94,12 @@ CLOSED_RESOLVED_JUDGEMENTS = _closed(
         MODEL,
         PROMPT_STYLE,
         JUDGE,
-        Column("counted_judge", "text", "Whose stars count.", required=True),
+        Column.text("counted_judge", "Whose stars count."),
         Column("stars", "int", "0 to 3.", low=0, high=3),
         Column("reason", "text", "Why they were given; null where the session's texts were erased."),
         PROMPT_VERSION,
         OCCASION,
-        Column("is_by_person", "bool", "Whether a person gave them.", required=True),
+        Column.flag("is_by_person", "Whether a person gave them."),
         _JUDGED_AT,
     ),
 )
@@ -120,7 +118,7 @@ CLOSED_UNPARSED_JUDGEMENTS = _closed(
         PROMPT_STYLE,
         JUDGE,
         PROMPT_VERSION,
-        Column("is_published", "bool", "Whether it is the primary judge's.", required=True),
+        Column.flag("is_published", "Whether it is the primary judge's."),
         _count("attempt", "Attempts until it was given up."),
         _JUDGED_AT,
     ),

@@ -32,7 +32,7 @@ ALL_DISCIPLINES = "all"
 # Ways of counting questions with pictures.
 TEXT_ONLY, PICTURES, ALT_TEXT = "text_only", "pictures", "alt_text"
 
-EDITION_ID = Column("edition_id", "text", "The edition: run and revision, as in 2026-12/1.", required=True)
+EDITION_ID = Column.text("edition_id", "The edition: run and revision, as in 2026-12/1.")
 DISCIPLINE_OR_ALL = Column(
     "discipline",
     "text",
@@ -52,7 +52,7 @@ def _score(name: str, about: str, *, high: float | None = 100) -> Column:
 
 
 def _count(name: str, about: str) -> Column:
-    return Column(name, "int", about, required=True, low=0)
+    return Column.count(name, about)
 
 
 EDITIONS = Table(
@@ -66,33 +66,17 @@ EDITIONS = Table(
         EDITION_ID,
         RUN_ID,
         MONTH,
-        Column(
-            "revision",
-            "int",
-            "1 for the first publication; a correction has the next number.",
-            required=True,
-            low=1,
-        ),
+        Column.number("revision", "1 for the first publication; a correction has the next number."),
         Column("replaces", "text", "The edition that this one corrects; null for the first."),
         Column("reason", "text", "Why it was corrected; null for the first."),
-        Column(
-            "is_repetition",
-            "bool",
-            "Whether the month had an earlier run; it stands beside that one.",
-            required=True,
-        ),
-        Column("planned_at", "timestamp", "When the run was planned.", required=True),
-        Column("published_at", "timestamp", "When the edition was published.", required=True),
+        Column.flag("is_repetition", "Whether the month had an earlier run; it stands beside that one."),
+        Column.moment("planned_at", "When the run was planned."),
+        Column.moment("published_at", "When the edition was published."),
         BANK_VERSION,
-        Column("set_size", "int", "Lineages in a set.", required=True, low=1),
-        Column("reference_model", "text", "The reference candidate (the SOTA of R).", required=True),
+        Column.number("set_size", "Lineages in a set."),
+        Column.text("reference_model", "The reference candidate (the SOTA of R)."),
         replace(JUDGE, about="The judge whose stars count first."),
-        Column(
-            "judge_prompt_version",
-            "text",
-            "Version of the judge's prompt, without its language.",
-            required=True,
-        ),
+        Column.text("judge_prompt_version", "Version of the judge's prompt, without its language."),
         Column(
             "next_judges", "texts", "Who counts, in this order, where the judge's output could not be read."
         ),
@@ -110,11 +94,9 @@ EDITIONS = Table(
             high=1,
         ),
         Column("rated_count", "int", "Rated responses behind it.", low=0),
-        Column(
+        Column.flag(
             "is_provisional",
-            "bool",
             "Whether the order may change, as the judge is not known well enough, whatever gate was overridden.",
-            required=True,
         ),
         Column(
             "provisional_because",
@@ -162,7 +144,7 @@ EDITIONS = Table(
             allowed=(PICTURES, TEXT_ONLY),
         ),
         Column("disciplines", "texts", "The disciplines of S.", required=True),
-        Column("weights", "text", "Their fixed weights in S, as a JSON object.", required=True),
+        Column.text("weights", "Their fixed weights in S, as a JSON object."),
         _count("candidate_count", "Candidates with a score under any prompt style."),
         _count(
             "unparsed_count", "Answers that no judge and no person could be got to judge; they earn nothing."
@@ -174,16 +156,9 @@ EDITIONS = Table(
             "text",
             "How its intervals and comparisons were made: `score, max-t`; null for Student's t and Holm, as they were before.",
         ),
-        Column("code_version", "text", "Version of Proctor that computed it.", required=True),
-        Column(
-            "basis_hash", "text", "SHA-256 over the content of every landing that it rests on.", required=True
-        ),
-        Column(
-            "root_hash",
-            "text",
-            "SHA-256 over the basis and every other frozen row of the edition.",
-            required=True,
-        ),
+        Column.text("code_version", "Version of Proctor that computed it."),
+        Column.text("basis_hash", "SHA-256 over the content of every landing that it rests on."),
+        Column.text("root_hash", "SHA-256 over the basis and every other frozen row of the edition."),
         IS_SIMULATED,
     ),
 )
@@ -229,26 +204,18 @@ EDITION_SESSIONS = Table(
         RUN_ID,
         MONTH,
         SESSION_ID,
-        Column("sat_in_run_id", "text", "The run in which it was sat.", required=True),
+        Column.text("sat_in_run_id", "The run in which it was sat."),
         SET_ID,
         MODEL,
         ORGANISATION,
         PROMPT_STYLE,
         REPEAT,
-        Column("is_reference", "bool", "Whether it is the reference candidate's.", required=True),
-        Column(
-            "is_borrowed",
-            "bool",
-            "Whether it was sat in another run: the reference answers a set once.",
-            required=True,
+        Column.flag("is_reference", "Whether it is the reference candidate's."),
+        Column.flag("is_borrowed", "Whether it was sat in another run: the reference answers a set once."),
+        Column.flag(
+            "is_complete", "Whether it was closed and wholly judged; no other session enters a score."
         ),
-        Column(
-            "is_complete",
-            "bool",
-            "Whether it was closed and wholly judged; no other session enters a score.",
-            required=True,
-        ),
-        Column("question_count", "int", "Questions allocated (N of S).", required=True, low=0),
+        Column.count("question_count", "Questions allocated (N of S)."),
         _count("scored_count", "Questions with stars, the unanswered ones included, which have 0."),
         _count("unanswered_count", "Questions without an answer: 0 stars."),
         _count("unparsed_count", "Answers whose judgement could not be read by anybody."),
@@ -273,7 +240,7 @@ EDITION_STARS = Table(
     own_columns=(
         EDITION_ID,
         MONTH,
-        Column("sat_in_run_id", "text", "The run in which it was answered.", required=True),
+        Column.text("sat_in_run_id", "The run in which it was answered."),
         SET_ID,
         MODEL,
         PROMPT_STYLE,
@@ -306,7 +273,7 @@ EDITION_SCORES = Table(
         ORGANISATION,
         PROMPT_STYLE,
         DISCIPLINE_OR_ALL,
-        Column("is_reference", "bool", "Whether it is the reference candidate.", required=True),
+        Column.flag("is_reference", "Whether it is the reference candidate."),
         _count("repeat_count", "Repeats."),
         _count("question_count", "Questions allocated over the repeats (N)."),
         _count("item_count", "Different questions: what the standard error rests on."),
@@ -436,15 +403,10 @@ EDITION_PAIRS = Table(
         MONTH,
         PROMPT_STYLE,
         DISCIPLINE_OR_ALL,
-        Column("model_a", "text", "First candidate.", required=True),
-        Column("model_b", "text", "Second candidate.", required=True),
+        Column.text("model_a", "First candidate."),
+        Column.text("model_b", "Second candidate."),
         _count("pair_count", "Questions that both have stars for."),
-        Column(
-            "is_paired",
-            "bool",
-            "Whether the difference is taken on those; else between the two scores.",
-            required=True,
-        ),
+        Column.flag("is_paired", "Whether the difference is taken on those; else between the two scores."),
         Column(
             "difference",
             "float",
@@ -499,16 +461,16 @@ IMPROVEMENTS = Table(
     unit="a starting month",
     stage="publish",
     own_columns=(
-        Column("since_month", "text", "Editions from this month on are looked at.", required=True),
-        Column("through_month", "text", "The last month that was published then.", required=True),
+        Column.text("since_month", "Editions from this month on are looked at."),
+        Column.text("through_month", "The last month that was published then."),
         MODEL,
         ORGANISATION,
         PROMPT_STYLE,
-        Column("from_edition_id", "text", "The candidate's first edition of the stretch.", required=True),
-        Column("from_month", "text", "Its month.", required=True),
+        Column.text("from_edition_id", "The candidate's first edition of the stretch."),
+        Column.text("from_month", "Its month."),
         _score("from_score", "S of it."),
-        Column("to_edition_id", "text", "The candidate's last edition of the stretch.", required=True),
-        Column("to_month", "text", "Its month.", required=True),
+        Column.text("to_edition_id", "The candidate's last edition of the stretch."),
+        Column.text("to_month", "Its month."),
         _score("to_score", "S of it."),
         Column("change", "float", "S of the last less S of the first.", low=-100, high=100),
         Column("change_low", "float", "Lower end of its 95% interval.", low=-200, high=200),
@@ -551,7 +513,7 @@ EDITION_ITEMS = Table(
         QUESTION_UUID,
         LINEAGE_UUID,
         STRATUM,
-        Column("first_month", "text", "Month in which it was first asked.", required=True),
+        Column.text("first_month", "Month in which it was first asked."),
         _count("answer_count", "Answers behind it."),
         Column("discrimination", "float", "How sharply it separates: a of the model.", required=True),
         Column("discrimination_se", "float", "Its standard error."),
@@ -565,12 +527,7 @@ EDITION_ITEMS = Table(
             high=1,
         ),
         Column("fit", "float", "Mean square of the standardised residuals, weighted (infit); 1 is expected."),
-        Column(
-            "is_misfit",
-            "bool",
-            "Whether the fit is so bad that the question should be looked at.",
-            required=True,
-        ),
+        Column.flag("is_misfit", "Whether the fit is so bad that the question should be looked at."),
         Column(
             "format",
             "text",
@@ -622,12 +579,7 @@ EDITION_FITS = Table(
         Column("discrimination_mean", "float", "Mean of log discrimination."),
         Column("discrimination_sd", "float", "Its standard deviation.", low=0),
         _count("round_count", "Rounds of the fit."),
-        Column(
-            "is_converged",
-            "bool",
-            "Whether the fit came to one result; else nothing is equated.",
-            required=True,
-        ),
+        Column.flag("is_converged", "Whether the fit came to one result; else nothing is equated."),
         Column(
             "method",
             "text",
@@ -674,9 +626,9 @@ EDITION_STANDINGS = Table(
         MONTH,
         MODEL,
         ORGANISATION,
-        Column("sat_edition_id", "text", "The candidate's latest edition.", required=True),
-        Column("sat_month", "text", "Its month.", required=True),
-        Column("reference_model", "text", "The reference of that edition.", required=True),
+        Column.text("sat_edition_id", "The candidate's latest edition."),
+        Column.text("sat_month", "Its month."),
+        Column.text("reference_model", "The reference of that edition."),
         _score("score", "S of that edition."),
         _score("score_low", "Lower end of its 95% interval."),
         _score("score_high", "Upper end of it."),

@@ -61,14 +61,11 @@ JUDGEMENTS = Table(
             OCCASION,
             about="`first`, or `again-1`, `again-2` … where nobody's judgement of the response could be read before.",
         ),
-        Column("judged_at", "timestamp", "When.", required=True),
+        Column.moment("judged_at", "When."),
         COST_USD,
-        Column(
+        Column.count(
             "attempt",
-            "int",
             "Attempts until parsed or given up; 0 where an empty or refused answer got 0 stars by rule.",
-            required=True,
-            low=0,
         ),
         IS_SIMULATED,
         Column(
@@ -116,25 +113,19 @@ JUDGE_CONTROLS = Table(
         Column(
             "other_question_uuid", "text", "The question that it answers, for the kind `other`; else null."
         ),
-        Column(
-            "cluster",
-            "text",
-            "What the question shares with others: the text that it asks about, or its lineage.",
-            required=True,
+        Column.text(
+            "cluster", "What the question shares with others: the text that it asks about, or its lineage."
         ),
         Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
         Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
         RAW,
         PARSE_STATUS,
-        Column("judged_at", "timestamp", "When.", required=True),
+        Column.moment("judged_at", "When."),
         COST_USD,
-        Column(
+        Column.count(
             "attempt",
-            "int",
             "Attempts until parsed or given up; 0 for an empty answer, which gets 0 stars by rule and says nothing of the judge.",
-            required=True,
-            low=0,
         ),
         IS_SIMULATED,
     ),
@@ -149,11 +140,11 @@ HUMAN_RATINGS = Table(
     own_columns=(
         SESSION_ID,
         SEQ,
-        Column("rater", "text", "The rater's user id.", required=True),
-        Column("round", "int", "Calibration round, from 1.", required=True, low=1),
+        Column.text("rater", "The rater's user id."),
+        Column.number("round", "Calibration round, from 1."),
         Column("scale", "text", "Scale of the value.", required=True, allowed=("stars_0_3", "score_0_1")),
         Column("value", "float", "The rating.", required=True, low=0, high=3),
-        Column("rated_at", "timestamp", "When it was given.", required=True),
+        Column.moment("rated_at", "When it was given."),
         Column(
             "is_adjudication",
             "bool",
@@ -173,7 +164,7 @@ CALIBRATION = Table(
         PROMPT_VERSION,
         MODEL,
         replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."),
-        Column("round", "int", "Round, from 1.", required=True, low=1),
+        Column.number("round", "Round, from 1."),
         Column(
             "weighting", "text", "Weighting of kappa.", required=True, allowed=("none", "linear", "quadratic")
         ),
@@ -186,7 +177,7 @@ CALIBRATION = Table(
         ),
         Column("kappa_low", "float", "Lower end of the 95% interval of kappa.", low=-1, high=1),
         Column("kappa_high", "float", "Upper end of the 95% interval of kappa.", low=-1, high=1),
-        Column("pair_count", "int", "Responses rated by both.", required=True, low=0),
+        Column.count("pair_count", "Responses rated by both."),
     ),
 )
 
@@ -200,8 +191,8 @@ ERROR_LABELS = Table(
         SESSION_ID,
         SEQ,
         MODEL,
-        Column("labeller", "text", "Rater or LLM that gave the label.", required=True),
-        Column("is_human", "bool", "Whether a person gave it.", required=True),
+        Column.text("labeller", "Rater or LLM that gave the label."),
+        Column.flag("is_human", "Whether a person gave it."),
         Column("error_class", "text", "Class of the failure; null means unparsed.", allowed=ERROR_CLASSES),
         Column("sample_size", "int", "Failed responses drawn in this batch.", low=0),
         replace(RAW, about="What the model returned; null where a person gave the label."),
@@ -221,9 +212,7 @@ ERROR_SAMPLES = Table(
     unit="a sample",
     stage="errors",
     own_columns=(
-        Column(
-            "sample_id", "text", "The sample: the run, and a name where there are several.", required=True
-        ),
+        Column.text("sample_id", "The sample: the run, and a name where there are several."),
         RUN_ID,
         MONTH,
         SESSION_ID,
@@ -234,9 +223,9 @@ ERROR_SAMPLES = Table(
         Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
         replace(JUDGE, about="The judge whose stars made it a failure."),
         Column("stars", "int", "The judge's stars.", required=True, low=0, high=1),
-        Column("failed_count", "int", "Failed responses of the candidate in the run.", required=True, low=1),
-        Column("sample_size", "int", "Of these drawn.", required=True, low=1),
-        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
+        Column.number("failed_count", "Failed responses of the candidate in the run."),
+        Column.number("sample_size", "Of these drawn."),
+        Column.moment("drawn_at", "When it was drawn."),
         IS_SIMULATED,
     ),
 )

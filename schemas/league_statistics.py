@@ -17,15 +17,11 @@ _KEY = ("league_id", "domain", "run_type")
 _PLACE = tuple(column for column in LEAGUE_ROUNDS.own_columns if column.name in _KEY)
 _UNIT = "a league's domain and type of run"
 _FAMILY = Column("family", "text", "Its series, else its organisation; null where neither is known.")
-_IS_IMPORTED = Column(
-    "is_imported", "bool", "Whether the scores were imported, not given here.", required=True
-)
-_SEED = Column(
-    "seed", "int", "Where the draws start: the same seed gives the same rows.", required=True, low=0
-)
-_RESAMPLES = Column("resample_count", "int", "Resamples behind each interval.", required=True, low=1)
+_IS_IMPORTED = Column.flag("is_imported", "Whether the scores were imported, not given here.")
+_SEED = Column.count("seed", "Where the draws start: the same seed gives the same rows.")
+_RESAMPLES = Column.number("resample_count", "Resamples behind each interval.")
 _MARKS = (_IS_IMPORTED, IS_SIMULATED)
-_SOURCE = Column("source", "text", "Name of the file, and of its sheet.", required=True)
+_SOURCE = Column.text("source", "Name of the file, and of its sheet.")
 _CORRELATION = replace(
     Column("correlation", "float", "-1 to 1; null for fewer than three candidates, or where all are alike."),
     low=-1,
@@ -34,7 +30,7 @@ _CORRELATION = replace(
 
 
 def _count(name: str, about: str) -> Column:
-    return Column(name, "int", about, required=True, low=0)
+    return Column.count(name, about)
 
 
 def _share(name: str, about: str) -> Column:
@@ -46,12 +42,12 @@ IMPORTED_LEAGUE_SCORES = Table(
     ("league_id", "source", "place"), "an imported file", "import",
     (*_PLACE,
      _SOURCE,
-     Column("place", "int", "Which score of the file it is, from 1.", required=True, low=1),
+     Column.number("place", "Which score of the file it is, from 1."),
      Column("league_run", "int", "Independent run, from 1; null where the file does not say.", low=1),
      Column("round", "int", "Round, from 1; null where the file does not say.", low=1),
      Column("asker", "text", "Who set the question; null where the file does not say."),
      Column("judge", "text", "Who judged; null where the score is a mean over judges."),
-     Column("answerer", "text", "Whose answer.", required=True),
+     Column.text("answerer", "Whose answer."),
      Column("rank", "int", "Rank given, from 1; null where the file has none.", low=1),
      Column("score", "float", "Borda points, or 0 to 100; null means that the judge's output could not be read."),
      Column("most_points", "float", "Highest score that could be had.", required=True, low=0)),
@@ -62,8 +58,8 @@ IMPORTED_LEAGUE_OVERLAPS = Table(
     ("league_id", "source", "run_name", "k"), "an imported file", "import",
     (*_PLACE,
      _SOURCE,
-     Column("run_name", "text", "The run, as the file names it.", required=True),
-     Column("k", "int", "How many candidates the top holds.", required=True, low=1),
+     Column.text("run_name", "The run, as the file names it."),
+     Column.number("k", "How many candidates the top holds."),
      replace(_share("overlap", "Mean share of the top k that two judges have in common."), required=True)),
 )  # fmt: skip
 
@@ -101,8 +97,8 @@ LEAGUE_ANOVA = Table(
      Column("unit", "text", "One observation: a single `score`, or the mean of an `answer` over its judges.", required=True,
             allowed=("score", "answer")),
      Column("f", "float", "Between-group over within-group mean square.", required=True, low=0),
-     Column("between_degrees", "int", "Its degrees of freedom between candidates.", required=True, low=1),
-     Column("within_degrees", "int", "Its degrees of freedom within candidates.", required=True, low=1),
+     Column.number("between_degrees", "Its degrees of freedom between candidates."),
+     Column.number("within_degrees", "Its degrees of freedom within candidates."),
      Column("within_square", "float", "Within-group mean square.", required=True, low=0),
      replace(_share("p_value", "Of candidates that are all alike."), required=True),
      *_MARKS),
@@ -112,13 +108,13 @@ LEAGUE_PAIRS = Table(
     "league_pairs", "One row per pair of candidates and unit: Tukey's HSD.", (*_KEY, "unit", "model_a", "model_b"), _UNIT, "league",
     (*_PLACE,
      Column("unit", "text", "One observation, as in league_anova.", required=True, allowed=("score", "answer")),
-     Column("model_a", "text", "The first by name.", required=True),
-     Column("model_b", "text", "The second by name.", required=True),
+     Column.text("model_a", "The first by name."),
+     Column.text("model_b", "The second by name."),
      Column("difference", "float", "Score of the first minus that of the second.", required=True),
      Column("difference_low", "float", "Lower end of its simultaneous 95% interval.", required=True),
      Column("difference_high", "float", "Upper end of the same.", required=True),
      replace(_share("p_value", "Of two that are alike, adjusted for all pairs."), required=True),
-     Column("is_distinguishable", "bool", "Whether p is below 0.05.", required=True),
+     Column.flag("is_distinguishable", "Whether p is below 0.05."),
      *_MARKS),
 )  # fmt: skip
 
@@ -148,7 +144,7 @@ LEAGUE_FAMILY_BIAS = Table(
 LEAGUE_CONSISTENCY = Table(
     "league_consistency", "One row per k: how far the top k of two judges overlap.", (*_KEY, "k"), _UNIT, "league",
     (*_PLACE,
-     Column("k", "int", "How many candidates the top holds.", required=True, low=1),
+     Column.number("k", "How many candidates the top holds."),
      replace(_share("overlap", "Mean share of the top k that two judges of a question have in common."), required=True),
      _share("overlap_low", "Lower end of its 95% bootstrap interval over rounds; null for one round."),
      _share("overlap_high", "Upper end of the same."),
@@ -186,8 +182,8 @@ LEAGUE_REPLAYS = Table(
      Column("method", "text", "How the candidates are rated; Elo only for samples of up to 20,000 out of up to a million comparisons.", required=True,
             allowed=("bradley_terry", "elo")),
      replace(_share("share", "Share of all comparisons that is drawn."), required=True),
-     Column("game_count", "int", "Comparisons in a sample.", required=True, low=1),
-     Column("repeat_count", "int", "Samples.", required=True, low=1),
+     Column.number("game_count", "Comparisons in a sample."),
+     Column.number("repeat_count", "Samples."),
      Column("spearman", "float", "Mean rank correlation of a sample's order with that by score.", required=True, low=-1, high=1.0001),
      Column("spearman_sd", "float", "Its standard deviation over the samples.", required=True, low=0),
      Column("spearman_low", "float", "2.5% of the samples lie below.", required=True, low=-1, high=1.0001),
