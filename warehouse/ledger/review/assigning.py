@@ -18,11 +18,11 @@ from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import (
     review_assignments,
     review_batches,
-    review_gold,
     review_questions,
     reviews,
     users,
 )
+from warehouse.ledger.review.joins import OWN_DECISION, is_gold, is_same, read_values
 
 Row = Mapping[str, Any]
 
@@ -85,7 +85,7 @@ def read_items(
             else exists().where(own, review_assignments.c.question_uuid == table.question_uuid)
         )
     if not with_gold:
-        statement = statement.where(~_is_gold(review_questions))
+        statement = statement.where(~is_gold(review_questions))
     return _read_of(connection, statement, table.question_uuid, question_uuids)
 
 
@@ -113,13 +113,7 @@ def read_assignments(
     """
     statement = (
         select(review_assignments, review_questions.c.discipline)
-        .join(
-            review_questions,
-            and_(
-                review_questions.c.batch_id == review_assignments.c.batch_id,
-                review_questions.c.question_uuid == review_assignments.c.question_uuid,
-            ),
-        )
+        .join(review_questions, is_same(review_questions, review_assignments))
         .where(review_assignments.c.batch_id == batch_id)
         .order_by(review_assignments.c.question_uuid, review_assignments.c.annotator)
     )
@@ -128,7 +122,7 @@ def read_assignments(
     if role is not None:
         statement = statement.where(review_assignments.c.role == role)
     if not with_gold:
-        statement = statement.where(~_is_gold(review_assignments))
+        statement = statement.where(~is_gold(review_assignments))
     return _read_of(connection, statement, review_assignments.c.question_uuid, question_uuids)
 
 
@@ -156,7 +150,7 @@ def read_batched_questions(connection: Connection, question_uuids: Collection[st
         .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
         .where(
             review_questions.c.question_uuid.in_(list_values(connection, question_uuids)),
-            ~_is_gold(review_questions),
+            ~is_gold(review_questions),
         )
         .order_by(review_batches.c.created_at, review_batches.c.batch_id)
     )
@@ -181,14 +175,7 @@ def count_open_work(connection: Connection) -> dict[str, int]:
     rows = connection.execute(
         select(review_assignments.c.annotator, func.count())
         .join(review_batches, review_batches.c.batch_id == review_assignments.c.batch_id)
-        .outerjoin(
-            reviews,
-            and_(
-                reviews.c.batch_id == review_assignments.c.batch_id,
-                reviews.c.question_uuid == review_assignments.c.question_uuid,
-                reviews.c.annotator == review_assignments.c.annotator,
-            ),
-        )
+        .outerjoin(reviews, OWN_DECISION)
         .where(review_batches.c.status != "closed", reviews.c.decision.is_(None))
         .group_by(review_assignments.c.annotator)
     )
@@ -205,19 +192,12 @@ def read_pending(connection: Connection, batch_id: str, role: str, most: int) ->
     """At most `most` questions on which somebody in that role still owes a decision."""
     statement = (
         select(review_assignments.c.question_uuid)
-        .outerjoin(
-            reviews,
-            and_(
-                reviews.c.batch_id == review_assignments.c.batch_id,
-                reviews.c.question_uuid == review_assignments.c.question_uuid,
-                reviews.c.annotator == review_assignments.c.annotator,
-            ),
-        )
+        .outerjoin(reviews, OWN_DECISION)
         .where(
             review_assignments.c.batch_id == batch_id,
             review_assignments.c.role == role,
             reviews.c.decision.is_(None),
-            ~_is_gold(review_assignments),
+            ~is_gold(review_assignments),
         )
         .limit(most)
     )
@@ -287,7 +267,7 @@ def _read_of(
     """Rows of the statement; with `question_uuids` only theirs."""
     if question_uuids is not None:
         statement = statement.where(column.in_(list_values(connection, question_uuids)))
-    return [dict(row._mapping) for row in connection.execute(statement)]
+    return read_values(connection, statement)
 
 
 def _read_places(
@@ -304,10 +284,3 @@ def _read_places(
     for row in rows:
         places[row.question_uuid] = {"place": row.place, "has_answer": row.has_answer}
     return places
-
-
-def _is_gold(table: Any) -> ColumnElement[bool]:
-    """Whether a row is of a planted question: work like the rest, no review of the bank."""
-    return exists().where(
-        review_gold.c.batch_id == table.c.batch_id, review_gold.c.question_uuid == table.c.question_uuid
-    )

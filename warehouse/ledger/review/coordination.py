@@ -7,26 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, or_, select
 
-from warehouse.ledger.engine.tables import (
-    review_assignments,
-    review_batches,
-    review_gold,
-    review_questions,
-    reviews,
-)
+from warehouse.ledger.engine.tables import review_assignments, review_batches, review_questions, reviews
+from warehouse.ledger.review.joins import OWN_DECISION, is_gold, is_same, read_values
 
 _given = review_assignments.c
-_OWN_DECISION = and_(
-    reviews.c.batch_id == _given.batch_id,
-    reviews.c.question_uuid == _given.question_uuid,
-    reviews.c.annotator == _given.annotator,
-)
-_QUESTION = and_(
-    review_questions.c.batch_id == _given.batch_id,
-    review_questions.c.question_uuid == _given.question_uuid,
-)
 
 
 def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
@@ -35,7 +21,7 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
     Each has `assigned_count`, `decided_count`, `overdue_count` and `dispute_count` (given out).
     """
     waiting = reviews.c.decision.is_(None)
-    rows = connection.execute(
+    statement = (
         select(
             review_batches.c.batch_id,
             review_batches.c.status,
@@ -49,7 +35,7 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
             func.count().filter(_given.role == "adjudicator").label("dispute_count"),
         )
         .join(review_assignments, _given.batch_id == review_batches.c.batch_id)
-        .outerjoin(reviews, _OWN_DECISION)
+        .outerjoin(reviews, OWN_DECISION)
         .group_by(
             review_batches.c.batch_id,
             review_batches.c.status,
@@ -58,7 +44,7 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
         )
         .order_by(review_batches.c.created_at.desc(), review_batches.c.batch_id)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)
 
 
 def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
@@ -107,17 +93,8 @@ def _tally(batch_id: str) -> Subquery:
             func.max(reviews.c.decision).filter(is_verdict).label("verdict"),
         )
         .select_from(review_questions)
-        .outerjoin(
-            reviews,
-            and_(reviews.c.batch_id == question.batch_id, reviews.c.question_uuid == question.question_uuid),
-        )
-        .where(
-            question.batch_id == batch_id,
-            ~exists().where(
-                review_gold.c.batch_id == question.batch_id,
-                review_gold.c.question_uuid == question.question_uuid,
-            ),
-        )
+        .outerjoin(reviews, is_same(reviews, review_questions))
+        .where(question.batch_id == batch_id, ~is_gold(review_questions))
         .group_by(question.question_uuid)
         .subquery()
     )
@@ -129,7 +106,7 @@ def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list
     Each has `assigned_count`, `decided_count`, `overdue_count` and `due_at` (the first waiting one).
     """
     waiting = reviews.c.decision.is_(None)
-    rows = connection.execute(
+    statement = (
         select(
             review_questions.c.discipline,
             _given.annotator,
@@ -139,10 +116,10 @@ def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list
             func.count().filter(and_(waiting, _given.due_at < now)).label("overdue_count"),
             func.min(_given.due_at).filter(waiting).label("due_at"),
         )
-        .join(review_questions, _QUESTION)
-        .outerjoin(reviews, _OWN_DECISION)
+        .join(review_questions, is_same(review_questions, review_assignments))
+        .outerjoin(reviews, OWN_DECISION)
         .where(_given.batch_id == batch_id)
         .group_by(review_questions.c.discipline, _given.annotator, _given.role)
         .order_by(review_questions.c.discipline, _given.annotator, _given.role)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)

@@ -8,17 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-    tuple_,
-)
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select, tuple_
 
 from warehouse.ledger.engine.tables import (
     review_assignments,
@@ -27,6 +17,7 @@ from warehouse.ledger.engine.tables import (
     review_questions,
     reviews,
 )
+from warehouse.ledger.review.joins import OWN_DECISION, read_values
 
 Queue = Literal["questions", "unanswered", "disputes"]
 
@@ -38,11 +29,6 @@ _QUEUES: Mapping[str, ColumnElement[bool]] = {
     "unanswered": and_(_given.role == "reviewer", _given.has_answer.is_(False)),
     "disputes": _given.role == "adjudicator",
 }
-_OWN_DECISION = and_(
-    reviews.c.batch_id == _given.batch_id,
-    reviews.c.question_uuid == _given.question_uuid,
-    reviews.c.annotator == _given.annotator,
-)
 
 
 # --- sessions -----------------------------------------------------------------------------------------------
@@ -56,7 +42,7 @@ def count_work(connection: Connection, annotator: str) -> list[dict[str, Any]]:
     """
     # A column of the key: whether there is a decision is read from the index alone.
     waiting = reviews.c.question_uuid.is_(None)
-    rows = connection.execute(
+    statement = (
         select(
             _given.batch_id,
             func.min(_given.due_at).label("due_at"),
@@ -68,12 +54,12 @@ def count_work(connection: Connection, annotator: str) -> list[dict[str, Any]]:
             ),
         )
         .join(review_batches, review_batches.c.batch_id == _given.batch_id)
-        .outerjoin(reviews, _OWN_DECISION)
+        .outerjoin(reviews, OWN_DECISION)
         .where(_given.annotator == annotator, review_batches.c.status != "closed")
         .group_by(_given.batch_id)
         .order_by(func.min(_given.due_at), _given.batch_id)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)
 
 
 def count_batch_work(connection: Connection, batch_id: str, annotator: str) -> tuple[int, int]:
@@ -96,9 +82,7 @@ def read_assignment(
     """The assignment, or null."""
     row = connection.execute(
         select(review_assignments).where(
-            _given.batch_id == batch_id,
-            _given.question_uuid == question_uuid,
-            _given.annotator == annotator,
+            _given.batch_id == batch_id, _given.question_uuid == question_uuid, _given.annotator == annotator
         )
     ).first()
     return None if row is None else dict(row._mapping)
@@ -111,18 +95,13 @@ def read_next(
     queue: Queue,
     after: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """The first question of a queue without a decision; null when there is none.
+    """The first question of somebody's queue without a decision; null when there is none.
 
-    Args:
-        connection: of the ledger.
-        batch_id: the batch.
-        annotator: whose queue.
-        queue: which of their queues.
-        after: an assignment: what comes after it, then from the front again, never itself.
+    With an assignment in `after`: what comes after it, then from the front again, never itself.
     """
     waiting = (
         select(_given.question_uuid)
-        .outerjoin(reviews, _OWN_DECISION)
+        .outerjoin(reviews, OWN_DECISION)
         .where(
             _given.annotator == annotator,
             _given.batch_id == batch_id,
@@ -165,9 +144,7 @@ def count_listed(connection: Connection, batch_id: str, annotator: str) -> dict[
         .select_from(review_assignments)
         .join(review_batches, review_batches.c.batch_id == _given.batch_id)
         .where(
-            _given.annotator == annotator,
-            _given.batch_id == batch_id,
-            review_batches.c.status != "closed",
+            _given.annotator == annotator, _given.batch_id == batch_id, review_batches.c.status != "closed"
         )
     ).one()
     return dict(row._mapping)

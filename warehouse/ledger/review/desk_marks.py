@@ -13,18 +13,19 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from warehouse.ledger.engine.tables import desk_marks
+from warehouse.ledger.review.joins import read_values
 
 _given = desk_marks.c
 
 
 def read_marks(connection: Connection, kind: str, work: str, person: str) -> list[dict[str, Any]]:
     """Every mark that the person gave in a work, when, and when it landed; the last one last."""
-    rows = connection.execute(
+    statement = (
         select(_given.item_key, _given.mark, _given.note, _given.given_at, _given.landed_at)
         .where(_given.kind == kind, _given.work == work, _given.person == person)
         .order_by(_given.given_at, _given.item_key)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)
 
 
 def read_desk_mark(
@@ -33,12 +34,7 @@ def read_desk_mark(
     """The mark that stands on one item, or null, locked until the transaction ends."""
     row = connection.execute(
         select(_given.mark, _given.note, _given.given_at)
-        .where(
-            _given.kind == kind,
-            _given.work == work,
-            _given.person == person,
-            _given.item_key == item_key,
-        )
+        .where(_given.kind == kind, _given.work == work, _given.person == person, _given.item_key == item_key)
         .with_for_update()
     ).first()
     return None if row is None else dict(row._mapping)

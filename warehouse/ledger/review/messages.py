@@ -16,6 +16,7 @@ from schemas.ledger.review import ReviewMessage
 from warehouse.ledger.engine.many import list_values
 from warehouse.ledger.engine.rows import insert_rows, read_rows
 from warehouse.ledger.engine.tables import review_assignments, review_messages, review_questions
+from warehouse.ledger.review.joins import is_same, read_values
 
 _message = review_messages.c
 
@@ -44,30 +45,21 @@ def read_last_messages(connection: Connection, annotator: str | None = None) -> 
     """
     newer = review_messages.alias()
     is_newer = and_(
-        newer.c.batch_id == _message.batch_id,
-        newer.c.question_uuid == _message.question_uuid,
+        is_same(newer, review_messages),
         newer.c.number > _message.number,
         or_(newer.c.annotator == _message.annotator, newer.c.annotator.is_(None)),
     )
     query = (
         select(review_messages, review_questions.c.content)
-        .outerjoin(
-            review_questions,
-            and_(
-                review_questions.c.batch_id == _message.batch_id,
-                review_questions.c.question_uuid == _message.question_uuid,
-            ),
-        )
+        .outerjoin(review_questions, is_same(review_questions, review_messages))
         .where(~exists().where(is_newer))
         .order_by(_message.written_at.desc(), _message.batch_id, _message.question_uuid)
     )
     if annotator is not None:
         has_question = exists().where(
-            review_assignments.c.batch_id == _message.batch_id,
-            review_assignments.c.question_uuid == _message.question_uuid,
-            review_assignments.c.annotator == annotator,
+            is_same(review_assignments, review_messages), review_assignments.c.annotator == annotator
         )
         query = query.where(
             or_(_message.annotator == annotator, and_(_message.annotator.is_(None), has_question))
         )
-    return [dict(row) for row in connection.execute(query).mappings()]
+    return read_values(connection, query)
