@@ -30,25 +30,12 @@ class Assignment:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Assignment:
         """The assignment in a row of `review_assignments`, with its question's discipline."""
-        return cls(
-            row["question_uuid"],
-            row["annotator"],
-            row["role"],
-            row["assigned_at"],
-            row["due_at"],
-            row["discipline"],
-        )
+        return cls(**{name: row[name] for name in cls.__slots__})
 
     def as_row(self, batch_id: str) -> dict[str, Any]:
         """The row of the ledger table `review_assignments`; the discipline is its question's."""
-        return {
-            "batch_id": batch_id,
-            "question_uuid": self.question_uuid,
-            "annotator": self.annotator,
-            "role": self.role,
-            "assigned_at": self.assigned_at,
-            "due_at": self.due_at,
-        }
+        named = {name: getattr(self, name) for name in self.__slots__ if name != "discipline"}
+        return {"batch_id": batch_id, **named}
 
 
 def list_batches(ledger: Ledger) -> list[ReviewBatch]:

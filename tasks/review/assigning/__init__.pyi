@@ -10,6 +10,9 @@ from .annotators import NO_DISCIPLINE as NO_DISCIPLINE
 # The active annotators of the ledger.
 from .annotators import read_annotators as read_annotators
 
+# Every annotator of the ledger by name, those who left too.
+from .annotators import read_everybody as read_everybody
+
 # Questions per day of somebody's window: their own where one is registered, else the setting.
 from .annotators import read_daily_quota as read_daily_quota
 

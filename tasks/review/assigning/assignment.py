@@ -75,17 +75,10 @@ def assign_batch(
 ) -> AssignmentSummary:
     """Open a review batch with those of `questions` that are in no batch yet.
 
-    Running it again changes nothing. What the annotators cannot take is left out and named; it waits for the
-    next batch.
-
-    Args:
-        ledger: the ledger.
-        batch_id: name of the batch; null derives it from the month of `now` and the questions.
-        questions: rows of the lake table `questions` or `variants`; of a question found twice the first counts.
-        annotators: who reviews; null takes the active annotators of the ledger.
-        settings: reviews per question; daily quota and days of the window, for whom nothing else is registered.
-        now: the present moment as ISO text in UTC.
-        terms: what else holds of the batch.
+    Running it again changes nothing. What the annotators cannot take is left out and named; it waits for the next batch.
+    Without a `batch_id` one is derived from the month of `now` and the questions (rows of `questions` or `variants`; of one
+    found twice the first counts), without `annotators` the ledger's active ones are taken. The settings hold for whom nothing
+    else is registered.
 
     Raises:
         GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.

@@ -138,19 +138,11 @@ def plant(
     people: Sequence[Annotator],
     kinds: Mapping[str, tuple[str | None, str]],
 ) -> list[Planted]:
-    """Draw for everybody their share of the supply.
+    """Draw for everybody their share of the supply; another batch draws others.
 
-    Each of its questions is of a discipline that they review and was never read by them; none is drawn twice.
-    At least one for each with work, where there is any; of the disciplines and languages of that work as long
-    as there are such, so that none stands out.
-
-    Args:
-        connection: the ledger; it knows who read what before.
-        supply: what can be planted.
-        batch_id: the batch; another batch draws others.
-        work: annotators of each question that is to be reviewed in it.
-        people: the annotators.
-        kinds: discipline and language of each question that is to be reviewed.
+    Each of its questions is of a discipline that they review and was never read by them; none is drawn twice. At least one for
+    each with `work` (question → annotators), where there is any; of the disciplines and languages of that work (`kinds`, by
+    question) as long as there are such, so that none stands out.
     """
     if not supply.rows:
         return []

@@ -46,11 +46,8 @@ def compute_outcomes(
 ) -> list[Outcome]:
     """Where every item stands, in the order given.
 
-    Args:
-        items: the questions of a batch.
-        decisions: all decisions given, at most one per question and annotator.
-        review_count: reviews that a question is to get.
-        quorum: agreeing decisions that settle a question when all reviews are in; default all of them.
+    `decisions` are at most one per question and annotator. When all reviews are in, `quorum` agreeing ones settle a question; by
+    default all `review_count`.
     """
     by_question: dict[str, list[Decision]] = {}
     for decision in decisions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
@@ -46,13 +46,7 @@ class SourceNote:
 
     def as_row(self) -> dict[str, Any]:
         """Plain values, as they are stored next to the content."""
-        return {
-            "document_name": self.document_name,
-            "position": self.position,
-            "number_label": self.number_label,
-            "parse_notes": list(self.parse_notes),
-            "status": self.status,
-        }
+        return asdict(self) | {"parse_notes": list(self.parse_notes)}
 
 
 @dataclass(frozen=True, slots=True)

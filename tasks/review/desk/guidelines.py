@@ -24,18 +24,10 @@ class ReadVersion:
 def publish_guidelines(
     ledger: Ledger, changes: str, now: str, *, changes_zh: str = "", published_by: str | None = None
 ) -> int:
-    """Let a new version hold from now on; returns its number.
+    """Let a new version hold; returns its number, or that of the last where it says the same.
 
-    Where the last one says the same, it is that one's.
-
-    Args:
-        ledger: the ledger.
-        changes: what changed, for annotators.
-        now: the present moment as ISO text in UTC.
-        changes_zh: the same in Chinese; empty: everybody reads `changes`.
-        published_by: the coordinator; null for a command.
-
-    Raises UsageError for no text, and for one that nobody would read.
+    Without `changes_zh` everybody reads `changes`; a command has no `published_by`. Raises UsageError for no text, and for one that
+    nobody would read.
     """
     texts = (changes.strip(), changes_zh.strip() or None)
     if not texts[0] or any(len(text or "") > _MOST_CHARACTERS for text in texts):

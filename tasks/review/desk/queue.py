@@ -38,6 +38,17 @@ class WorkItem:
     earlier: Sequence[Decision] = ()
     messages: Sequence[ShownMessage] = ()
 
+    @property
+    def place(self) -> tuple[str, str, int, str]:
+        """By which work is shown: questions of one paper stay together and in its order."""
+        item, source = self.item, self.item.source
+        return (
+            item.content.discipline or "",
+            (source.document_name if source else None) or "",
+            (source.position if source else None) or 0,
+            item.question_uuid,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class BatchWork:

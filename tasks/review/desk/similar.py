@@ -72,14 +72,7 @@ def find_comparable(ledger: Ledger, batch_id: str, question_uuid: str) -> Key:
 
 
 def read_settled(ledger: Ledger, key: Key, under_review: Key, annotator: str) -> SettledQuestion | None:
-    """A question as it was decided; null where it was not, or the annotator may not know it.
-
-    Args:
-        ledger: the ledger.
-        key: the question.
-        under_review: the one that is decided now.
-        annotator: who decides.
-    """
+    """A question as it was decided; null where it was not, or the annotator may not know it."""
     batch_id, question_uuid = key
     with ledger.read() as connection:
         if question_uuid == under_review[1] or _gives_away(connection, key, under_review):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
-from tasks.review.assigning import NO_DISCIPLINE, Annotator
+from tasks.review.assigning import NO_DISCIPLINE, Annotator, read_everybody
 from tasks.review.batch import (
     Assignment,
     list_batches,
@@ -220,10 +220,7 @@ def list_workloads(
 ) -> list[Workload]:
     """What everybody active or with open work has to do, in all open batches or one, by name."""
     with ledger.read() as connection:
-        people = {
-            row["user_id"]: Annotator.from_row(row)
-            for row in review_people.read_annotators(connection, with_inactive=True)
-        }
+        people = read_everybody(connection)
         active = {row["user_id"] for row in review_people.read_annotators(connection)}
         counts = [
             row

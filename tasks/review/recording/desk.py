@@ -134,16 +134,10 @@ def name_unit(batch_id: str, annotator: str, role: str) -> str:
 
 
 def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], now: str) -> DeskReport:
-    """Record each submission, all of it or none.
+    """Record each submission, all of it or none; refusals of a channel are passed on.
 
-    The disputes that appear are given to adjudicators. The same decision again changes nothing, a later one
-    replaces it. A batch counts as complete after everything is recorded: a later submission may reopen what
-    an earlier one settled.
-
-    Args:
-        ledger: the ledger.
-        handed_in: what a channel parsed; its refusals are passed on.
-        now: the present moment as ISO text in UTC.
+    The disputes that appear are given to adjudicators. The same decision again changes nothing, a later one replaces it. A batch
+    counts as complete after everything is recorded: a later submission may reopen what an earlier one settled.
     """
     receipts: list[SubmissionReceipt] = []
     refusals: list[RefusedSubmission] = []

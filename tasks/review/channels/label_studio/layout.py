@@ -134,11 +134,7 @@ def render_config(language: Language, *, has_pictures: bool = False) -> str:
 def _add_part(root: etree._Element, choice: str, title: str) -> etree._Element:
     """What is shown with one decision only."""
     part = etree.SubElement(
-        root,
-        "View",
-        visibleWhen="choice-selected",
-        whenTagName="decision",
-        whenChoiceValue=choice,
+        root, "View", visibleWhen="choice-selected", whenTagName="decision", whenChoiceValue=choice
     )
     etree.SubElement(part, "Header", value=title)
     return part

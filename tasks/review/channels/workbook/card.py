@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from tasks.ingest import read_notes
 from tasks.questions import read_options
-from tasks.review.channels.workbook.cells import clean_text, render_answer, render_options
+from tasks.review.channels.workbook.cells import render_answer, render_options
 from tasks.review.channels.workbook.mathematics import render_mathematics
 from tasks.review.decisions import Edit, Item
 from tasks.review.desk import WorkItem
+from tasks.review.marking import clean_text
 from tasks.review.words import Language, list_words
 
 # Excel shows at most 409 points; fonts of other programs are a little higher, and the last line keeps some air.
@@ -69,12 +70,9 @@ class CardParagraph:
 
 
 def render_card(one: WorkItem, language: Language, *, is_kept_unshown: bool = False) -> list[CardParagraph]:
-    """The paragraphs of a question's card.
+    """The paragraphs of a question's card, with headings and words in that language.
 
-    Args:
-        one: the question, and for an adjudicator what others decided.
-        language: of headings and words; the question stays as it is.
-        is_kept_unshown: a decision was given that the cells to fill in cannot show; the card says that it is kept.
+    Of a decision that the cells to fill in cannot show (`is_kept_unshown`) the card says that it is kept.
     """
     content = one.item.content
     sections = [("doubts", "\n".join(list_doubts(one.item, language)))]

@@ -8,10 +8,11 @@ from typing import Any
 from schemas.ledger.review import GuidelineVersion
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import compute_height
-from tasks.review.channels.workbook.cells import fit_cell, render_answer, render_options
+from tasks.review.channels.workbook.cells import CUT_MARK, render_answer, render_options
 from tasks.review.channels.workbook.mathematics import render_mathematics
 from tasks.review.channels.workbook.sheet import Formats, write_text
 from tasks.review.decisions import Item
+from tasks.review.marking import fit_cell
 from tasks.review.words import Language
 
 _STEPS: dict[Language, tuple[str, ...]] = {
@@ -52,14 +53,8 @@ _EXAMPLE: dict[Language, tuple[tuple[str, ...], ...]] = {
         ("【题干】下列哪一项最好？\n【答案】见图", "退回", "表述不清", "缺图", ""),
     ),
 }  # fmt: skip
-_TITLES = {
-    "en": ("Review batch {} · annotator {}", "Example"),
-    "zh": ("审核批次：{} · 审核人：{}", "示例"),
-}
-_CHANGES = {
-    "en": "What changed in the guidelines (version {}, {})",
-    "zh": "审核规则的改动（第 {} 版，{}）",
-}
+_TITLES = {"en": ("Review batch {} · annotator {}", "Example"), "zh": ("审核批次：{} · 审核人：{}", "示例")}
+_CHANGES = {"en": "What changed in the guidelines (version {}, {})", "zh": "审核规则的改动（第 {} 版，{}）"}
 _MOST_CHANGES = 5
 _FORMULA_HEADERS = {
     "en": ("No.", "Field", "As written, with LaTeX"),
@@ -123,7 +118,7 @@ def write_formulas(book: Any, formats: Formats, language: Language, items: Itera
             "explanation": content.explanation or "",
         }
         rows += [
-            (number, name, fit_cell(text))
+            (number, name, fit_cell(text, CUT_MARK))
             for name, text in texts.items()
             if text and render_mathematics(text) != text
         ]

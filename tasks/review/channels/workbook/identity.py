@@ -58,13 +58,7 @@ class Identity:
         listed = [
             (one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions
         ]
-        head: list[object] = [
-            layout.FORMAT_VERSION,
-            self.batch_id,
-            self.annotator,
-            self.role,
-            self.language,
-        ]
+        head: list[object] = [layout.FORMAT_VERSION, self.batch_id, self.annotator, self.role, self.language]
         head += [] if self.guideline_version is None else [self.guideline_version]
         return hashlib.sha256(json.dumps([*head, listed], ensure_ascii=False).encode()).hexdigest()
 

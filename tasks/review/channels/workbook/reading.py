@@ -71,10 +71,8 @@ def read_workbooks(
 ) -> list[Submission | RefusedSubmission]:
     """Every file as a submission of its good rows, and a refusal that names its bad ones.
 
-    Args:
-        ledger: the ledger that knows what was handed out.
-        paths: the files; a corrected copy counts after the file that it is a copy of, and in its place for what was wrong.
-        all_or_nothing: refuse a file with a bad row whole, and write no copy.
+    A corrected copy counts after the file that it is a copy of, and in its place for what was wrong. With `all_or_nothing` a file
+    with a bad row is refused whole, and no copy is written.
     """
     ordered = sorted(paths, key=is_marked_copy)
     corrected = {(path.parent, name_original(path)) for path in ordered if is_marked_copy(path)}

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     Row = Mapping[str, Cell | MergedCell]
 
 INPUT_NAMES = tuple(column.name for column in layout.list_inputs())
+# Fields whose value is a choice: a message may repeat it, it is no text of a question.
+CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
+MOST_REPEATED = 40
 
 
 def parse_row(values: Row, item: Item) -> tuple[GivenDecision | None, list[Fault]]:

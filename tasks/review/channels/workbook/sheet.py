@@ -77,15 +77,7 @@ def set_up_page(sheet: Any, columns: Sequence[layout.SheetColumn], end: int, lan
     places = {column.name: place for place, column in enumerate(columns)}
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, end - 1, len(columns) - 1)
-    sheet.protect(
-        "",
-        {
-            "format_columns": True,
-            "format_rows": True,
-            "autofilter": True,
-            "sort": True,
-        },
-    )
+    sheet.protect("", {"format_columns": True, "format_rows": True, "autofilter": True, "sort": True})
     for list_number, (name, topic) in enumerate(_LISTS):
         letter = layout.name_column(list_number + 1)
         count = len(list_words(topic, language))

@@ -19,12 +19,7 @@ from schemas.ledger.review import GuidelineVersion
 from tasks.review.batch import list_open_batches, read_batch
 from tasks.review.channels.pictures import write_picture_sheet
 from tasks.review.channels.workbook import layout
-from tasks.review.channels.workbook.card import (
-    CardParagraph,
-    compute_height,
-    render_card,
-    split_card,
-)
+from tasks.review.channels.workbook.card import CardParagraph, compute_height, render_card, split_card
 from tasks.review.channels.workbook.cells import render_input_cells
 from tasks.review.channels.workbook.guide import write_formulas, write_guide
 from tasks.review.channels.workbook.identity import (
@@ -160,7 +155,7 @@ def _write_workbook(
     book = Workbook(str(path), {"strings_to_formulas": False, "strings_to_urls": False})
     sheet = book.add_worksheet(layout.SHEET)
     formats = Formats(book)
-    rows = [_prepare_row(one, language) for one in sorted(work.values(), key=_reading_order)]
+    rows = [_prepare_row(one, language) for one in sorted(work.values(), key=lambda one: one.place)]
     for place, column in enumerate(columns):
         sheet.set_column(place, place, column.width, None, {"hidden": True} if column.is_hidden else {})
         write_text(
@@ -203,17 +198,6 @@ def _prepare_row(one: WorkItem, language: Language) -> _Row:
     card = render_card(one, language, is_kept_unshown=is_unshown)
     width = next(column.width for column in layout.list_columns(language) if column.name == "card")
     return _Row(one, split_card(card, width), {} if is_unshown else inputs)
-
-
-def _reading_order(one: WorkItem) -> tuple[str, str, int, str]:
-    """Questions of one paper stay together and in its order."""
-    item, source = one.item, one.item.source
-    return (
-        item.content.discipline or "",
-        (source.document_name if source else None) or "",
-        (source.position if source else None) or 0,
-        item.question_uuid,
-    )
 
 
 def _list_questions(batch_id: str, rows: Sequence[_Row]) -> list[WorkbookQuestion]:
