@@ -68,8 +68,7 @@ def draw_failure_sample(failed: pl.DataFrame, *, per_model: int, seed: str) -> p
     ]
     return (
         failed.with_columns(
-            pl.Series("luck", luck, dtype=pl.String),
-            failed_count=pl.len().over("model").cast(pl.Int64),
+            pl.Series("luck", luck, dtype=pl.String), failed_count=pl.len().over("model").cast(pl.Int64)
         )
         .sort("luck")
         .group_by("model", maintain_order=True)

@@ -25,7 +25,7 @@ from tasks.models.registry import RegisteredModel
 from tasks.review.marking import compute_key
 from tasks.running.archives import bring_back
 from tasks.running.claiming import claim_work
-from tasks.statistics.agreement import Bounded, compute_kappa_interval
+from tasks.statistics.agreement import compute_kappa_interval, name_bounds
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -247,7 +247,7 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
     models: dict[str, object] = {}
     for (labeller,), own in labels.filter(~pl.col("is_human")).group_by("labeller", maintain_order=True):
         both = own.join(people, on=["session_id", "seq"])
-        kappa: Bounded | None = compute_kappa_interval(
+        kappa = compute_kappa_interval(
             [codes[label] for label in both["agreed"]],
             [codes[label] for label in both["error_class"]],
             len(codes),
@@ -255,9 +255,7 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
         models[str(labeller)] = {
             "labelled": own.height,
             "compared": both.height,
-            "kappa": None if kappa is None else kappa.value,
-            "kappa_low": None if kappa is None else kappa.low,
-            "kappa_high": None if kappa is None else kappa.high,
+            **name_bounds("kappa", kappa),
         }
     return {
         "sample_id": name,

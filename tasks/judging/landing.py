@@ -198,9 +198,7 @@ class RunJudging:
 
         Another process may have landed one between a look at the lake and the taking of its job.
         """
-        await self._judge_some(judge, self._list_unjudged(judge, names, is_named=True))
-
-    async def _judge_some(self, judge: RegisteredModel, names: Sequence[str]) -> None:
+        names = self._list_unjudged(judge, names, is_named=True)
         if not names:
             return
         sessions = [name for name in names if not is_controls(name)]

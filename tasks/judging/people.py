@@ -11,13 +11,7 @@ from pathlib import Path
 
 from schemas.errors import WorkbookError
 from tasks.judging.judge import JudgementRow, PutResponse
-from tasks.judging.landing import (
-    Place,
-    land_judgements,
-    name_occasions,
-    read_put_responses,
-    read_unparsed,
-)
+from tasks.judging.landing import Place, land_judgements, name_occasions, read_put_responses, read_unparsed
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, read_workbook, write_workbook
 from tasks.review.marking import compute_key
@@ -117,14 +111,7 @@ def _read_waiting(lake: Lake, run_id: str | None) -> dict[Place, PutResponse]:
 
 
 def _describe_judgement(judge: str, occasion: str, row: MarkedRow, put: PutResponse) -> JudgementRow:
-    return {
-        "run_id": put.run_id,
-        "session_id": put.session_id,
-        "seq": put.seq,
-        "question_uuid": put.question_uuid,
-        "model": put.model,
-        "prompt_style": put.prompt_style,
-        "month": put.month,
+    return put.describe() | {
         "judge": judge,
         "stars": int(row.mark),
         "reason": row.note,

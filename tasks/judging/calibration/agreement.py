@@ -24,6 +24,7 @@ from tasks.statistics.agreement import (
     compute_alpha,
     compute_kappa_interval,
     compute_percent_agreement,
+    name_bounds,
 )
 
 STARS = (0, 1, 2, 3)
@@ -144,9 +145,7 @@ def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) 
                     "occasion": occasion,
                     "round": number,
                     "weighting": weighting,
-                    "kappa": None if kappa is None else kappa.value,
-                    "kappa_low": None if kappa is None else kappa.low,
-                    "kappa_high": None if kappa is None else kappa.high,
+                    **name_bounds("kappa", kappa),
                     "pair_count": len(people),
                 }
             )

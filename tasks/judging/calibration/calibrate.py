@@ -23,11 +23,11 @@ from tasks.judging.calibration.style import compute_judge_style, read_styles
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.statistics.agreement import (
     WEIGHTINGS,
-    Bounded,
     compute_agreement_difference,
     compute_kappa_interval,
     compute_mean,
     compute_share,
+    name_bounds,
 )
 from warehouse.lake import Batch, Lake
 
@@ -281,10 +281,6 @@ def _describe(pairs: pl.DataFrame) -> dict[str, object]:
         "bias_high": None if bias is None else bias.high,
     }
     for weighting in WEIGHTINGS:
-        kappa: Bounded | None = compute_kappa_interval(people, machine, len(STARS), weighting)
-        described |= {
-            f"kappa_{weighting}": None if kappa is None else kappa.value,
-            f"kappa_{weighting}_low": None if kappa is None else kappa.low,
-            f"kappa_{weighting}_high": None if kappa is None else kappa.high,
-        }
+        kappa = compute_kappa_interval(people, machine, len(STARS), weighting)
+        described |= name_bounds(f"kappa_{weighting}", kappa)
     return described

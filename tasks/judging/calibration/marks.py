@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -17,10 +16,6 @@ from tasks.statistics.agreement import (
     compute_mean,
     compute_share,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_STEPS = 1_000
 

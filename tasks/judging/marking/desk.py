@@ -7,7 +7,6 @@ Each kind is imported where it is asked for: every flow comes by `land_marks`, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.errors import UsageError
@@ -45,26 +44,16 @@ def find_work(ledger: Ledger, lake: Lake, person: str) -> list[WorkSummary]:
     """What waits for somebody or is done, of all kinds; nothing for who may not mark."""
     if not may_mark(ledger, person):
         return []
-    from tasks.judging.marking.kinds import find_label_work, find_league_work, find_rating_work
+    from tasks.judging.marking.kinds import MARK_KINDS
 
-    return [*find_rating_work(lake, person), *find_label_work(lake, person), *find_league_work(lake, person)]
+    return [one for kind in MARK_KINDS.values() for one in kind.find(lake, person)]
 
 
 def open_work(lake: Lake, kind: str, name: str, person: str) -> Work:
     """One work with its texts; raises UsageError for one that is none."""
-    if kind == "rating":
-        from tasks.judging.marking.kinds import open_rating_work
+    from tasks.judging.marking.kinds import find_kind
 
-        return open_rating_work(lake, name, person)
-    if kind == "label":
-        from tasks.judging.marking.kinds import open_label_work
-
-        return open_label_work(lake, name, person)
-    if kind == "league":
-        from tasks.judging.marking.kinds import open_league_work
-
-        return open_league_work(lake, name, person)
-    raise UsageError(f"There is no work of the kind {kind!r}.")
+    return find_kind(kind).open(lake, name, person)
 
 
 def read_given(ledger: Ledger, work: Work) -> dict[str, GivenMark]:
@@ -82,13 +71,7 @@ def give_mark(
 ) -> GivenMark:
     """Keep a mark; the same one again changes nothing.
 
-    Args:
-        ledger: where it is kept.
-        work: in which it is given.
-        item_key: what is marked.
-        mark: one of the item's marks.
-        note: why, in words.
-        seen: when the mark was given that its giver has before them; null where they saw none.
+    `seen` is when the mark was given that its giver has before them; null where they saw none.
 
     Raises:
         UsageError: the item is not in the work, the mark is none of its marks, a note is missing or too long, or the person may
@@ -139,9 +122,10 @@ def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) ->
         ]
     if not rows:
         return 0
-    marks = {row["item_key"]: row["mark"] for row in rows}
-    notes = {row["item_key"]: row["note"] or "" for row in rows}
-    _land(lake, kind, name, person, marks, notes)
+    from tasks.judging.marking.kinds import find_kind
+
+    marks = {row["item_key"]: (row["mark"], row["note"] or "") for row in rows}
+    find_kind(kind).land(lake, name, person, marks)
     with ledger.write() as connection:
         given = [(row["item_key"], row["given_at"]) for row in rows]
         desk_marks.note_landed(connection, kind, name, person, given, now_text())
@@ -160,22 +144,3 @@ def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
             continue  # the round or the sample is not in this lake any more: the marks stay where they are
         landed[f"marks ({kind})"] = landed.get(f"marks ({kind})", 0) + count
     return landed
-
-
-def _land(
-    lake: Lake, kind: str, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
-) -> None:
-    if kind == "rating":
-        from tasks.judging.marking.kinds import land_rating_marks
-
-        land_rating_marks(lake, name, person, marks)
-    elif kind == "label":
-        from tasks.judging.marking.kinds import land_label_marks
-
-        land_label_marks(lake, name, person, marks)
-    elif kind == "league":
-        from tasks.judging.marking.kinds import land_league_marks
-
-        land_league_marks(lake, name, person, marks, notes)
-    else:
-        raise UsageError(f"There is no work of the kind {kind!r}.")

@@ -322,10 +322,7 @@ def _draw_largest(turning: _Turning, statistic: Floats, degrees: Floats, draws: 
 
 
 def _draw_statistics(
-    turning: _Turning,
-    generator: np.random.RandomState,
-    count: int,
-    degrees: Floats,
+    turning: _Turning, generator: np.random.RandomState, count: int, degrees: Floats
 ) -> Floats:
     """The levelled statistics of all pairs under signs turned by chance, draw × pair."""
     signs = np.asarray(generator.randint(0, 2, (count, turning.cluster_count)) * 2.0 - 1.0, dtype=np.float64)

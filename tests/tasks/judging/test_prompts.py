@@ -102,9 +102,7 @@ def test_changed_wording_needs_a_new_version() -> None:
 
 def test_changed_wording_of_labels_needs_a_new_version() -> None:
     wording = json.dumps(
-        [error_labels.REQUEST, error_labels._CLASSES, error_labels._REPLY],
-        ensure_ascii=False,
-        sort_keys=True,
+        [error_labels.REQUEST, error_labels._CLASSES, error_labels._REPLY], ensure_ascii=False, sort_keys=True
     )
     found = (error_labels.VERSION, hashlib.sha256(wording.encode()).hexdigest()[:16])
     assert found == ("1", "72a6c876ceefe59f")
