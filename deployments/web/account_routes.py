@@ -103,11 +103,7 @@ def add_account_routes(app: FastAPI) -> None:
         reply = RedirectResponse(keep_own_path(page if is_ours else "/"), 303)
         if language in LANGUAGES:
             reply.set_cookie(
-                LANGUAGE_COOKIE,
-                language,
-                max_age=_LANGUAGE_S,
-                samesite="lax",
-                secure=app.state.is_https,
+                LANGUAGE_COOKIE, language, max_age=_LANGUAGE_S, samesite="lax", secure=app.state.is_https
             )
         return reply
 

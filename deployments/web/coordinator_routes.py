@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from deployments.web.pages import count_days, render_page
-from deployments.web.visitor import COORDINATORS, Config, Coordinator, Form, Store, Visitor
+from deployments.web.visitor import Config, Coordinator, Form, Store
 from schemas.errors import UsageError
 from tasks.review import Agreement, close_batch, compute_review_agreement, read_votes
 from tasks.review.assigning import reassign
@@ -59,13 +59,10 @@ def add_coordinator_routes(app: FastAPI) -> None:
 
     @app.post("/coordination/{batch_id}/reassign")
     def move_work(
-        request: Request, batch_id: str, visitor: Visitor, ledger: Store, settings: Config, form: Form
+        request: Request, batch_id: str, visitor: Coordinator, ledger: Store, settings: Config, form: Form
     ) -> Response:
         """Move somebody's undecided work to others of the batch's disciplines; decisions stay."""
-        if visitor.role not in COORDINATORS:
-            raise HTTPException(404)
-        if form.get("is_understood") != "yes":
-            raise HTTPException(400)
+        _check_understood(form)
         _read(ledger, batch_id, now_text())
         try:
             found = reassign(ledger, form.get("annotator", ""), settings, now_text(), batch_id=batch_id)
@@ -78,11 +75,9 @@ def add_coordinator_routes(app: FastAPI) -> None:
         return RedirectResponse(f"/coordination/{batch_id}?moved={moved}&left={left}", 303)
 
     @app.post("/coordination/{batch_id}/release")
-    def release(request: Request, batch_id: str, visitor: Visitor, ledger: Store, form: Form) -> Response:
+    def release(request: Request, batch_id: str, visitor: Coordinator, ledger: Store, form: Form) -> Response:
         """Close a batch before everything is decided: what is settled goes on, the rest stays out."""
-        if visitor.role not in COORDINATORS:
-            raise HTTPException(404)
-        _check_release(form)
+        _check_understood(form)
         detail = _read(ledger, batch_id, now_text())
         if detail.status != "closed":
             close_batch(ledger, batch_id, now_text(), early=True)
@@ -106,8 +101,8 @@ def _read_moved(request: Request) -> tuple[int, int] | None:
     )
 
 
-def _check_release(form: Mapping[str, str]) -> None:
-    """The box beside the button must be ticked: no more decisions are taken afterwards."""
+def _check_understood(form: Mapping[str, str]) -> None:
+    """The box beside the button must be ticked: what follows is not taken back."""
     if form.get("is_understood") != "yes":
         raise HTTPException(400)
 
