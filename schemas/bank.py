@@ -55,11 +55,7 @@ DUPLICATES = Table(
 )
 
 _METHOD = Column(
-    "method",
-    "text",
-    "`original`, or how the variant was made.",
-    required=True,
-    allowed=VARIANT_METHODS,
+    "method", "text", "`original`, or how the variant was made.", required=True, allowed=VARIANT_METHODS
 )
 _QUESTION = Column.uuid("question_uuid", "The question.")
 _LINEAGE = Column.uuid("lineage_uuid", "Its lineage.")

@@ -21,11 +21,7 @@ GOLD_KINDS = ("accepted", "rejected", "spoiled")
 GOLD_RESULTS = ("right", "missed", "false_alarm")
 REVIEW_CHANNELS = ("workbook", "web", "label_studio", "adjudication")
 
-_WHO = (
-    BATCH_ID,
-    QUESTION_UUID,
-    Column.text("annotator", "The annotator's user id."),
-)
+_WHO = (BATCH_ID, QUESTION_UUID, Column.text("annotator", "The annotator's user id."))
 
 REVIEW_ASSIGNMENTS = Table(
     name="review_assignments",

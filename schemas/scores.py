@@ -187,10 +187,7 @@ RATING_CURVES = Table(
         Column.number("sample_count", "Samples drawn of this size."),
         MODEL,
         Column(
-            "rating",
-            "float",
-            "Mean over the samples: S (0 to 100), or a rating about 1,000.",
-            required=True,
+            "rating", "float", "Mean over the samples: S (0 to 100), or a rating about 1,000.", required=True
         ),
         Column("rating_sd", "float", "Its standard deviation over the samples.", required=True, low=0),
         Column.number("rank", "Place by rating; equal ratings share it."),

@@ -114,10 +114,7 @@ class Settings(BaseSettings):
     """Everything that can be set. Paths that are not given lie under `home`."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        extra="forbid",
-        hide_input_in_errors=True,
-        frozen=True,
+        env_prefix=PREFIX, extra="forbid", hide_input_in_errors=True, frozen=True
     )
 
     home: Path = Field(Path(HOME_NAME), description="Folder of all state.")
@@ -140,15 +137,13 @@ class Settings(BaseSettings):
     )
     registry: Path | None = Field(None, description="Model registry; default `models.yaml` under shared.")
     secrets: Path | None = Field(
-        None,
-        description="Folder of the installation's keys; default `secrets` under shared.",
+        None, description="Folder of the installation's keys; default `secrets` under shared."
     )
     archive: Path | None = Field(
         None, description="Folder of the archived originals; default `archive` under shared."
     )
     public: Path | None = Field(
-        None,
-        description="Folder of what is for publication; default `public` under shared.",
+        None, description="Folder of what is for publication; default `public` under shared."
     )
     backups: Path | None = Field(
         None,
@@ -506,16 +501,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in (
-            "home",
-            "shared",
-            "registry",
-            "secrets",
-            "archive",
-            "public",
-            "backups",
-            "lake_data",
-        ):
+        for name in ("home", "shared", "registry", "secrets", "archive", "public", "backups", "lake_data"):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())

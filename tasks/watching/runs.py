@@ -86,15 +86,7 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str, sight: Sight) -> Wa
     if row is None or (sight is not None and not _list_open_sessions(ledger, run_id, sight)):
         return None
     return WatchedRun(
-        run_id,
-        row.month,
-        False,
-        row.status,
-        row.bank_version,
-        None,
-        None,
-        row.planned_at,
-        row.is_simulated,
+        run_id, row.month, False, row.status, row.bank_version, None, None, row.planned_at, row.is_simulated
     )
 
 
@@ -111,15 +103,7 @@ def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun, sight: Sig
 
 
 def _list_open_sessions(ledger: Ledger, run_id: str, sight: Sight) -> list[dict[str, Any]]:
-    names = (
-        "session_id",
-        "model",
-        "prompt_style",
-        "repeat",
-        "status",
-        "answered_count",
-        "question_count",
-    )
+    names = ("session_id", "model", "prompt_style", "repeat", "status", "answered_count", "question_count")
     with ledger.read() as connection:
         rows = sittings.list_sessions(connection, run_id=run_id)
     return [

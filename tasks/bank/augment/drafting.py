@@ -114,11 +114,7 @@ def name_variant_batch(batch_id: str, method: str, model: RegisteredModel) -> st
 
 
 async def _write(
-    ledger: Ledger,
-    settings: Settings,
-    model: RegisteredModel,
-    batch: UnwrittenBatch,
-    limit_usd: float | None,
+    ledger: Ledger, settings: Settings, model: RegisteredModel, batch: UnwrittenBatch, limit_usd: float | None
 ) -> tuple[WrittenVariants, Counter[str]]:
     # Not the month: what was paid for in November is not paid for again in December.
     run_id = f"{PURPOSE}/{batch.batch_id}"

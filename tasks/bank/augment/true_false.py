@@ -173,11 +173,7 @@ class _Made:
         height = len(self.uuids)
         nothing = pl.Series("options", [[]], dtype=schema["options"])
         made = pl.DataFrame(
-            {
-                "question_uuid": self.uuids,
-                "option_label": self.labels,
-                "stem": self.stems,
-            },
+            {"question_uuid": self.uuids, "option_label": self.labels, "stem": self.stems},
             schema=dict.fromkeys(("question_uuid", "option_label", "stem"), pl.String),
         )
         gathered = questions.select(

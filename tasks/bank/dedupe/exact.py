@@ -129,11 +129,7 @@ def _read_answers(contents: pl.DataFrame, offered: pl.Series, counts: NDArray[np
     given, sizes = _flatten(contents["answer"]), _measure(contents["answer"])
     rows = np.arange(contents.height)
     labels = pl.DataFrame(
-        {
-            "row": np.repeat(rows, counts),
-            "label": _flatten(contents["options"], "label"),
-            "words": offered,
-        }
+        {"row": np.repeat(rows, counts), "label": _flatten(contents["options"], "label"), "words": offered}
     )
     if labels.select("row", "label").is_duplicated().any():
         labels = labels.unique(["row", "label"], keep="last", maintain_order=True)

@@ -78,12 +78,7 @@ def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[n
 
 
 def list_similar_pairs(vectors: NDArray[np.float32], threshold: float) -> Iterator[tuple[int, int, float]]:
-    """Pairs of places (lower first) with a cosine of at least `threshold`.
-
-    Args:
-        vectors: one embedding per row; they need not have length 1.
-        threshold: smallest cosine.
-    """
+    """Pairs of places (lower first) whose embeddings have a cosine of at least `threshold`."""
     import numpy as np
 
     count = len(vectors)

@@ -184,9 +184,7 @@ def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     if has_answers:
         first_words = {"function": "regex", "regex_pattern": _FIRST_WORDS}
         task |= {
-            "filter_list": [
-                {"name": "first_words", "filter": [first_words, {"function": "take_first"}]},
-            ],
+            "filter_list": [{"name": "first_words", "filter": [first_words, {"function": "take_first"}]}],
             "metric_list": [
                 {
                     "metric": "exact_match",

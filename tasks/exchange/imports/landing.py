@@ -68,12 +68,7 @@ def import_harness(lake: Lake, path: Path, model: str, benchmark: str | None = N
 
 
 def import_table(
-    lake: Lake,
-    path: Path,
-    kind: str,
-    benchmark: str,
-    mapping: Mapping[str, str],
-    metrics: Sequence[str] = (),
+    lake: Lake, path: Path, kind: str, benchmark: str, mapping: Mapping[str, str], metrics: Sequence[str] = ()
 ) -> ImportedFile:
     """Land a table that others made.
 

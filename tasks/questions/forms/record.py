@@ -64,9 +64,7 @@ class _Given(NamedTuple):
 
 
 def build_records(
-    questions: pl.DataFrame,
-    responses: pl.DataFrame | None = None,
-    judgements: pl.DataFrame | None = None,
+    questions: pl.DataFrame, responses: pl.DataFrame | None = None, judgements: pl.DataFrame | None = None
 ) -> list[QuestionRecord]:
     """One record per response and judge.
 

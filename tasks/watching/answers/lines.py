@@ -111,10 +111,7 @@ class LinePage:
 
 
 def filter_lines(
-    lines: Sequence[AnswerLine],
-    wanted: AnswerFilter,
-    judge: str | None,
-    keys: Collection[Key] | None = None,
+    lines: Sequence[AnswerLine], wanted: AnswerFilter, judge: str | None, keys: Collection[Key] | None = None
 ) -> list[AnswerLine]:
     """The lines asked for, in order; `keys` are where a searched text stands, null: no search."""
     return [

@@ -1,4 +1,7 @@
-"""`judge --batch` and `models batches` as typed: submitted, cancelled, collected, landed."""
+"""`judge --batch` and `models batches` as they are typed.
+
+Batches are submitted, listed, cancelled, collected and landed.
+"""
 
 from __future__ import annotations
 

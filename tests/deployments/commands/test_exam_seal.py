@@ -1,4 +1,7 @@
-"""`proctor exam seal` and the public log as typed: its entries, and its place in backups."""
+"""`proctor exam seal` and the public log, as they are typed.
+
+It covers what goes into the log with other commands, and its place in backups.
+"""
 
 from __future__ import annotations
 

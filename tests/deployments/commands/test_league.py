@@ -1,4 +1,7 @@
-"""`proctor league` from the plan to an entrant and people's decisions, and what cannot be."""
+"""`proctor league`: from the plan to an entrant and people's decisions.
+
+What cannot be done is reported in one sentence.
+"""
 
 from __future__ import annotations
 

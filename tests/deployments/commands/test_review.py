@@ -195,10 +195,7 @@ def test_a_refused_file_records_nothing_and_the_others_are_recorded(home: Path) 
 
 
 def test_status_shows_who_owes_decisions(home: Path) -> None:
-    assert run("status").stdout.splitlines() == [
-        "There is no review batch.",
-        "Next: proctor review assign",
-    ]
+    assert run("status").stdout.splitlines() == ["There is no review batch.", "Next: proctor review assign"]
     run_json("assign")
     lines = run("status").stdout.splitlines()
     assert lines[0].endswith("4 waiting")

@@ -1,4 +1,7 @@
-"""`exam close`, `judge --unparsed` and `unparsed`, in process and as typed."""
+"""`proctor exam close`, `proctor judge --unparsed` and `proctor unparsed`.
+
+The tests run in process, and as a user would run the commands.
+"""
 
 from __future__ import annotations
 

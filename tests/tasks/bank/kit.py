@@ -7,9 +7,4 @@ from tasks.bank.dedupe.index import compute_signatures
 from tasks.bank.dedupe.likeness import list_near_pairs
 from tasks.bank.dedupe.near import compute_jaccard
 
-__all__ = [
-    "augment_questions",
-    "compute_jaccard",
-    "compute_signatures",
-    "list_near_pairs",
-]
+__all__ = ["augment_questions", "compute_jaccard", "compute_signatures", "list_near_pairs"]

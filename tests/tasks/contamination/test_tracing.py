@@ -197,10 +197,7 @@ def test_pictures_saved_again_in_another_size_and_format_name_who_met_their_ques
 
 def test_of_a_picture_without_end_no_more_is_read_than_shows_that_it_is_too_large(home: Path) -> None:
     refused = invoke(home, "exam", "trace", "--picture", "/dev/zero")
-    assert (refused.exit_code, refused.stderr) == (
-        2,
-        "Error: /dev/zero: The picture has more than 20 MB.\n",
-    )
+    assert (refused.exit_code, refused.stderr) == (2, "Error: /dev/zero: The picture has more than 20 MB.\n")
 
 
 def test_who_met_the_same_cannot_be_told_apart_and_nobody_is_accused(home: Path) -> None:

@@ -192,9 +192,6 @@ print(json.dumps([
     written = [json.loads(path.read_text("utf-8")) for path in files]
     stars = [score["value"] for log in written for one in log["samples"] for score in one["scores"].values()]
     assert sum(one["stars"] for one in told) == sum(stars)
-    run(
-        ["-m", "inspect_ai", "view", "bundle", "--log-dir", "logs", "--output-dir", "page"],
-        tmp_path,
-    )
+    run(["-m", "inspect_ai", "view", "bundle", "--log-dir", "logs", "--output-dir", "page"], tmp_path)
     assert (tmp_path / "page" / "index.html").exists()
     assert len(list((tmp_path / "page" / "logs").glob("*.json"))) >= 18
