@@ -1,9 +1,4 @@
-"""The lake as the web pages need it.
-
-It is opened when a page first asks, for reading; for landing marks it is open only while they land.
-
-A few values kept in memory, the least recently used leaving first.
-"""
+"""The lake for the pages: open for reading since first asked, for writing while marks land."""
 
 from __future__ import annotations
 

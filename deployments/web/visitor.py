@@ -68,10 +68,7 @@ def is_watcher(visitor: SignedIn) -> bool:
 
 
 def read_sight(request: Request, visitor: SignedIn) -> Sight:
-    """The models that somebody sees here; None for all.
-
-    Raises 503 where the registry, which says what is a team's, cannot be read now; the log says why.
-    """
+    """The models that somebody sees, null for all; 503, and a log line, without the registry."""
     try:
         return find_sight(_read_settings(request), visitor.role, visitor.teams)
     except RegistryError as error:

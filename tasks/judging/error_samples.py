@@ -136,10 +136,7 @@ async def prelabel_failures(
 
 
 def export_failures(lake: Lake, path: Path, *, sample_id: str | None = None, is_blind: bool = False) -> int:
-    """Write the workbook of a sample and return how many responses it holds.
-
-    What a model thought stands in the note, unless it is to be blind; the class is for the person to write.
-    """
+    """Write a sample's workbook, a model's opinion in the note unless blind; how many responses."""
     check_workbook_path(path)
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
@@ -192,10 +189,7 @@ def import_failures(
 
 
 def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[str, str]) -> ImportedLabels:
-    """Land classes of one person by the key of the response, whatever the channel.
-
-    What the person gave before is kept beside them. Raises UsageError for a key that is none of the sample.
-    """
+    """Land a person's classes by key beside earlier ones; UsageError for a foreign key."""
     name = str(sample["sample_id"][0])
     places = {compute_key(name, row["session_id"], row["seq"]): row for row in sample.iter_rows(named=True)}
     if set(given) - set(places):
@@ -228,11 +222,7 @@ def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[st
 
 
 def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
-    """How far a model's labels agree with people's.
-
-    It gives the number of responses with both, and kappa with its interval; the shares are in `error_shares`.
-    Where several people labelled a response, the first by name speaks.
-    """
+    """How far a model's labels agree with people's, the first by name: counts, kappa, interval."""
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
     labels = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("error_class").is_not_null())

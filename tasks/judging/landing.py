@@ -194,10 +194,7 @@ class RunJudging:
                 await jobs.give_back(bad, "Not every response of it could be judged.")
 
     async def _judge_named(self, judge: RegisteredModel, names: Sequence[str]) -> None:
-        """Judge those of the sessions that have not landed.
-
-        Another process may have landed one between a look at the lake and the taking of its job.
-        """
+        """Judge those that have not landed: another process may have, before the job was taken."""
         names = self._list_unjudged(judge, names, is_named=True)
         if not names:
             return
@@ -339,10 +336,7 @@ def name_occasions(
 
 
 def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[str]) -> pl.DataFrame:
-    """The responses of these sessions with what a judge needs of their questions.
-
-    See join_questions. Raises UsageError where their texts were erased.
-    """
+    """These sessions' responses joined with their questions; UsageError for erased texts."""
     refuse_erased(lake, session_ids)
     named = {"session_ids": list(session_ids), "months": list(months)}
     responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
@@ -433,10 +427,9 @@ def _add_runs(
 def _list_chain(
     registry: Registry, judges: Sequence[RegisteredModel], *, is_simulated: bool
 ) -> list[RegisteredModel]:
-    """The judges to be asked, one after the other.
+    """The judges to be asked in turn: the run's, then the registry's others.
 
-    They are the judges of the run, then the others that the registry has. Raises UsageError as `find_asking`: whoever may be
-    asked in the end is known to be one before anything is paid.
+    Raises UsageError as `find_asking`: whoever may be asked in the end is known to be one before anything is paid.
     """
     named = {judge.name for judge in judges}
     others = [

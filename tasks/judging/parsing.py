@@ -179,11 +179,7 @@ def _read_claim(words: str, match: re.Match[str], *, is_named: bool) -> _Claim:
 
 
 def _pick_contradicting(claims: Sequence[_Claim], end: int) -> list[float | None]:
-    """What the words around JSON verdicts give.
-
-    They give verdicts, and any stars that follow the last JSON. What a judge weighs before its JSON (`2 or 3
-    stars, then`) is no verdict yet.
-    """
+    """Verdicts in words around the JSON ones, and any stars after the last; none weighed before."""
     return [
         claim.value
         for claim in claims
@@ -195,10 +191,7 @@ def _pick_contradicting(claims: Sequence[_Claim], end: int) -> list[float | None
 
 
 def _pick_named(claims: Sequence[_Claim]) -> list[float | None]:
-    """What a reply in words gives.
-
-    It gives named stars, else verdicts, else all counts, where at least one is more than weighed.
-    """
+    """Named stars, else verdicts, else all counts where at least one is more than weighed."""
     given = [claim for claim in claims if claim.denied is None]
     certain = [claim for claim in given if not claim.is_weighed]
     for chosen in (

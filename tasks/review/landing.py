@@ -83,10 +83,7 @@ def _is_overdue(due_at: str, moment: float) -> bool:
 
 
 def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land the batches that are closed in the ledger and not in the lake.
-
-    Returns rows newly landed by table. Closes nothing: which batch is ready is for the review gate to say.
-    """
+    """Land batches closed in the ledger and not in the lake; closes none; rows by table."""
     closed = {batch.batch_id: batch.closed_at for batch in list_batches(ledger) if batch.is_closed}
     counts: Counter[str] = Counter()
     for name in sorted(closed.keys() - lake.landed("review_decisions", list(closed))):
@@ -110,10 +107,9 @@ def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
 
 
 def land_row_faults(settings: Settings, report: DeskReport) -> int:
-    """Keep in `quarantine` every row of a workbook that could not be recorded.
+    """Keep in `quarantine` each row that could not be recorded until a later file has it right.
 
-    A later file that has it right takes it out. Returns how many faults stand there of what was handed in.
-    The lake is written only where something changes.
+    Returns how many faults stand there of what was handed in. The lake is written only where something changes.
     """
     faults: dict[str, list[RowFault]] = {
         name_unit(one.batch_id, one.annotator, one.role): [] for one in report.receipts

@@ -1,9 +1,4 @@
-"""From landed review decisions to landed variants by template, batch by batch.
-
-What becomes of a batch of a model's variants when people have read its sample.
-
-The batch is released, or refused as a whole.
-"""
+"""Decisions to variants by template; a model's batch is released or refused by its sample."""
 
 from __future__ import annotations
 

@@ -86,11 +86,7 @@ class Statement:
 
 
 def build_messages(task: str, **fields: str | int) -> list[dict[str, str]]:
-    """Chat messages for a task.
-
-    The tasks are `declarative_rewrite` (stem, option), `material_to_true_false` (material, count) and `paraphrase`
-    (stem).
-    """
+    """Chat messages for `declarative_rewrite`, `material_to_true_false` or `paraphrase`."""
     request = json.dumps({"task": task, **fields}, ensure_ascii=False)
     return [
         {"role": "system", "content": _SYSTEM},

@@ -54,10 +54,7 @@ def settle_variants() -> dict[str, object]:
 def write_variants(
     generator: str, methods: list[str] | None = None, batch_id: str = "", budget_usd: float | None = None
 ) -> dict[str, object]:
-    """Let a model write variants of accepted questions.
-
-    They are held until their sample is reviewed. Without a model, nothing is done.
-    """
+    """Let a model (none: nothing) write variants, held until their sample is reviewed."""
     if not generator:
         return {}
     settings = load_settings()

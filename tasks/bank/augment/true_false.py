@@ -1,7 +1,4 @@
-"""Multiple choice → true/false by template (LLMEval-Fair, A.2.2 and figure 7).
-
-A question with n options gives n variants.
-"""
+"""Choice → true/false by template (LLMEval-Fair, A.2.2, figure 7): a variant per option."""
 
 from __future__ import annotations
 

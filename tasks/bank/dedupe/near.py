@@ -82,10 +82,7 @@ def compute_similarity(left: Text, right: Text, threshold: float) -> float | Non
 
 
 def asks_the_same(left: Text, right: Text, threshold: float) -> bool:
-    """Whether two questions agree in everything besides the wording of their stems.
-
-    Their type, numbers, polarity, options and (where the question is closed) answer must agree.
-    """
+    """Whether type, numbers, polarity, options and closed answers of two questions agree."""
     return (
         left.question_type == right.question_type
         and left.numbers == right.numbers

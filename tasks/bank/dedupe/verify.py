@@ -25,10 +25,9 @@ _COLUMNS = ("question_type", "normal_text", "normal_options", "normal_answers")
 def verify_pairs(
     pairs: NDArray[np.int64], left: pl.DataFrame, right: pl.DataFrame, threshold: float
 ) -> Iterator[tuple[int, int, float]]:
-    """The pairs of places (in `left` and in `right`) that are near-duplicates.
+    """The pairs of places that are near-duplicates, with the exact Jaccard of their 3-grams.
 
-    Each comes with the exact Jaccard of their 3-grams. Both frames have the columns question_type,
-    normal_text, normal_options, normal_answers.
+    Both frames have the columns question_type, normal_text, normal_options, normal_answers.
     """
     import numpy as np
 

@@ -1,7 +1,4 @@
-"""A slice of the bank, as it may leave: without answers unless you may see them.
-
-Records of figure 8 with what a run's candidates answered and its judges said.
-"""
+"""A slice of the bank as it may leave, and a run's records of figure 8 to its questions."""
 
 from __future__ import annotations
 

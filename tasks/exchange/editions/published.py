@@ -1,7 +1,4 @@
-"""An edition for others: leaderboard as JSON, citation, and who may take it away.
-
-Whoever takes its questions and answers away is recorded in the audit log.
-"""
+"""An edition for others: leaderboard, citation, and who takes it away, which is logged."""
 
 from __future__ import annotations
 

@@ -91,11 +91,7 @@ def import_table(
 
 
 def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) -> ImportedFile:
-    """Land records of figure 8 (LLMEval-Fair).
-
-    Each response has the stars of its judge, where it has any. Raises UsageError for a file with a faulty
-    line, or without a response.
-    """
+    """Land records of figure 8 with their judges' stars; UsageError for a fault or no response."""
     rows: list[dict[str, object]] = []
     for record in import_records(path):
         if record.response is None:
@@ -159,12 +155,7 @@ def _land_log(lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None
 
 
 def withdraw_import(lake: Lake, name: str) -> Withdrawal:
-    """Empty the import of that file name, or whose id begins with `name`.
-
-    `landings` keeps that it was there and was emptied.
-
-    Raises UsageError when none or several are meant.
-    """
+    """Empty the import of that name or id, which `landings` keeps; UsageError for none or many."""
     found = lake.read("imported_files", {"name": name}).to_dicts()
     if not found:
         raise UsageError(f"There is no import {name!r}; `proctor import list` shows their ids and files.")

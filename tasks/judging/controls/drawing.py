@@ -1,7 +1,4 @@
-"""Which control answers a judge is given: drawn by a seed, over disciplines.
-
-What a control answer says, by its kind, in the form in which candidates answer.
-"""
+"""Control answers: drawn by a seed over disciplines, worded by kind as candidates answer."""
 
 from __future__ import annotations
 

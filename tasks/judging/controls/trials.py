@@ -118,10 +118,7 @@ def list_built_in(language: str) -> list[ControlQuestion]:
 def estimate_controls(
     lake: Lake, settings: Settings, registry: Registry, *, is_simulated: bool
 ) -> list[dict[str, object]]:
-    """The calls for control answers that a run adds, for each judge in use, and USD.
-
-    The cost is the mean of the judge's judgements so far, else what its prices say of one of usual length; null without either.
-    """
+    """What control answers add by judge: calls, and USD by past cost, else by price, or null."""
     judges = list_judges(registry, settings, is_simulated=is_simulated)
     costs = dict(
         lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})

@@ -41,10 +41,7 @@ _TOKENS = re.compile(
 
 
 def render_text(text: str | None, language: Language = "en") -> Markup:
-    """The text as blocks of HTML; empty for nothing.
-
-    `language` is the language of what this function adds of its own, never of the text.
-    """
+    """The text as blocks of HTML; `language` is of what is added, never of the text."""
     if not text:
         return Markup()
     blocks = [

@@ -89,10 +89,7 @@ def compute_normal_uuid(
     options: Iterable[tuple[str, str]],
     pictures: Iterable[str] = (),
 ) -> str:
-    """Return the UUIDv5 of texts that are in normal form already.
-
-    `options` are pairs of label and text, `pictures` the SHA-256 of those that stand in the texts.
-    """
+    """The UUIDv5 of normal texts, options (label, text) and the SHA-256 of pictures in them."""
     parts = [question_type, stem, material, *(f"{label}={text}" for label, text in options)]
     parts += [f"picture={sha256}" for sha256 in pictures]
     digest = hashlib.sha256("\x1f".join(parts).encode("utf-8")).hexdigest()

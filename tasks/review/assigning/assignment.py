@@ -177,10 +177,7 @@ def assign_batch(
 
 
 def compute_batch_id(questions: pl.DataFrame, now: str) -> str:
-    """The id of a batch: `YYYY-MM-` and eight hexadecimal digits.
-
-    The digits are of a hash over the questions, so that the same questions give the same name.
-    """
+    """The id of a batch: its month and 8 digits of a hash, the same for the same questions."""
     names = sorted(
         f"{uuid}#{revision}" for uuid, revision in questions.select("question_uuid", "revision").iter_rows()
     )
@@ -229,11 +226,7 @@ def _write_assignments(
 def _place(
     questions: pl.DataFrame, chosen: pl.DataFrame, planted: Sequence[Planted]
 ) -> dict[str, tuple[int, bool]]:
-    """The place of every question in the batch, and whether it came with an answer.
-
-    The place is by paper and position. What is planted stands where its own paper and position put it, like
-    the rest.
-    """
+    """Place by paper and position, planted or not, and whether a question came with an answer."""
     schema = {
         "question_uuid": pl.String,
         "document_id": pl.String,

@@ -62,10 +62,7 @@ def _distribute_apart(
     novices: Mapping[str, Collection[str]],
     crowded: Collection[str],
 ) -> Shares:
-    """Shares in which two parts of the work in crowded disciplines are fixed.
-
-    They are the part of the novices in the crowded disciplines, and that of the others.
-    """
+    """Shares in which the novices' part and the others' of crowded disciplines are fixed."""
     parts = {name: (name,) for name in demand if name not in crowded} | {
         name: (f"{name}\0novices", f"{name}\0others") for name in crowded
     }
@@ -126,10 +123,9 @@ def _draw_block(
     review_count: int,
     mixer: random.Random,
 ) -> dict[str, int]:
-    """How many of a block of `size` questions each person takes, of `rest` that are left.
+    """How many of a block of `size` questions each takes, of `rest` left: their part, rounded.
 
-    It is their part, rounded up or down. Rounded so, nobody is left with more than there are questions, and
-    novices never with more than may be theirs.
+    Rounded so, nobody is left with more than there are questions, and novices never with more than may be theirs.
     """
     parts = {name: divmod(left[name] * size, rest) for people in classes for name in people}
     taken = {name: whole for name, (whole, _) in parts.items()}
@@ -197,11 +193,7 @@ def _refill(shares: Shares, discipline: str, most: int, amount: int, totals: dic
 
 
 def _exchange(shares: Shares, demand: Mapping[str, int], totals: dict[str, int]) -> bool:
-    """Move work along a chain of annotators from a higher to a lower load.
-
-    Returns False when no chain is left. As much at once as evens the two ends out and every step of the chain
-    has room for.
-    """
+    """Move work along a chain from a higher to a lower load, all that evens the ends; or False."""
     for giver in sorted(totals, key=lambda name: (-totals[name], name)):
         chain = _find_chain(shares, demand, totals, giver)
         if chain:

@@ -1,7 +1,4 @@
-"""Who reviews which question of a new batch, and what finds no place. Pure.
-
-A question finds no place where there are too few people, or too little time.
-"""
+"""Who reviews what of a new batch, and what finds no place for want of people or time. Pure."""
 
 from __future__ import annotations
 

@@ -83,10 +83,7 @@ def _is_picture(value: object) -> bool:
 
 
 def find_faults(content: QuestionContent, given: GivenDecision, notes: Collection[str] = ()) -> list[Fault]:
-    """Everything that is wrong with a decision on a question of that content.
-
-    Empty when the decision can be recorded. `notes` are what reading its paper doubted.
-    """
+    """All that is wrong with a decision on such a content; `notes`: what reading it doubted."""
     if given.decision not in DECISIONS:
         return [Fault("decision", f"the decision is not one of {', '.join(DECISIONS)}")]
     faults = _find_reason_faults(given)

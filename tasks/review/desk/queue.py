@@ -1,9 +1,4 @@
-"""An annotator's own queue.
-
-It shows what waits for them, one question of it with all they need, and what comes next.
-
-What an annotator has to do in a batch, whatever the channel it is shown by.
-"""
+"""An annotator's own queue: what waits, one question with all they need, and what is next."""
 
 from __future__ import annotations
 

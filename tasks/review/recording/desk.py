@@ -49,12 +49,7 @@ class Submission:
 
 
 class StaleError(GateError):
-    """A decision was given on the question since the annotator looked at it.
-
-    Nothing was recorded.
-
-    `stands` is the decision that stands.
-    """
+    """The question was decided since the annotator looked: `stands` stands, nothing is recorded."""
 
     def __init__(self, stands: Decision | None) -> None:
         super().__init__(

@@ -1,9 +1,4 @@
-"""The review gate in the ledger.
-
-It has the batches, what is in them, who decides on what, and what was decided.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""The review gate in the ledger: batches, what is in them, who decides, what was decided."""
 
 from __future__ import annotations
 

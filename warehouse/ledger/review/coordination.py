@@ -1,7 +1,4 @@
-"""How far the review is, counted where it lies: for those who give the work out.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""How far the review is, counted where it lies: for those who give the work out."""
 
 from __future__ import annotations
 
@@ -101,10 +98,7 @@ def _tally(batch_id: str) -> Subquery:
 
 
 def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list[dict[str, Any]]:
-    """The work of a batch per discipline, annotator and role.
-
-    Each has `assigned_count`, `decided_count`, `overdue_count` and `due_at` (the first waiting one).
-    """
+    """The work of a batch by discipline, annotator and role: counts, and the first `due_at`."""
     waiting = reviews.c.decision.is_(None)
     statement = (
         select(

@@ -1,7 +1,4 @@
-"""The web desk in the ledger: drafts, and an annotator's own queue.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""The web desk in the ledger: drafts, and an annotator's own queue."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Marks that people gave on the web.
-
-They are durable here at once, landed where a workbook's marks would land, and then known as landed.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""Marks given on the web: durable at once, landed as a workbook's, then known as landed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the review's tables belong together, and rows of them as plain values."""
+"""How the review's tables belong together; all here take a connection, to be joined in one."""
 
 from __future__ import annotations
 

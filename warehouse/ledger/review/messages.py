@@ -1,9 +1,4 @@
-"""Messages between annotators and coordinators on questions of review batches.
-
-They are added and read, never changed or taken back.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""Messages on questions of review batches: added and read, never changed or taken back."""
 
 from __future__ import annotations
 

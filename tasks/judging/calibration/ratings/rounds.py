@@ -173,11 +173,7 @@ def land_ratings(
     *,
     now: datetime | None = None,
 ) -> ImportedRatings:
-    """Land stars of one rater by (session_id, seq), whatever the channel.
-
-    What the rater gave before is kept beside them. Raises UsageError for a response that is not theirs to
-    rate or to settle.
-    """
+    """Land a rater's stars by (session_id, seq) beside earlier; UsageError for others' work."""
     assigned, own = set(_list_assigned(found, rater)), list_own_places(found, rater)
     if set(given) - own:
         raise UsageError(

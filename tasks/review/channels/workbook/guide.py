@@ -103,10 +103,7 @@ def write_guide(
 
 
 def write_formulas(book: Any, formats: Formats, language: Language, items: Iterable[Item]) -> None:
-    """Write the sheet with texts whose formulas the cards show in other characters.
-
-    They are there to copy from; where there is no such text, there is no sheet.
-    """
+    """The sheet with texts whose formulas cards show otherwise, to copy from; none without any."""
     rows = []
     for number, item in enumerate(items, start=1):
         content = item.content

@@ -40,11 +40,7 @@ class WorkbookQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the hidden sheet holds.
-
-    It holds batch, annotator, role, every question with its revision and digests, and the version of the guidelines that the
-    workbook shows; null for none.
-    """
+    """What the hidden sheet holds; `guideline_version` is what it shows, or null."""
 
     batch_id: str
     annotator: str

@@ -52,10 +52,7 @@ class _Row:
 def export_open_batches(
     ledger: Ledger, folder: Path, *, language: Language | None = None, archive: Path | None = None
 ) -> list[Path]:
-    """Write the workbooks of every open batch into `folder`; returns their paths.
-
-    A batch is open while it still takes decisions. Pictures are read from `archive`; null shows none.
-    """
+    """Write the workbooks of every batch that takes decisions, pictures from `archive`; paths."""
     return [
         path
         for batch in list_open_batches(ledger)
@@ -73,8 +70,7 @@ def export_batch(
 ) -> list[Path]:
     """Write one workbook per annotator and role of the batch into `folder`; returns their paths.
 
-    A workbook holds the decisions given so far, so that exporting again loses nothing.
-    Raises UsageError for an unknown batch.
+    It holds the decisions given so far: exporting again loses nothing. Raises UsageError for an unknown batch.
     """
     with ledger.read() as connection:
         read_batch(connection, batch_id)
