@@ -7,26 +7,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    IS_SIMULATED,
-    JUDGE,
-    MODEL,
-    MONTH,
-    OCCASION,
-    ORGANISATION,
-    PROMPT_STYLE,
-    PROMPT_VERSION,
-    QUESTION_UUID,
-    RUN_ID,
-    SEQ,
-    SESSION_ID,
-)
+from schemas import columns
 from schemas.editions import EDITION_ID
 from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
 
-CALIBRATION_OCCASION = replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM.")
-WORDING = replace(PROMPT_VERSION, about="Version of the judge's prompt, without its language.")
+CALIBRATION_OCCASION = replace(
+    columns.OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."
+)
+WORDING = replace(columns.PROMPT_VERSION, about="Version of the judge's prompt, without its language.")
 _ROUND = Column.number("round", "Round, from 1.")
 _DISCIPLINE = Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES)
 _FAMILY = Column("family", "text", "Series of the candidate; null where none is registered.")
@@ -78,16 +67,16 @@ CALIBRATION_SAMPLES = Table(
     own_columns=(
         CALIBRATION_OCCASION,
         _ROUND,
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
         _DISCIPLINE,
-        MODEL,
-        ORGANISATION,
+        columns.MODEL,
+        columns.ORGANISATION,
         _FAMILY,
-        PROMPT_STYLE,
+        columns.PROMPT_STYLE,
         _LENGTH,
         _OPTION,
         Column(
@@ -100,7 +89,7 @@ CALIBRATION_SAMPLES = Table(
         Column.number("pool_count", "Responses of the candidate that could be drawn."),
         Column("raters", "texts", "Users who rate it."),
         Column.moment("drawn_at", "When it was drawn."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -113,11 +102,11 @@ CALIBRATION_PAIRS = Table(
     own_columns=(
         CALIBRATION_OCCASION,
         _ROUND,
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        JUDGE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.JUDGE,
         WORDING,
         Column("judged_stars", "int", "The judge's stars.", required=True, low=0, high=3),
         Column(
@@ -146,8 +135,8 @@ CALIBRATION_PAIRS = Table(
         Column(
             "rater_count", "int", "Raters of the response, the adjudicator included.", required=True, low=2
         ),
-        MODEL,
-        ORGANISATION,
+        columns.MODEL,
+        columns.ORGANISATION,
         _FAMILY,
         Column(
             "is_own_family",
@@ -155,7 +144,7 @@ CALIBRATION_PAIRS = Table(
             "Whether candidate and judge are of one family or organisation; null where the judge is not registered.",
         ),
         _DISCIPLINE,
-        PROMPT_STYLE,
+        columns.PROMPT_STYLE,
         _LENGTH,
         _OPTION,
         Column(
@@ -165,7 +154,7 @@ CALIBRATION_PAIRS = Table(
             required=True,
             allowed=("short", "medium", "long"),
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -176,7 +165,7 @@ CALIBRATION_GROUPS = Table(
     unit="an occasion",
     stage="calibrate",
     own_columns=(
-        JUDGE,
+        columns.JUDGE,
         WORDING,
         CALIBRATION_OCCASION,
         Column.count("round", "Round, from 1; 0 for all rounds of the occasion."),
@@ -235,9 +224,9 @@ CORRECTED_SCORES = Table(
     stage="calibrate",
     own_columns=(
         EDITION_ID,
-        MONTH,
-        PROMPT_STYLE,
-        MODEL,
+        columns.MONTH,
+        columns.PROMPT_STYLE,
+        columns.MODEL,
         Column(
             "estimator",
             "text",
@@ -247,7 +236,7 @@ CORRECTED_SCORES = Table(
             allowed=("prediction_powered", "family_effects"),
         ),
         Column.text("ratings_hash", "Hash of the rated responses that it rests on."),
-        JUDGE,
+        columns.JUDGE,
         WORDING,
         Column(
             "score", "float", "S as it was published, by the judge alone.", required=True, low=0, high=100
@@ -270,7 +259,7 @@ CORRECTED_SCORES = Table(
         ),
         Column.count("rated_count", "Rated responses of the candidate in this style."),
         Column.moment("corrected_at", "When it was computed."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -282,15 +271,15 @@ ANCHOR_RESPONSES = Table(
     stage="drift",
     own_columns=(
         Column.text("anchor_set", "Name of the set."),
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
         _DISCIPLINE,
-        MODEL,
+        columns.MODEL,
         Column.moment("drawn_at", "When it was drawn."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -303,15 +292,15 @@ ANCHOR_JUDGEMENTS = Table(
     partition_by="judged_month",
     own_columns=(
         Column.text("anchor_set", "Name of the set."),
-        JUDGE,
+        columns.JUDGE,
         WORDING,
-        replace(MONTH, name="judged_month", about="Month in which it was judged, YYYY-MM."),
+        replace(columns.MONTH, name="judged_month", about="Month in which it was judged, YYYY-MM."),
         Column.number("repeat", "1; in the first month the set is judged several times, numbered from 1."),
-        SESSION_ID,
-        SEQ,
+        columns.SESSION_ID,
+        columns.SEQ,
         Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
         Column.moment("judged_at", "When."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -323,9 +312,9 @@ JUDGE_DRIFT = Table(
     stage="drift",
     own_columns=(
         Column.text("anchor_set", "Name of the set."),
-        JUDGE,
+        columns.JUDGE,
         WORDING,
-        replace(MONTH, about="Month of the check, YYYY-MM."),
+        replace(columns.MONTH, about="Month of the check, YYYY-MM."),
         Column.text("first_month", "The judge's first month with the set, YYYY-MM."),
         Column.number("month_count", "Months that followed it, this one included."),
         Column(
@@ -343,6 +332,6 @@ JUDGE_DRIFT = Table(
             low=0,
         ),
         Column.flag("is_alarm", "Whether the bound was crossed in this month or an earlier one."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )

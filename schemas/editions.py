@@ -7,22 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    BANK_VERSION,
-    IS_SIMULATED,
-    JUDGE,
-    LINEAGE_UUID,
-    MODEL,
-    MONTH,
-    ORGANISATION,
-    PROMPT_STYLE,
-    QUESTION_UUID,
-    REPEAT,
-    RUN_ID,
-    SESSION_ID,
-    SET_ID,
-    STRATUM,
-)
+from schemas import columns
 from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
 
@@ -64,18 +49,18 @@ EDITIONS = Table(
     is_frozen=True,
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
+        columns.RUN_ID,
+        columns.MONTH,
         Column.number("revision", "1 for the first publication; a correction has the next number."),
         Column("replaces", "text", "The edition that this one corrects; null for the first."),
         Column("reason", "text", "Why it was corrected; null for the first."),
         Column.flag("is_repetition", "Whether the month had an earlier run; it stands beside that one."),
         Column.moment("planned_at", "When the run was planned."),
         Column.moment("published_at", "When the edition was published."),
-        BANK_VERSION,
+        columns.BANK_VERSION,
         Column.number("set_size", "Lineages in a set."),
         Column.text("reference_model", "The reference candidate (the SOTA of R)."),
-        replace(JUDGE, about="The judge whose stars count first."),
+        replace(columns.JUDGE, about="The judge whose stars count first."),
         Column.text("judge_prompt_version", "Version of the judge's prompt, without its language."),
         Column(
             "next_judges", "texts", "Who counts, in this order, where the judge's output could not be read."
@@ -159,7 +144,7 @@ EDITIONS = Table(
         Column.text("code_version", "Version of Proctor that computed it."),
         Column.text("basis_hash", "SHA-256 over the content of every landing that it rests on."),
         Column.text("root_hash", "SHA-256 over the basis and every other frozen row of the edition."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -201,15 +186,15 @@ EDITION_SESSIONS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
         Column.text("sat_in_run_id", "The run in which it was sat."),
-        SET_ID,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
-        REPEAT,
+        columns.SET_ID,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
+        columns.REPEAT,
         Column.flag("is_reference", "Whether it is the reference candidate's."),
         Column.flag("is_borrowed", "Whether it was sat in another run: the reference answers a set once."),
         Column.flag(
@@ -225,7 +210,7 @@ EDITION_SESSIONS = Table(
         _count("pair_count", "Questions that it was judged on and the reference has stars for."),
         Column("pair_stars", "float", "Its stars on those.", low=0),
         Column("reference_pair_stars", "float", "The reference's stars on those.", low=0),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -239,21 +224,21 @@ EDITION_STARS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        MONTH,
+        columns.MONTH,
         Column.text("sat_in_run_id", "The run in which it was answered."),
-        SET_ID,
-        MODEL,
-        PROMPT_STYLE,
-        QUESTION_UUID,
-        LINEAGE_UUID,
+        columns.SET_ID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        columns.QUESTION_UUID,
+        columns.LINEAGE_UUID,
         PASSAGE,
-        STRATUM,
+        columns.STRATUM,
         *(
             _count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
             for stars in range(4)
         ),
         _count("unparsed_count", "Repeats whose judgement could not be read; they earn nothing."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -267,11 +252,11 @@ EDITION_SCORES = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
         DISCIPLINE_OR_ALL,
         Column.flag("is_reference", "Whether it is the reference candidate."),
         _count("repeat_count", "Repeats."),
@@ -341,7 +326,7 @@ EDITION_SCORES = Table(
             "score_change_low", "float", "Lower end of the 95% interval of the change.", low=-200, high=200
         ),
         Column("score_change_high", "float", "Upper end of it.", low=-200, high=200),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -355,11 +340,11 @@ EDITION_SERIES = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
         Column(
             "series",
             "text",
@@ -386,7 +371,7 @@ EDITION_SERIES = Table(
         Column("rank_low", "int", "Best place that the data do not rule out.", low=1),
         Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
         _count("pair_count", "Questions that R rests on, repeats counted."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -400,8 +385,8 @@ EDITION_PAIRS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        MONTH,
-        PROMPT_STYLE,
+        columns.MONTH,
+        columns.PROMPT_STYLE,
         DISCIPLINE_OR_ALL,
         Column.text("model_a", "First candidate."),
         Column.text("model_b", "Second candidate."),
@@ -450,7 +435,7 @@ EDITION_PAIRS = Table(
             low=0,
         ),
         Column("stars_b", "float", "Stars of the second on them.", required=True, low=0),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -463,9 +448,9 @@ IMPROVEMENTS = Table(
     own_columns=(
         Column.text("since_month", "Editions from this month on are looked at."),
         Column.text("through_month", "The last month that was published then."),
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
         Column.text("from_edition_id", "The candidate's first edition of the stretch."),
         Column.text("from_month", "Its month."),
         _score("from_score", "S of it."),
@@ -495,7 +480,7 @@ IMPROVEMENTS = Table(
             "Equated score of the last edition less that of the first; null where either is not equated.",
         ),
         _count("month_count", "Months of the stretch in which it was published."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -509,10 +494,10 @@ EDITION_ITEMS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        MONTH,
-        QUESTION_UUID,
-        LINEAGE_UUID,
-        STRATUM,
+        columns.MONTH,
+        columns.QUESTION_UUID,
+        columns.LINEAGE_UUID,
+        columns.STRATUM,
         Column.text("first_month", "Month in which it was first asked."),
         _count("answer_count", "Answers behind it."),
         Column("discrimination", "float", "How sharply it separates: a of the model.", required=True),
@@ -547,7 +532,7 @@ EDITION_ITEMS = Table(
             "bool",
             "Whether it was published before, but its answers no longer agree with that, so that it links no more.",
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -561,8 +546,8 @@ EDITION_FITS = Table(
     is_frozen=True,
     own_columns=(
         EDITION_ID,
-        MONTH,
-        STRATUM,
+        columns.MONTH,
+        columns.STRATUM,
         _count("entry_count", "Sittings of candidates in the fit."),
         _count("question_count", "Questions in it."),
         _count("answer_count", "Answers in it, repeats of one counted once."),
@@ -610,7 +595,7 @@ EDITION_FITS = Table(
             "were wider than the scale. Null where it is.",
             allowed=("anchors", "questions", "answers", "draws", "errors"),
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -623,9 +608,9 @@ EDITION_STANDINGS = Table(
     is_frozen=True,
     own_columns=(
         EDITION_ID,
-        MONTH,
-        MODEL,
-        ORGANISATION,
+        columns.MONTH,
+        columns.MODEL,
+        columns.ORGANISATION,
         Column.text("sat_edition_id", "The candidate's latest edition."),
         Column.text("sat_month", "Its month."),
         Column.text("reference_model", "The reference of that edition."),
@@ -647,6 +632,6 @@ EDITION_STANDINGS = Table(
             required=True,
             allowed=("same_edition", "same_reference", "anchors", "none"),
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )

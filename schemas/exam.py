@@ -2,28 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.columns import (
-    ATTEMPTS,
-    BANK_VERSION,
-    COST_USD,
-    INPUT_TOKENS,
-    IS_SIMULATED,
-    LATENCY_MS,
-    LINEAGE_UUID,
-    MODEL,
-    MONTH,
-    ORGANISATION,
-    OUTPUT_TOKENS,
-    PROMPT_STYLE,
-    PROMPT_VERSION,
-    QUESTION_UUID,
-    REPEAT,
-    RUN_ID,
-    SEQ,
-    SESSION_ID,
-    SET_ID,
-    STRATUM,
-)
+from schemas import columns
 from schemas.table import Column, Table
 from schemas.vocabulary import ANSWER_STATUSES, ERASURE_CAUSES
 
@@ -34,9 +13,9 @@ MODELS = Table(
     unit="a run",
     stage="evaluate",
     own_columns=(
-        RUN_ID,
-        MODEL,
-        ORGANISATION,
+        columns.RUN_ID,
+        columns.MODEL,
+        columns.ORGANISATION,
         Column("family", "text", "Series of the candidate."),
         Column("release_date", "date", "Day it was released."),
         Column.flag("is_open", "Whether its weights are public."),
@@ -51,7 +30,7 @@ MODELS = Table(
         Column("team", "text", "The team that owned it in the registry; null for none."),
         Column("input_price_usd", "float", "Price of a million input tokens.", low=0),
         Column("output_price_usd", "float", "Price of a million output tokens.", low=0),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -62,10 +41,10 @@ RUNS = Table(
     unit="a run",
     stage="evaluate",
     own_columns=(
-        RUN_ID,
-        MONTH,
+        columns.RUN_ID,
+        columns.MONTH,
         Column("repetition", "text", "Name of a further run of the month; null for the month's own."),
-        BANK_VERSION,
+        columns.BANK_VERSION,
         Column.text("reference_model", "The reference candidate (the SOTA of R)."),
         Column.number("set_size", "Lineages in a set."),
         Column("policy", "text", "How sets are given out.", required=True, allowed=("shared", "unique")),
@@ -83,7 +62,7 @@ RUNS = Table(
         ),
         Column.moment("planned_at", "When it was planned."),
         Column("closed_at", "timestamp", "When its last session closed."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -94,13 +73,13 @@ SETS = Table(
     unit="a set",
     stage="evaluate",
     own_columns=(
-        SET_ID,
+        columns.SET_ID,
         Column.number("set_number", "Its number in the season, from 1."),
         Column.text("season", "Time in which one bank version is drawn from."),
-        BANK_VERSION,
-        LINEAGE_UUID,
-        QUESTION_UUID,
-        STRATUM,
+        columns.BANK_VERSION,
+        columns.LINEAGE_UUID,
+        columns.QUESTION_UUID,
+        columns.STRATUM,
         Column.flag(
             "is_anchor",
             "Whether other organisations had answered the same question before: it links the set with earlier ones.",
@@ -110,7 +89,7 @@ SETS = Table(
             "text",
             "SHA-256 of the set's secret key: proves the draw when the key is disclosed; null for sets of earlier versions.",
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -121,14 +100,14 @@ SESSIONS = Table(
     unit="a session",
     stage="evaluate",
     own_columns=(
-        SESSION_ID,
-        RUN_ID,
-        MONTH,
-        SET_ID,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
-        REPEAT,
+        columns.SESSION_ID,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SET_ID,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
+        columns.REPEAT,
         Column.flag("is_reference", "Whether it is the reference candidate's sitting of the set."),
         Column("status", "text", "State when landed.", required=True, allowed=("planned", "open", "closed")),
         Column.count("question_count", "Questions allocated (N of S)."),
@@ -143,7 +122,7 @@ SESSIONS = Table(
         Column(
             "close_reason", "text", "Why it was closed unfinished; null where all questions had their turn."
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -155,13 +134,13 @@ ALLOCATIONS = Table(
     stage="evaluate",
     partition_by="month",
     own_columns=(
-        RUN_ID,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        LINEAGE_UUID,
-        STRATUM,
-        MONTH,
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.LINEAGE_UUID,
+        columns.STRATUM,
+        columns.MONTH,
         Column.moment("allocated_at", "When the order was fixed."),
     ),
 )
@@ -174,18 +153,18 @@ RESPONSES = Table(
     stage="evaluate",
     partition_by="month",
     own_columns=(
-        RUN_ID,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        LINEAGE_UUID,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
-        REPEAT,
-        MONTH,
-        BANK_VERSION,
-        PROMPT_VERSION,
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.LINEAGE_UUID,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
+        columns.REPEAT,
+        columns.MONTH,
+        columns.BANK_VERSION,
+        columns.PROMPT_VERSION,
         Column(
             "response",
             "text",
@@ -196,13 +175,13 @@ RESPONSES = Table(
         Column("answer", "text", "What was extracted as the answer; null where nothing was."),
         Column("answer_status", "text", "What became of the answer.", required=True, allowed=ANSWER_STATUSES),
         Column("finish_reason", "text", "Finish reason given by the endpoint."),
-        INPUT_TOKENS,
-        OUTPUT_TOKENS,
-        COST_USD,
-        LATENCY_MS,
-        ATTEMPTS,
+        columns.INPUT_TOKENS,
+        columns.OUTPUT_TOKENS,
+        columns.COST_USD,
+        columns.LATENCY_MS,
+        columns.ATTEMPTS,
         Column("error", "text", "Error class of the endpoint, without content."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -214,10 +193,10 @@ ERASURES = Table(
     stage="erase",
     own_columns=(
         Column.text("erasure_id", "The erasure: its run, and a number."),
-        RUN_ID,
-        SESSION_ID,
-        MODEL,
-        MONTH,
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.MODEL,
+        columns.MONTH,
         Column("cause", "text", "What it was erased for.", required=True, allowed=ERASURE_CAUSES),
         Column.text("reason", "Why, in somebody's words."),
         Column.text("erased_by", "A user, or the account of a host."),

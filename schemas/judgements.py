@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    COST_USD,
-    IS_SIMULATED,
-    JUDGE,
-    MODEL,
-    MONTH,
-    OCCASION,
-    PARSE_STATUS,
-    PROMPT_STYLE,
-    PROMPT_VERSION,
-    QUESTION_UUID,
-    RAW,
-    RUN_ID,
-    SEQ,
-    SESSION_ID,
-)
+from schemas import columns
 from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
 
@@ -41,33 +26,35 @@ JUDGEMENTS = Table(
     stage="judge",
     partition_by="month",
     own_columns=(
-        RUN_ID,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        MODEL,
-        PROMPT_STYLE,
-        MONTH,
-        replace(JUDGE, about="The judge's name in the registry; `person:` and the user for a person."),
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        columns.MONTH,
+        replace(
+            columns.JUDGE, about="The judge's name in the registry; `person:` and the user for a person."
+        ),
         Column("stars", "int", "0 to 3; null means unparsed, never 0.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
-        RAW,
-        PARSE_STATUS,
+        columns.RAW,
+        columns.PARSE_STATUS,
         replace(
-            PROMPT_VERSION,
+            columns.PROMPT_VERSION,
             about="Version of the wording that was asked with and its language; `person` and the language for a person.",
         ),
         replace(
-            OCCASION,
+            columns.OCCASION,
             about="`first`, or `again-1`, `again-2` … where nobody's judgement of the response could be read before.",
         ),
         Column.moment("judged_at", "When."),
-        COST_USD,
+        columns.COST_USD,
         Column.count(
             "attempt",
             "Attempts until parsed or given up; 0 where an empty or refused answer got 0 stars by rule.",
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
         Column(
             "key_verdict",
             "text",
@@ -94,14 +81,14 @@ JUDGE_CONTROLS = Table(
     stage="judge",
     partition_by="month",
     own_columns=(
-        RUN_ID,
-        MONTH,
-        JUDGE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.JUDGE,
         replace(
-            PROMPT_VERSION,
+            columns.PROMPT_VERSION,
             about="Version of the wording that was asked with and its language, as for responses.",
         ),
-        replace(QUESTION_UUID, about="The question that it was given to, one of the run's own."),
+        replace(columns.QUESTION_UUID, about="The question that it was given to, one of the run's own."),
         Column(
             "kind",
             "text",
@@ -119,15 +106,15 @@ JUDGE_CONTROLS = Table(
         Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
         Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
-        RAW,
-        PARSE_STATUS,
+        columns.RAW,
+        columns.PARSE_STATUS,
         Column.moment("judged_at", "When."),
-        COST_USD,
+        columns.COST_USD,
         Column.count(
             "attempt",
             "Attempts until parsed or given up; 0 for an empty answer, which gets 0 stars by rule and says nothing of the judge.",
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -138,8 +125,8 @@ HUMAN_RATINGS = Table(
     unit="a rating batch",
     stage="calibrate",
     own_columns=(
-        SESSION_ID,
-        SEQ,
+        columns.SESSION_ID,
+        columns.SEQ,
         Column.text("rater", "The rater's user id."),
         Column.number("round", "Calibration round, from 1."),
         Column("scale", "text", "Scale of the value.", required=True, allowed=("stars_0_3", "score_0_1")),
@@ -160,10 +147,10 @@ CALIBRATION = Table(
     unit="a calibration round",
     stage="calibrate",
     own_columns=(
-        JUDGE,
-        PROMPT_VERSION,
-        MODEL,
-        replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."),
+        columns.JUDGE,
+        columns.PROMPT_VERSION,
+        columns.MODEL,
+        replace(columns.OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."),
         Column.number("round", "Round, from 1."),
         Column(
             "weighting", "text", "Weighting of kappa.", required=True, allowed=("none", "linear", "quadratic")
@@ -188,17 +175,17 @@ ERROR_LABELS = Table(
     unit="a label batch",
     stage="calibrate",
     own_columns=(
-        SESSION_ID,
-        SEQ,
-        MODEL,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.MODEL,
         Column.text("labeller", "Rater or LLM that gave the label."),
         Column.flag("is_human", "Whether a person gave it."),
         Column("error_class", "text", "Class of the failure; null means unparsed.", allowed=ERROR_CLASSES),
         Column("sample_size", "int", "Failed responses drawn in this batch.", low=0),
-        replace(RAW, about="What the model returned; null where a person gave the label."),
-        PARSE_STATUS,
+        replace(columns.RAW, about="What the model returned; null where a person gave the label."),
+        columns.PARSE_STATUS,
         replace(
-            PROMPT_VERSION,
+            columns.PROMPT_VERSION,
             about="Version of the prompt and its language; null where a person gave the label.",
             required=False,
         ),
@@ -213,19 +200,19 @@ ERROR_SAMPLES = Table(
     stage="errors",
     own_columns=(
         Column.text("sample_id", "The sample: the run, and a name where there are several."),
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        MODEL,
-        PROMPT_STYLE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
         Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
-        replace(JUDGE, about="The judge whose stars made it a failure."),
+        replace(columns.JUDGE, about="The judge whose stars made it a failure."),
         Column("stars", "int", "The judge's stars.", required=True, low=0, high=1),
         Column.number("failed_count", "Failed responses of the candidate in the run."),
         Column.number("sample_size", "Of these drawn."),
         Column.moment("drawn_at", "When it was drawn."),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    COST_USD,
-    INPUT_TOKENS,
-    IS_SIMULATED,
-    MODEL,
-    OCCASION,
-    ORGANISATION,
-    OUTPUT_TOKENS,
-    PARSE_STATUS,
-    PROMPT_VERSION,
-    RAW,
-)
+from schemas import columns
 from schemas.table import Column, Table
 from schemas.vocabulary import LEAGUE_EXECUTIONS, LEAGUE_RUN_TYPES
 
@@ -32,13 +21,13 @@ _RUN_TYPE = Column(
 )
 _QUESTION = Column.text("league_question_id", "The question.")
 _OCCASION = replace(
-    OCCASION, about="Why it was asked: `round` in its turn, `recheck` when it was asked again."
+    columns.OCCASION, about="Why it was asked: `round` in its turn, `recheck` when it was asked again."
 )
 _CALLS = Column(
     "call_count", "int", "Calls that were made for it: more than one where replies could not be read.", low=0
 )
 # What every reply in a league carries, so that it can be read again.
-_REPLY = (RAW, PARSE_STATUS, PROMPT_VERSION, _OCCASION)
+_REPLY = (columns.RAW, columns.PARSE_STATUS, columns.PROMPT_VERSION, _OCCASION)
 # A round is played once; it may be judged in several ways, which are types of run.
 _PLAYED = ("league_id", "domain", "league_run", "round")
 _JUDGED = ("league_id", "domain", "run_type", "league_run", "round")
@@ -63,19 +52,19 @@ LEAGUES = Table(
      Column("validator_count", "int", "People who judge each question; 0 for none.", low=0),
      Column("seed_hash", "text", "SHA-256 of the key that labels and orders were drawn with; null for imported scores."),
      Column("settings", "text", "The other settings, as JSON."),
-     IS_SIMULATED,
+     columns.IS_SIMULATED,
      Column.moment("created_at", "When it was claimed.")),
 )  # fmt: skip
 
 LEAGUE_CANDIDATES = Table(
     "league_candidates", "One row per candidate of a league.", ("league_id", "model"), "a league, or an entrant", "league",
     (_LEAGUE,
-     MODEL,
-     replace(ORGANISATION, about="Who owns it; null where it is not known.", required=False),
+     columns.MODEL,
+     replace(columns.ORGANISATION, about="Who owns it; null where it is not known.", required=False),
      Column("family", "text", "Its series, else its organisation; null where neither is known."),
      Column("joined", "text", "`member` from the beginning, or `entrant` by matches.", required=True,
             allowed=("member", "entrant")),
-     IS_SIMULATED),
+     columns.IS_SIMULATED),
 )  # fmt: skip
 
 LEAGUE_ROUNDS = Table(
@@ -105,9 +94,9 @@ LEAGUE_QUESTIONS = Table(
             "Share of the asker's own later solutions with the reference's result; null when not asked.", low=0, high=1),
      Column("execution", "text", "Result of running the reference solution; null when it was not run.",
             allowed=LEAGUE_EXECUTIONS),
-     INPUT_TOKENS,
-     OUTPUT_TOKENS,
-     COST_USD,
+     columns.INPUT_TOKENS,
+     columns.OUTPUT_TOKENS,
+     columns.COST_USD,
      _CALLS,
      *_REPLY),
 )  # fmt: skip
@@ -119,9 +108,9 @@ LEAGUE_ANSWERS = Table(
      Column("response", "text", "The answer; null when none could be read."),
      Column("final_answer", "text", "Its result alone; null where there is none."),
      Column("execution", "text", "Result of running it; null when it was not run.", allowed=LEAGUE_EXECUTIONS),
-     INPUT_TOKENS,
-     OUTPUT_TOKENS,
-     COST_USD,
+     columns.INPUT_TOKENS,
+     columns.OUTPUT_TOKENS,
+     columns.COST_USD,
      _CALLS,
      *_REPLY),
 )  # fmt: skip
@@ -136,9 +125,9 @@ LEAGUE_EVALUATIONS = Table(
      Column("rank", "int", "Rank given, from 1; null for scored domains and where it could not be read.", low=1),
      Column("score", "float", "Borda points, or 0 to 100; null means unparsed, never 0."),
      Column("reason", "text", "Reason given."),
-     replace(INPUT_TOKENS, about="Tokens sent, on the row of the first answer shown; a judge sees all in one call."),
-     replace(OUTPUT_TOKENS, about="Tokens returned, on the row of the first answer shown."),
-     replace(COST_USD, about="Cost, on the row of the first answer shown."),
+     replace(columns.INPUT_TOKENS, about="Tokens sent, on the row of the first answer shown; a judge sees all in one call."),
+     replace(columns.OUTPUT_TOKENS, about="Tokens returned, on the row of the first answer shown."),
+     replace(columns.COST_USD, about="Cost, on the row of the first answer shown."),
      _CALLS,
      *_REPLY),
 )  # fmt: skip
@@ -212,9 +201,9 @@ LEAGUE_MATCHES = Table(
      Column("rating", "float", "The entrant's rating after this match, on the Elo scale; the candidates' mean is 1000."),
      Column("rating_low", "float", "Lower end of its 95% interval."),
      Column("rating_high", "float", "Upper end of its 95% interval."),
-     replace(INPUT_TOKENS, about="Tokens sent to the judge."),
-     replace(OUTPUT_TOKENS, about="Tokens returned by the judge."),
-     replace(COST_USD, about="Cost of the judge."),
+     replace(columns.INPUT_TOKENS, about="Tokens sent to the judge."),
+     replace(columns.OUTPUT_TOKENS, about="Tokens returned by the judge."),
+     replace(columns.COST_USD, about="Cost of the judge."),
      Column("answer_cost_usd", "float", "Cost of the entrant's answer, on its first match with the question.", low=0),
      _CALLS,
      *_REPLY),

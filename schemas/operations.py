@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    ATTEMPTS,
-    CALL_KEY,
-    COST_USD,
-    INPUT_TOKENS,
-    LATENCY_MS,
-    MONTH,
-    OUTPUT_TOKENS,
-    RUN_ID,
-)
+from schemas import columns
 from schemas.table import Column, Table
 
 LANDINGS = Table(
@@ -83,18 +74,18 @@ LLM_CALLS = Table(
     stage="all",
     partition_by="month",
     own_columns=(
-        CALL_KEY,
+        columns.CALL_KEY,
         Column.text("purpose", "What it was for."),
-        replace(RUN_ID, about="The run it belongs to; null outside of one.", required=False),
+        replace(columns.RUN_ID, about="The run it belongs to; null outside of one.", required=False),
         Column.text("model", "Model called."),
         Column("status", "text", "Outcome.", required=True, allowed=("started", "done", "failed")),
-        ATTEMPTS,
-        INPUT_TOKENS,
-        OUTPUT_TOKENS,
-        COST_USD,
-        LATENCY_MS,
+        columns.ATTEMPTS,
+        columns.INPUT_TOKENS,
+        columns.OUTPUT_TOKENS,
+        columns.COST_USD,
+        columns.LATENCY_MS,
         Column.moment("started_at", "When it was first sent."),
-        MONTH,
+        columns.MONTH,
     ),
 )
 
@@ -125,8 +116,8 @@ ARCHIVED_ROWS = Table(
     partition_by="month",
     row_group=20_000,
     own_columns=(
-        replace(RUN_ID, about="The run that it is of."),
-        MONTH,
+        replace(columns.RUN_ID, about="The run that it is of."),
+        columns.MONTH,
         Column.text("session_id", "The session that it is of."),
         Column.text("table_name", "The ledger's table."),
         Column.text("row_key", "What names it there, as JSON."),
