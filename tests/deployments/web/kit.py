@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from deployments.web.references import make_reference
-from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
-
-__all__ = ["FORM_HEADER", "SESSION_COOKIE", "make_reference"]
+from deployments.web.references import make_reference as make_reference
+from deployments.web.visitor import FORM_HEADER as FORM_HEADER
+from deployments.web.visitor import SESSION_COOKIE as SESSION_COOKIE
