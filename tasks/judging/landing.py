@@ -29,6 +29,7 @@ from tasks.models import ModelClient, read_call_frames
 from tasks.models.batches import BatchClient
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel, Registry, read_registry
+from tasks.questions.pictures import tell_pictures
 from tasks.running import Progress
 from tasks.running.archives import bring_back
 from tasks.running.claiming import POLL_S, claim_work
@@ -340,22 +341,8 @@ def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[
     refuse_erased(lake, session_ids)
     named = {"session_ids": list(session_ids), "months": list(months)}
     responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
-    return join_questions(responses, _describe_pictures(lake, bank))
-
-
-def _describe_pictures(lake: Lake, bank: pl.DataFrame) -> pl.DataFrame:
-    """The questions with what their pictures show in words, where somebody said it."""
-    held = [list(one or ()) for one in bank["pictures"].to_list()]
-    shown = {picture["sha256"] for pictures in held for picture in pictures}
-    if not shown:
-        return bank
-    rows = lake.read_rows("picture_alt_texts", {"sha256s": sorted(shown)})
-    told = {str(name): str(words) for name, words in rows}
-    described = [
-        [{**picture, "alt_text": told.get(picture["sha256"])} for picture in pictures] for pictures in held
-    ]
-    fields = {"number": pl.Int64, "sha256": pl.String, "place": pl.String, "alt_text": pl.String}
-    return bank.with_columns(pl.Series("pictures", described, dtype=pl.List(pl.Struct(fields))))
+    pictures = tell_pictures(lake, bank["pictures"].to_list())
+    return join_questions(responses, bank if pictures is None else bank.with_columns(pictures))
 
 
 def read_unparsed(
