@@ -1,6 +1,4 @@
-"""What is shown beside a question under review: its original, and questions like it.
-
-Of the original that is its page with the place marked, or the lines around it.
+"""Beside a question under review: its page with its place marked or lines, and its likes.
 
 Questions like it are found among all that lie in review batches, by an index in this process's memory alone: made from
 the ledger when a page first asks, and brought up to date with batches that have come since, in a thread of its own.

@@ -1,6 +1,4 @@
-"""What addresses call a question.
-
-It is a number that says nothing, cannot be guessed, and means nothing to anybody else.
+"""What addresses call a question: a number that says nothing and means nothing to others.
 
 A UUID of a question is computed from its content, so it would let people test what is in the bank. In an address it is
 enciphered for the annotator and the batch (a Feistel network of four rounds over HMAC-SHA256: Luby and Rackoff, SIAM J.

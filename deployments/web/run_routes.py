@@ -1,9 +1,4 @@
-"""Pages of runs for those who watch: of every model, or of those of their teams.
-
-They show runs under way with numbers that move, the sessions of a run, and what was published of a month.
-
-The page of costs by team and month for those who watch, and its rows as a file.
-"""
+"""Pages of runs, results and costs for those who watch: of every model, or of their teams."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whose leak a text is: how likely each organisation is to be its source.
-
-The module finds the questions of the bank that the text holds, and who met them and when.
+"""Whose leak a text is: the questions that it holds, who met them, and its likely source.
 
 Nothing that comes back holds a text: questions are named by their UUIDs.
 """

@@ -1,6 +1,4 @@
-"""Draws by hash: the same salt and the same items give the same draw.
-
-This holds on every machine, and in whatever order the items come.
+"""Draws by hash: the same salt and items give the same draw on any machine, in any order.
 
 Nothing here is secret: who knows the salt knows the draw. What a candidate must not foresee is drawn with the key of a
 season instead (`tasks.exam.plan.bank.drawing`).

@@ -1,6 +1,4 @@
-"""Format rules of a question (LLMEval-Fair, A.2.2).
-
-There is one function per rule, named for what must hold.
+"""Format rules of a question, functions named for what must hold (LLMEval-Fair, A.2.2).
 
 A rule looks at the content of one question and answers whether it holds; it never changes anything.
 `ANSWERABLE` are the rules without which a question cannot be put or judged: an annotator cannot accept past them.

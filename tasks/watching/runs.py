@@ -1,15 +1,7 @@
-"""Runs and their sessions.
+"""Runs and their sessions, from lake or ledger, how far they are, and what they cost.
 
-Those that have landed are read from the lake, those that are being sat from the ledger.
-
-How far the runs under way are, read once for all who watch.
-
-A page that asks every few seconds must cost nothing.
-
-A reading serves everybody for a while, and for longer the longer it took: however many tabs are open, and however many calls a
-run has made, no more than a twentieth of one core goes into it.
-
-What the models in sight cost by month, with the judging of their answers.
+A page that asks every few seconds must cost nothing: a reading serves everybody for a while, and for longer the longer it took.
+However many tabs are open, and however many calls a run has made, no more than a twentieth of one core goes into it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Variants written by a model.
-
-Every variant is held to rules, and one that does not pass is refused with the name of the rule.
+"""Variants written by a model and held to rules; what breaks one is refused by its name.
 
 Where a statement in the place of an option does not pass, the template's stays; where statements about a material or a
 paraphrase do not, the question stays as it is.

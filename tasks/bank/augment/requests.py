@@ -1,6 +1,4 @@
-"""What a model is asked when it writes variants, and how its reply is read.
-
-The wording is ours.
+"""What a model is asked, in our words, when it writes variants, and how its reply is read.
 
 Every request ends with one JSON object whose `task` names what is wanted; the reply is one JSON object, held to a schema where
 the endpoint offers that. A changed word needs a new `PROMPT_VERSION`.

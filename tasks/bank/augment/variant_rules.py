@@ -1,6 +1,4 @@
-"""What a variant that a model wrote must keep of what it was made from.
-
-There is one name per rule, the one that the quarantine uses.
+"""What a model's variant must keep of what it was made from, by the names of the quarantine.
 
 The rules of its own content, which hold for every question, are those of `tasks.questions.rules`. What each rule means, with
 an example that breaks it, stands in `schemas/data/question_rules.yaml`.

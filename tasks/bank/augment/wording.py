@@ -1,12 +1,7 @@
-"""Templates that turn an option into a true/false question (LLMEval-Fair, figure 7).
+"""Options as true/false questions, our words (LLMEval-Fair, figure 7): each stands alone.
 
-The wording is ours.
-
-Changing a sentence changes what is asked: it needs a new `PROMPT_VERSION`.
-
-Options that only mean something together with the others.
-
-Examples are “all of the above”, “A and C”, 以上都不对, A、B都是.
+Changing a sentence changes what is asked: it needs a new `PROMPT_VERSION`. “All of the above”, “A and C”, 以上都不对 and A、B都是 mean
+something only together with other options.
 """
 
 from __future__ import annotations

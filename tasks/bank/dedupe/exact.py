@@ -1,13 +1,7 @@
-"""What questions say once spelling is taken away.
-
-That is their normal forms, and the key that equal questions share.
+"""What questions say once spelling is taken away, and the key that equal questions share.
 
 Taken away are width, case, white space, punctuation that papers write in several ways (`tasks.questions.identity.normal_form`), the
-difference between traditional and simplified characters, and the order of options.
-
-Traditional Chinese characters folded onto simplified ones.
-
-This is for keys of duplicates only, never for a text that is shown.
+difference between traditional and simplified characters, and the order of options: for keys alone, never for a text that is shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Near-duplicates (LLMEval-Fair, A.2.2).
-
-MinHash LSH proposes pairs, and the true Jaccard of character 3-grams decides.
+"""Near-duplicates (LLMEval-Fair, A.2.2): proposed by MinHash LSH, decided by true Jaccard.
 
 Two questions are near-duplicates when stem and material are at least `threshold` similar, their options too, their
 numbers are the same, and so is what makes the answer: an opposite statement, another number or other options under an

@@ -1,14 +1,7 @@
-"""Logs of other programs.
+"""Logs of Inspect (`.eval`, JSON) and samples of lm-evaluation-harness (`--log_samples`).
 
-They are Inspect's (`.eval` and JSON) and lm-evaluation-harness's samples (`--log_samples`).
-
-A record of a log stays whole in `record`; what we read of it beside is a convenience. What a log does not say is null.
-
-Members of a ZIP archive.
-
-They may also be packed with Zstandard, as Inspect packs its logs today.
-
-Python's own `zipfile` reads these from version 3.14 on; until then the packed bytes are found here and unpacked by Arrow.
+A record of a log stays whole in `record`; what we read beside is a convenience. What a log does not say is null. Inspect packs
+members of its archives with Zstandard, which Python's own `zipfile` reads from version 3.14 on; until then Arrow unpacks them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""How far each judge agrees with people, and which judge is the primary one.
-
-It is computed from the consensus of the raters, pairs of stars, and kappas.
+"""How far each judge agrees with the raters' consensus, and which judge is the primary one.
 
 LLMEval-Fair (section 3.4, appendix F.2): sampled responses are rated in two rounds by people who do not see the judges'
 stars; Cohen's kappa is computed for each judge, candidate and round; the judge with the highest agreement is used.

@@ -1,11 +1,4 @@
-"""From landed ratings to landed agreement.
-
-The result is the pairs, kappas, groups and differences of an occasion.
-
-Where a judge agrees with people and where it does not.
-
-This is shown by discipline, candidate, family, style and length of the response.
-"""
+"""From landed ratings to an occasion's landed agreement: pairs, kappas, groups, differences."""
 
 from __future__ import annotations
 

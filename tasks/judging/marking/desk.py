@@ -1,8 +1,6 @@
-"""The desk of marks.
+"""What waits for somebody to mark, marks that they give, and marks on their way to the lake.
 
-It has what waits for somebody, a mark that they give, and marks on their way to the lake.
-
-Each kind is imported where it is asked for: every flow comes by `land_marks`, and most find nothing to land.
+The kinds are imported where they are asked for: every flow comes by `land_marks`, and most find nothing to land.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What people are asked to mark besides reviewing.
-
-They give stars for responses, classes of failures, and verdicts on a league's questions.
+"""What people mark besides reviewing: stars, classes of failures, verdicts on a league.
 
 One shape for the three kinds, so that one page serves them. What is marked lands where its workbook lands.
 """

@@ -1,6 +1,4 @@
-"""What an editor should look at, though it is no ground for refusal.
-
-People may have accepted it for good reasons.
+"""What an editor should look at, though people may have accepted it for good reasons.
 
 One function per doubt, named for what should hold, as in `tasks.questions.rules`. A variant that a model wrote is refused when it
 raises a doubt that its parent does not.

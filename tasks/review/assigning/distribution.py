@@ -1,6 +1,4 @@
-"""Sharing work out among annotators. Pure.
-
-First, how many questions of each discipline each annotator gets; then, which ones.
+"""Sharing work out: how many questions of a discipline each annotator gets, and which. Pure.
 
 The loads are as even as the annotators' disciplines allow: no exchange, direct or through others, could make two
 loads more equal. That also makes the largest load the smallest possible, so if it exceeds an annotator's capacity,

@@ -1,11 +1,7 @@
-"""Questions with a known decision among an annotator's work.
-
-They are drawn and planted, and what came of them is read.
+"""Questions with a known decision among an annotator's work: drawn, planted, and judged.
 
 The known decision comes from earlier questions: accepted ones as they are, rejected ones for a fault that can be seen, and
 accepted ones whose key was made wrong on purpose. They are handed out like all others and are no review of the bank.
-
-What annotators decided on planted questions: row by row, and per annotator.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""What a review looks like in Label Studio.
+"""What a review looks like in Label Studio, and whose task a task there is.
 
-It is the labelling configuration in the annotator's language.
-
-The fields have the names of the columns of a review workbook, and are read by the same rules.
-
-Whose task a Label Studio task is.
-
-This follows from what it carries beside its card, which also shows whether it is still what was handed out.
+The fields have the names of the columns of a review workbook, and are read by the same rules. A task carries, beside its card,
+whose it is and whether it is still what was handed out.
 """
 
 from __future__ import annotations

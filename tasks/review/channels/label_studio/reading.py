@@ -1,6 +1,4 @@
-"""Reading what Label Studio exports.
-
-The good annotations of a file become submissions to the desk.
+"""What Label Studio exports: the good annotations of a file become submissions to the desk.
 
 A file of another batch or installation, with altered or unknown tasks, is refused whole. What was filled in wrongly is
 reported with its task, field and value. Nothing is recorded here.

@@ -1,6 +1,4 @@
-"""A question as a card: what an annotator reads from top to bottom.
-
-It is cut into parts that a row of a sheet can show.
+"""A question as a card to be read from top to bottom, cut into parts that rows can show.
 
 A row is at most 409 points high. A longer card continues in the row below, so that nothing is clipped.
 """

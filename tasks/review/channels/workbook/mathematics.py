@@ -1,6 +1,4 @@
-r"""Mathematics as a cell can show it.
-
-Simple LaTeX is shown in Unicode (`$x^2$` → x², `\frac{1}{2}` → 1/2).
+r"""Mathematics in a cell: simple LaTeX in Unicode (`$x^2$` → x², `\frac{1}{2}` → 1/2).
 
 A formula that Unicode cannot hold is left as it stands, whole: half a formula is worse than LaTeX.
 """

@@ -2,10 +2,6 @@
 
 A file of another batch, of somebody else, or with altered rows is refused whole. Rows that were filled in wrongly are
 reported, each with sheet, row, column and value, and come back marked in a copy beside the file. Nothing is recorded here.
-
-The file that goes back to an annotator.
-
-It is their own file, with each bad row marked and what is wrong with it in words.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""The decision of one row of a review workbook, or what is wrong with its cells.
+"""The decision of one row of a review workbook, or what is wrong with which of its cells.
 
-Each fault names its column.
-
-What is wrong with a row, said in the language of its workbook.
-
-The sentences of the desk and of the cells are English; this table (messages.yaml) has the Chinese for each, by pattern.
+The sentences of the desk and of the cells are English; messages.yaml has the Chinese for each, by pattern.
 """
 
 from __future__ import annotations
