@@ -26,7 +26,7 @@ VARIANTS = Table(
     stage="augment",
     own_columns=(
         *IDENTITY,
-        Column("method", "text", "How it was made.", required=True, allowed=VARIANT_METHODS),
+        Column.text("method", "How it was made.", VARIANT_METHODS),
         Column("option_label", "text", "Option of the parent that the statement is about."),
         Column.text("generator", "`template`, or the model that wrote it."),
         Column.text("prompt_version", "Version of the template or prompt."),
@@ -48,15 +48,13 @@ DUPLICATES = Table(
         Column.uuid("dropped_uuid", "The question left out."),
         Column("kept_document_id", "text", "Document of the kept one."),
         Column("dropped_document_id", "text", "Document of the one left out."),
-        Column("method", "text", "How it was found.", required=True, allowed=DUPLICATE_METHODS),
+        Column.text("method", "How it was found.", DUPLICATE_METHODS),
         Column.share("similarity", "1 for exact; else the measured similarity."),
         Column.text("reason", "Why the kept one was preferred."),
     ),
 )
 
-_METHOD = Column(
-    "method", "text", "`original`, or how the variant was made.", required=True, allowed=VARIANT_METHODS
-)
+_METHOD = Column.text("method", "`original`, or how the variant was made.", VARIANT_METHODS)
 _QUESTION = Column.uuid("question_uuid", "The question.")
 _LINEAGE = Column.uuid("lineage_uuid", "Its lineage.")
 _ENTERED = Column.number("from_version", "The first bank version that holds it in this form.")
@@ -88,7 +86,7 @@ BANK_EXITS = Table(
         _LINEAGE,
         _ENTERED,
         Column("until_version", "int", "The first bank version without it.", required=True, low=2),
-        Column("reason", "text", "Why it left.", required=True, allowed=EXIT_REASONS),
+        Column.text("reason", "Why it left.", EXIT_REASONS),
     ),
 )
 
@@ -168,7 +166,7 @@ QUESTION_SIGNATURES = Table(
         Column.number("revision", "Its revision."),
         _ENTERED,
         Column.text("algorithm", "Version of everything below."),
-        Column("question_type", "text", "Type of the question.", required=True, allowed=QUESTION_TYPES),
+        Column.text("question_type", "Type of the question.", QUESTION_TYPES),
         Column.text(
             "content_key",
             "Hash of type, stem, material and options in normal form; equal questions share it.",

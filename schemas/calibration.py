@@ -17,7 +17,7 @@ CALIBRATION_OCCASION = replace(
 )
 WORDING = replace(columns.PROMPT_VERSION, about="Version of the judge's prompt, without its language.")
 _ROUND = Column.number("round", "Round, from 1.")
-_DISCIPLINE = Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES)
+_DISCIPLINE = Column.text("discipline", "Discipline of the question.", DISCIPLINES)
 _FAMILY = Column("family", "text", "Series of the candidate; null where none is registered.")
 _OPTION = Column(
     "option_place",
@@ -125,12 +125,10 @@ CALIBRATION_PAIRS = Table(
             low=0,
             high=3,
         ),
-        Column(
+        Column.text(
             "rule",
-            "text",
             "What settled the consensus: more than half of the raters, their median rounded down, or an adjudicator.",
-            required=True,
-            allowed=("majority", "median", "adjudicated"),
+            ("majority", "median", "adjudicated"),
         ),
         Column(
             "rater_count", "int", "Raters of the response, the adjudicator included.", required=True, low=2
@@ -147,12 +145,8 @@ CALIBRATION_PAIRS = Table(
         columns.PROMPT_STYLE,
         _LENGTH,
         _OPTION,
-        Column(
-            "length_group",
-            "text",
-            "Third of the sample by length of the response.",
-            required=True,
-            allowed=("short", "medium", "long"),
+        Column.text(
+            "length_group", "Third of the sample by length of the response.", ("short", "medium", "long")
         ),
         columns.IS_SIMULATED,
     ),
@@ -169,9 +163,7 @@ CALIBRATION_GROUPS = Table(
         WORDING,
         CALIBRATION_OCCASION,
         Column.count("round", "Round, from 1; 0 for all rounds of the occasion."),
-        Column(
-            "group_kind", "text", "What the responses have in common.", required=True, allowed=GROUP_KINDS
-        ),
+        Column.text("group_kind", "What the responses have in common.", GROUP_KINDS),
         Column.text(
             "group_name",
             "Which one: a discipline, candidate, family, style, third by length, place of the option; `own` or `other` family; `all`.",
@@ -227,13 +219,11 @@ CORRECTED_SCORES = Table(
         columns.MONTH,
         columns.PROMPT_STYLE,
         columns.MODEL,
-        Column(
+        Column.text(
             "estimator",
-            "text",
             "`prediction_powered`: the candidate's own ratings correct the judge; `family_effects`: those of all "
             "candidates, by the judge's score, by whether they are of its family, and most of all those of the candidate's family.",
-            required=True,
-            allowed=("prediction_powered", "family_effects"),
+            ("prediction_powered", "family_effects"),
         ),
         Column.text("ratings_hash", "Hash of the rated responses that it rests on."),
         columns.JUDGE,

@@ -24,10 +24,8 @@ BATCH_ID = Column.text("batch_id", "The review batch.")
 
 QUESTION_UUID = Column.uuid("question_uuid", "The question.")
 LINEAGE_UUID = Column.uuid("lineage_uuid", "Its lineage.")
-STRATUM = Column("discipline", "text", "Stratum.", required=True, allowed=DISCIPLINES)
-PROMPT_STYLE = Column(
-    "prompt_style", "text", "How the question was put.", required=True, allowed=PROMPT_STYLES
-)
+STRATUM = Column.text("discipline", "Stratum.", DISCIPLINES)
+PROMPT_STYLE = Column.text("prompt_style", "How the question was put.", PROMPT_STYLES)
 REPEAT = Column.number("repeat", "Independent repeat, from 1.")
 
 # --- who ------------------------------------------------------------------------------------------------------
@@ -44,9 +42,7 @@ PROMPT_VERSION = Column.text(
 )
 OCCASION = Column.text("occasion", "Why or when it was asked.")
 RAW = Column("raw", "text", "What the model returned, as it came; null where nothing was asked.")
-PARSE_STATUS = Column(
-    "parse_status", "text", "Whether it could be read.", required=True, allowed=PARSE_STATUSES
-)
+PARSE_STATUS = Column.text("parse_status", "Whether it could be read.", PARSE_STATUSES)
 CALL_KEY = Column.text("call_key", "Hash of the canonical request.")
 INPUT_TOKENS = Column("input_tokens", "int", "Tokens sent.", low=0)
 OUTPUT_TOKENS = Column("output_tokens", "int", "Tokens returned.", low=0)

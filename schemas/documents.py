@@ -41,7 +41,7 @@ DOCUMENTS = Table(
         Column("discipline", "text", "Discipline of the whole paper, if one was found.", allowed=DISCIPLINES),
         Column("sub_discipline", "text", "Sub-discipline of the whole paper, if one was found."),
         Column("source_kind", "text", "Kind of exam.", allowed=SOURCE_KINDS),
-        Column("status", "text", "What came of reading it.", required=True, allowed=DOCUMENT_STATUSES),
+        Column.text("status", "What came of reading it.", DOCUMENT_STATUSES),
         Column(
             "error",
             "text",

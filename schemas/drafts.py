@@ -21,16 +21,14 @@ VARIANT_BATCHES = Table(
     own_columns=(
         _BATCH,
         Column.text("batch_id", "The review batch of their parents."),
-        Column("method", "text", "How they were made.", required=True, allowed=VARIANT_METHODS),
+        Column.text("method", "How they were made.", VARIANT_METHODS),
         Column.text("generator", "The model that wrote them."),
         Column.text("prompt_version", "Version of the prompt."),
         Column.flag("is_simulated", "Whether the generator is a simulation."),
-        Column(
+        Column.text(
             "status",
-            "text",
             "Held back until its sample is reviewed; then released, or refused as a whole.",
-            required=True,
-            allowed=DRAFT_STATUSES,
+            DRAFT_STATUSES,
         ),
         Column.count("parent_count", "Options, materials or questions written about."),
         Column.count("variant_count", "Variants that kept all rules."),

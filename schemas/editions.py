@@ -18,12 +18,10 @@ ALL_DISCIPLINES = "all"
 TEXT_ONLY, PICTURES, ALT_TEXT = "text_only", "pictures", "alt_text"
 
 EDITION_ID = Column.text("edition_id", "The edition: run and revision, as in 2026-12/1.")
-DISCIPLINE_OR_ALL = Column(
+DISCIPLINE_OR_ALL = Column.text(
     "discipline",
-    "text",
     "The discipline; `all` for all of them in their fixed weights.",
-    required=True,
-    allowed=(*DISCIPLINES, ALL_DISCIPLINES),
+    (*DISCIPLINES, ALL_DISCIPLINES),
 )
 
 
@@ -160,12 +158,10 @@ EDITION_GRADES = Table(
     stage="publish",
     own_columns=(
         EDITION_ID,
-        Column(
+        Column.text(
             "grade",
-            "text",
             "How it is attested, as its operator states it by the heads that witnesses were given; `proctor exam verify --head` finds it.",
-            required=True,
-            allowed=GRADES,
+            GRADES,
         ),
         _count("witness_count", "Witnesses that were given a head that covers it."),
         Column(
@@ -345,13 +341,11 @@ EDITION_SERIES = Table(
         columns.MODEL,
         columns.ORGANISATION,
         columns.PROMPT_STYLE,
-        Column(
+        Column.text(
             "series",
-            "text",
             "What is counted: `text_only`: questions without pictures, of every candidate; `pictures`: all questions, of a candidate that saw "
             "the pictures; `alt_text`: all questions, of one that was told in words what they show. One that did both has the first alone.",
-            required=True,
-            allowed=(TEXT_ONLY, PICTURES, ALT_TEXT),
+            (TEXT_ONLY, PICTURES, ALT_TEXT),
         ),
         DISCIPLINE_OR_ALL,
         _count("question_count", "Questions counted over the repeats."),
@@ -625,12 +619,10 @@ EDITION_STANDINGS = Table(
         _score("standing_low", "Lower end of its 95% interval."),
         _score("standing_high", "Upper end of it."),
         Column("rank", "int", "Place by standing_score among all.", low=1),
-        Column(
+        Column.text(
             "comparability",
-            "text",
             "How it compares with this edition: sat in it; sat the same questions as the reference; linked by anchors; or not at all.",
-            required=True,
-            allowed=("same_edition", "same_reference", "anchors", "none"),
+            ("same_edition", "same_reference", "anchors", "none"),
         ),
         columns.IS_SIMULATED,
     ),

@@ -14,13 +14,7 @@ IMPORTED_MARKS = Table(
     stage="import",
     own_columns=(
         Column.text("import_id", "SHA-256 of the file, shortened, and the benchmark."),
-        Column(
-            "import_kind",
-            "text",
-            "What was imported, or the tool that wrote it.",
-            required=True,
-            allowed=IMPORT_KINDS,
-        ),
+        Column.text("import_kind", "What was imported, or the tool that wrote it.", IMPORT_KINDS),
         Column.text("file_name", "Name of the file."),
         Column.number("row_number", "Number of the mark in the file, from 1."),
         Column.text("benchmark", "What the responses answer."),

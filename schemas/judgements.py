@@ -89,13 +89,11 @@ JUDGE_CONTROLS = Table(
             about="Version of the wording that was asked with and its language, as for responses.",
         ),
         replace(columns.QUESTION_UUID, about="The question that it was given to, one of the run's own."),
-        Column(
+        Column.text(
             "kind",
-            "text",
             "What it says: `reference`: the reference answer; `wrong_option`: an option that the key says is wrong, well explained; "
             "`nonsense`: words without meaning; `other`: the reference answer of another question; `echo`: the question; `empty`: nothing.",
-            required=True,
-            allowed=CONTROL_KINDS,
+            CONTROL_KINDS,
         ),
         Column(
             "other_question_uuid", "text", "The question that it answers, for the kind `other`; else null."
@@ -103,7 +101,7 @@ JUDGE_CONTROLS = Table(
         Column.text(
             "cluster", "What the question shares with others: the text that it asks about, or its lineage."
         ),
-        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        Column.text("discipline", "Discipline of the question.", DISCIPLINES),
         Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
         columns.RAW,
@@ -129,7 +127,7 @@ HUMAN_RATINGS = Table(
         columns.SEQ,
         Column.text("rater", "The rater's user id."),
         Column.number("round", "Calibration round, from 1."),
-        Column("scale", "text", "Scale of the value.", required=True, allowed=("stars_0_3", "score_0_1")),
+        Column.text("scale", "Scale of the value.", ("stars_0_3", "score_0_1")),
         Column("value", "float", "The rating.", required=True, low=0, high=3),
         Column.moment("rated_at", "When it was given."),
         Column(
@@ -152,9 +150,7 @@ CALIBRATION = Table(
         columns.MODEL,
         replace(columns.OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."),
         Column.number("round", "Round, from 1."),
-        Column(
-            "weighting", "text", "Weighting of kappa.", required=True, allowed=("none", "linear", "quadratic")
-        ),
+        Column.text("weighting", "Weighting of kappa.", ("none", "linear", "quadratic")),
         Column(
             "kappa",
             "float",
@@ -207,7 +203,7 @@ ERROR_SAMPLES = Table(
         columns.QUESTION_UUID,
         columns.MODEL,
         columns.PROMPT_STYLE,
-        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        Column.text("discipline", "Discipline of the question.", DISCIPLINES),
         replace(columns.JUDGE, about="The judge whose stars made it a failure."),
         Column("stars", "int", "The judge's stars.", required=True, low=0, high=1),
         Column.number("failed_count", "Failed responses of the candidate in the run."),

@@ -114,13 +114,11 @@ JURY_SCORES = Table(
         MONTH,
         PROMPT_STYLE,
         MODEL,
-        Column(
+        Column.text(
             "estimator",
-            "text",
             "`jury`: what the judges make of the responses together, with what people rated; `prediction_powered`: the same, corrected by "
             "the candidate's own ratings, which hold where judges err alike.",
-            required=True,
-            allowed=("jury", "prediction_powered"),
+            ("jury", "prediction_powered"),
         ),
         _VOTES_HASH,
         _SCORE,
@@ -148,7 +146,7 @@ JURY_STARS = Table(
         SEQ,
         MODEL,
         PROMPT_STYLE,
-        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        Column.text("discipline", "Discipline of the question.", DISCIPLINES),
         _VOTES_HASH,
         Column("jury_stars", "float", "Mean of the stars that it may deserve.", required=True, low=0, high=3),
         *(
@@ -173,13 +171,11 @@ JUDGE_STYLE_EFFECTS = Table(
         JUDGE,
         WORDING,
         CALIBRATION_OCCASION,
-        Column(
+        Column.text(
             "feature",
-            "text",
             "`length`: binary logarithm of the characters, so that one more is twice as long; `lists`, `headings`, `bold`: binary logarithm of 1 and the "
             "number of list items, headings, bold passages; `chinese`: 1 for a reply in Chinese, else 0.",
-            required=True,
-            allowed=STYLE_FEATURES,
+            STYLE_FEATURES,
         ),
         Column.number("pair_count", "Responses rated by people and judge."),
         Column.number("cluster_count", "Questions, or passages, that they answer: what the errors rest on."),

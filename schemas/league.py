@@ -12,12 +12,10 @@ _LEAGUE = Column.text("league_id", "The league.")
 _DOMAIN = Column.text("domain", "Domain whose rules apply.")
 _RUN = Column.number("league_run", "Independent run, from 1.")
 _ROUND = Column.number("round", "Round, from 1: the turn of one asker in a domain and run.")
-_RUN_TYPE = Column(
+_RUN_TYPE = Column.text(
     "run_type",
-    "text",
     "`full`, or `without_reference`: the same questions and answers, judged again without the reference answer.",
-    required=True,
-    allowed=LEAGUE_RUN_TYPES,
+    LEAGUE_RUN_TYPES,
 )
 _QUESTION = Column.text("league_question_id", "The question.")
 _OCCASION = replace(
@@ -41,8 +39,7 @@ _DECIDED_AT = Column.moment("decided_at", "When the decision was read in.")
 LEAGUES = Table(
     "leagues", "One row per league, as it was claimed; it never changes.", ("league_id",), "a league", "league",
     (_LEAGUE,
-     Column("origin", "text", "Whether it was played here, or its scores were imported.", required=True,
-            allowed=("played", "imported")),
+     Column.text("origin", "Whether it was played here, or its scores were imported.", ("played", "imported")),
      Column("domains", "texts", "Its domains.", required=True),
      Column("domain_hashes", "texts", "Hash of each domain's rules and prompts, in the same order; null for imported scores."),
      Column("run_count", "int", "Independent runs; null where an imported file does not say.", low=1),
@@ -62,8 +59,7 @@ LEAGUE_CANDIDATES = Table(
      columns.MODEL,
      replace(columns.ORGANISATION, about="Who owns it; null where it is not known.", required=False),
      Column("family", "text", "Its series, else its organisation; null where neither is known."),
-     Column("joined", "text", "`member` from the beginning, or `entrant` by matches.", required=True,
-            allowed=("member", "entrant")),
+     Column.text("joined", "`member` from the beginning, or `entrant` by matches.", ("member", "entrant")),
      columns.IS_SIMULATED),
 )  # fmt: skip
 

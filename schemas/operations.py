@@ -78,7 +78,7 @@ LLM_CALLS = Table(
         Column.text("purpose", "What it was for."),
         replace(columns.RUN_ID, about="The run it belongs to; null outside of one.", required=False),
         Column.text("model", "Model called."),
-        Column("status", "text", "Outcome.", required=True, allowed=("started", "done", "failed")),
+        Column.text("status", "Outcome.", ("started", "done", "failed")),
         columns.ATTEMPTS,
         columns.INPUT_TOKENS,
         columns.OUTPUT_TOKENS,

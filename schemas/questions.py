@@ -23,11 +23,11 @@ IDENTITY = (
 )
 
 CONTENT = (
-    Column("question_type", "text", "Type of the question.", required=True, allowed=QUESTION_TYPES),
+    Column.text("question_type", "Type of the question.", QUESTION_TYPES),
     Column("discipline", "text", "Primary discipline; null until known.", allowed=DISCIPLINES),
     Column("sub_discipline", "text", "Sub-discipline; null where unknown."),
     Column("source_kind", "text", "Kind of exam it comes from.", allowed=SOURCE_KINDS),
-    Column("language", "text", "Language of the question.", required=True, allowed=LANGUAGES),
+    Column.text("language", "Language of the question.", LANGUAGES),
     Column.text("stem", "The asking text."),
     Column("material", "text", "Text that the question is about, shared by sibling questions."),
     Column("options", "options", "Offered answers with their labels; empty for other types."),
@@ -60,12 +60,10 @@ PICTURES = Table(
         Column.number("size_bytes", "Size of its bytes."),
         Column.number("width", "Pixels across."),
         Column.number("height", "Pixels down."),
-        Column(
+        Column.text(
             "picture_kind",
-            "text",
             "`image`: taken out of the file as a picture; `formula`: the picture of a formula; `page`: cut out of a page.",
-            required=True,
-            allowed=PICTURE_KINDS,
+            PICTURE_KINDS,
         ),
         Column("alt_text", "text", "What its author says that it shows; null where nothing is said."),
         Column.text(
@@ -105,12 +103,6 @@ QUESTIONS = Table(
         Column("text_end", "int", "Offset just after its last character.", low=0),
         Column.share("parse_confidence", "How sure the splitter is."),
         Column("parse_notes", "texts", "Named reasons that lower the confidence."),
-        Column(
-            "status",
-            "text",
-            "Whether it needs special care in review.",
-            required=True,
-            allowed=QUESTION_STATUSES,
-        ),
+        Column.text("status", "Whether it needs special care in review.", QUESTION_STATUSES),
     ),
 )

@@ -32,13 +32,7 @@ REVIEW_ASSIGNMENTS = Table(
     own_columns=(
         *_WHO,
         Column("discipline", "text", "Discipline by which it was assigned."),
-        Column(
-            "role",
-            "text",
-            "First reviewers, or the adjudicator.",
-            required=True,
-            allowed=("reviewer", "adjudicator"),
-        ),
+        Column.text("role", "First reviewers, or the adjudicator.", ("reviewer", "adjudicator")),
         Column.moment("assigned_at", "When it was assigned."),
         Column.moment("due_at", "When the decision is due."),
     ),
@@ -52,11 +46,11 @@ REVIEWS = Table(
     stage="review",
     own_columns=(
         *_WHO,
-        Column("decision", "text", "What the annotator decided.", required=True, allowed=DECISIONS),
+        Column.text("decision", "What the annotator decided.", DECISIONS),
         Column("reject_reason", "text", "Why it was rejected.", allowed=REJECT_REASONS),
         Column("comment", "text", "The annotator's remark."),
         Column("edited_fields", "text", "Corrected fields as JSON; null unless the decision is edit."),
-        Column("channel", "text", "How the decision came in.", required=True, allowed=REVIEW_CHANNELS),
+        Column.text("channel", "How the decision came in.", REVIEW_CHANNELS),
         Column.moment("decided_at", "When it was given."),
         Column(
             "guideline_version",
@@ -97,9 +91,7 @@ REVIEW_DECISIONS = Table(
         Column.number("revision", "Revision that the decision made current."),
         LINEAGE_UUID,
         Column("document_id", "text", "Document it came from; null for an LLM-made variant."),
-        Column(
-            "outcome", "text", "Passed, refused, or left out as undecided.", required=True, allowed=OUTCOMES
-        ),
+        Column.text("outcome", "Passed, refused, or left out as undecided.", OUTCOMES),
         Column("reject_reason", "text", "Most frequent reason given.", allowed=REJECT_REASONS),
         Column.count("accept_count", "Accepts and edits."),
         Column.count("reject_count", "Rejects."),
@@ -121,14 +113,12 @@ GOLD_REVIEWS = Table(
         Column.uuid("question_uuid", "The question as it was shown."),
         Column.text("annotator", "The annotator's user id."),
         Column("discipline", "text", "Discipline of the question."),
-        Column(
+        Column.text(
             "kind",
-            "text",
             "Accepted or rejected by an earlier batch, or accepted and its key made wrong on purpose.",
-            required=True,
-            allowed=GOLD_KINDS,
+            GOLD_KINDS,
         ),
-        Column("expected", "text", "The known decision.", required=True, allowed=("accept", "reject")),
+        Column.text("expected", "The known decision.", ("accept", "reject")),
         Column.uuid("source_uuid", "The settled question it was made from."),
         Column.text("source_batch", "The review batch that settled that question."),
         Column("decision", "text", "What the annotator decided; null for nothing.", allowed=DECISIONS),

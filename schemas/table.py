@@ -59,9 +59,9 @@ class Column:
     # The kinds of which most columns are. None of them is ever null.
 
     @classmethod
-    def text(cls, name: str, about: str) -> Column:
-        """Any text."""
-        return cls(name, "text", about, required=True)
+    def text(cls, name: str, about: str, allowed: tuple[str, ...] | None = None) -> Column:
+        """Any text, or one of those that are allowed."""
+        return cls(name, "text", about, required=True, allowed=allowed)
 
     @classmethod
     def uuid(cls, name: str, about: str) -> Column:
