@@ -11,10 +11,6 @@ from schemas import columns
 from schemas.table import Column, Table
 
 
-def _count(name: str, about: str) -> Column:
-    return Column.count(name, about)
-
-
 def _closed(analysis: str, grain: str, key: tuple[str, ...], columns: tuple[Column, ...]) -> Table:
     return Table(
         name=f"closed_{analysis}",
@@ -56,11 +52,11 @@ CLOSED_SESSIONS_LEFT_OUT = _closed(
         columns.MODEL,
         columns.PROMPT_STYLE,
         columns.REPEAT,
-        _count("question_count", "Questions allocated (N of S)."),
-        _count("scored_count", "Those with stars."),
-        _count("unanswered_count", "Those that nobody answered."),
-        _count("unjudged_count", "Those that nobody judged."),
-        _count("unparsed_count", "Those of which no judgement could be read."),
+        Column.count("question_count", "Questions allocated (N of S)."),
+        Column.count("scored_count", "Those with stars."),
+        Column.count("unanswered_count", "Those that nobody answered."),
+        Column.count("unjudged_count", "Those that nobody judged."),
+        Column.count("unparsed_count", "Those of which no judgement could be read."),
         Column(
             "unparsed_rate", "float", "Share of the candidate's answers of which none could be read.", low=0
         ),
@@ -106,7 +102,7 @@ CLOSED_UNPARSED_JUDGEMENTS = _closed(
         columns.JUDGE,
         columns.PROMPT_VERSION,
         Column.flag("is_published", "Whether it is the primary judge's."),
-        _count("attempt", "Attempts until it was given up."),
+        Column.count("attempt", "Attempts until it was given up."),
         _JUDGED_AT,
     ),
 )
@@ -119,7 +115,7 @@ CLOSED_JUDGE_AGREEMENT = _closed(
         columns.MONTH,
         _JUDGE_A,
         _JUDGE_B,
-        _count("pair_count", "Responses that both judged."),
+        Column.count("pair_count", "Responses that both judged."),
         Column("agreement_rate", "float", "Share with the same stars.", low=0, high=1),
         Column("kappa", "float", "Cohen's kappa; null where chance agreement is complete.", high=1),
         Column("mean_stars_a", "float", "Mean stars of judge_a.", low=0, high=3),
@@ -137,8 +133,8 @@ CLOSED_JUDGE_MEANS = _closed(
         columns.JUDGE,
         columns.MODEL,
         Column("mean_stars", "float", "Mean stars; null where nothing could be read.", low=0, high=3),
-        _count("judged_count", "Responses with stars."),
-        _count("unparsed_count", "Responses whose judgement could not be read."),
+        Column.count("judged_count", "Responses with stars."),
+        Column.count("unparsed_count", "Responses whose judgement could not be read."),
         columns.IS_SIMULATED,
         Column("mean_gap", "float", "Distance to the mean of all judges.", low=-3, high=3),
     ),

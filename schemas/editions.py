@@ -34,10 +34,6 @@ def _score(name: str, about: str, *, high: float | None = 100) -> Column:
     return Column(name, "float", about, low=0, high=high)
 
 
-def _count(name: str, about: str) -> Column:
-    return Column.count(name, about)
-
-
 EDITIONS = Table(
     name="editions",
     grain="One row per edition: one publication of one run.",
@@ -128,8 +124,8 @@ EDITIONS = Table(
         ),
         Column("disciplines", "texts", "The disciplines of S.", required=True),
         Column.text("weights", "Their fixed weights in S, as a JSON object."),
-        _count("candidate_count", "Candidates with a score under any prompt style."),
-        _count(
+        Column.count("candidate_count", "Candidates with a score under any prompt style."),
+        Column.count(
             "unparsed_count", "Answers that no judge and no person could be got to judge; they earn nothing."
         ),
         Column("overridden_gates", "texts", "Gates that were shut and overridden."),
@@ -163,7 +159,7 @@ EDITION_GRADES = Table(
             "How it is attested, as its operator states it by the heads that witnesses were given; `proctor exam verify --head` finds it.",
             GRADES,
         ),
-        _count("witness_count", "Witnesses that were given a head that covers it."),
+        Column.count("witness_count", "Witnesses that were given a head that covers it."),
         Column(
             "beacon",
             "text",
@@ -197,13 +193,13 @@ EDITION_SESSIONS = Table(
             "is_complete", "Whether it was closed and wholly judged; no other session enters a score."
         ),
         Column.count("question_count", "Questions allocated (N of S)."),
-        _count("scored_count", "Questions with stars, the unanswered ones included, which have 0."),
-        _count("unanswered_count", "Questions without an answer: 0 stars."),
-        _count("unparsed_count", "Answers whose judgement could not be read by anybody."),
-        _count("unjudged_count", "Answers that nobody has judged."),
-        _count("star_count", "Stars."),
+        Column.count("scored_count", "Questions with stars, the unanswered ones included, which have 0."),
+        Column.count("unanswered_count", "Questions without an answer: 0 stars."),
+        Column.count("unparsed_count", "Answers whose judgement could not be read by anybody."),
+        Column.count("unjudged_count", "Answers that nobody has judged."),
+        Column.count("star_count", "Stars."),
         _score("score", "S of this session alone, 0 to 100; null unless it is complete."),
-        _count("pair_count", "Questions that it was judged on and the reference has stars for."),
+        Column.count("pair_count", "Questions that it was judged on and the reference has stars for."),
         Column("pair_stars", "float", "Its stars on those.", low=0),
         Column("reference_pair_stars", "float", "The reference's stars on those.", low=0),
         columns.IS_SIMULATED,
@@ -230,10 +226,10 @@ EDITION_STARS = Table(
         PASSAGE,
         columns.STRATUM,
         *(
-            _count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
+            Column.count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
             for stars in range(4)
         ),
-        _count("unparsed_count", "Repeats whose judgement could not be read; they earn nothing."),
+        Column.count("unparsed_count", "Repeats whose judgement could not be read; they earn nothing."),
         columns.IS_SIMULATED,
     ),
 )
@@ -255,12 +251,12 @@ EDITION_SCORES = Table(
         columns.PROMPT_STYLE,
         DISCIPLINE_OR_ALL,
         Column.flag("is_reference", "Whether it is the reference candidate."),
-        _count("repeat_count", "Repeats."),
-        _count("question_count", "Questions allocated over the repeats (N)."),
-        _count("item_count", "Different questions: what the standard error rests on."),
-        _count("scored_count", "Questions with stars, the unanswered ones included."),
-        _count("unanswered_count", "Questions without an answer: 0 stars."),
-        _count("unparsed_count", "Answers whose judgement could not be read; they earn nothing."),
+        Column.count("repeat_count", "Repeats."),
+        Column.count("question_count", "Questions allocated over the repeats (N)."),
+        Column.count("item_count", "Different questions: what the standard error rests on."),
+        Column.count("scored_count", "Questions with stars, the unanswered ones included."),
+        Column.count("unanswered_count", "Questions without an answer: 0 stars."),
+        Column.count("unparsed_count", "Answers whose judgement could not be read; they earn nothing."),
         _score(
             "score", "S: 0 to 100, mean of the repeats; null where a discipline that has weight is missing."
         ),
@@ -277,7 +273,7 @@ EDITION_SCORES = Table(
         _score("relative_se", "Standard error of R.", high=None),
         _score("relative_low", "Lower end of the 95% interval of R.", high=None),
         _score("relative_high", "Upper end of it.", high=None),
-        _count("pair_count", "Questions that R rests on, repeats counted."),
+        Column.count("pair_count", "Questions that R rests on, repeats counted."),
         Column(
             "rank", "int", "Place by S within edition, style and is_simulated; equal scores share it.", low=1
         ),
@@ -348,8 +344,8 @@ EDITION_SERIES = Table(
             (TEXT_ONLY, PICTURES, ALT_TEXT),
         ),
         DISCIPLINE_OR_ALL,
-        _count("question_count", "Questions counted over the repeats."),
-        _count("picture_count", "Of these, those with pictures."),
+        Column.count("question_count", "Questions counted over the repeats."),
+        Column.count("picture_count", "Of these, those with pictures."),
         _score("score", "S of these questions; null where a discipline that has weight is missing."),
         _score("score_se", "Standard error of S from the drawing of the questions."),
         _score("score_low", "Lower end of the 95% interval of S."),
@@ -364,7 +360,7 @@ EDITION_SERIES = Table(
         Column("rank", "int", "Place by S within edition, style and series.", low=1),
         Column("rank_low", "int", "Best place that the data do not rule out.", low=1),
         Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
-        _count("pair_count", "Questions that R rests on, repeats counted."),
+        Column.count("pair_count", "Questions that R rests on, repeats counted."),
         columns.IS_SIMULATED,
     ),
 )
@@ -384,7 +380,7 @@ EDITION_PAIRS = Table(
         DISCIPLINE_OR_ALL,
         Column.text("model_a", "First candidate."),
         Column.text("model_b", "Second candidate."),
-        _count("pair_count", "Questions that both have stars for."),
+        Column.count("pair_count", "Questions that both have stars for."),
         Column.flag("is_paired", "Whether the difference is taken on those; else between the two scores."),
         Column(
             "difference",
@@ -418,9 +414,9 @@ EDITION_PAIRS = Table(
         Column(
             "is_distinguishable", "bool", "Whether p_together, or p_holm where there is none, is at most 5%."
         ),
-        _count("win_a_count", "Common questions on which the first has more stars, repeats averaged."),
-        _count("win_b_count", "Common questions on which the second has more."),
-        _count("tie_count", "Common questions on which they have equally many."),
+        Column.count("win_a_count", "Common questions on which the first has more stars, repeats averaged."),
+        Column.count("win_b_count", "Common questions on which the second has more."),
+        Column.count("tie_count", "Common questions on which they have equally many."),
         Column(
             "stars_a",
             "float",
@@ -473,7 +469,7 @@ IMPROVEMENTS = Table(
             "float",
             "Equated score of the last edition less that of the first; null where either is not equated.",
         ),
-        _count("month_count", "Months of the stretch in which it was published."),
+        Column.count("month_count", "Months of the stretch in which it was published."),
         columns.IS_SIMULATED,
     ),
 )
@@ -493,7 +489,7 @@ EDITION_ITEMS = Table(
         columns.LINEAGE_UUID,
         columns.STRATUM,
         Column.text("first_month", "Month in which it was first asked."),
-        _count("answer_count", "Answers behind it."),
+        Column.count("answer_count", "Answers behind it."),
         Column("discrimination", "float", "How sharply it separates: a of the model.", required=True),
         Column("discrimination_se", "float", "Its standard error."),
         Column("difficulty", "float", "How hard it is, in logits: b of the model.", required=True),
@@ -542,9 +538,9 @@ EDITION_FITS = Table(
         EDITION_ID,
         columns.MONTH,
         columns.STRATUM,
-        _count("entry_count", "Sittings of candidates in the fit."),
-        _count("question_count", "Questions in it."),
-        _count("answer_count", "Answers in it, repeats of one counted once."),
+        Column.count("entry_count", "Sittings of candidates in the fit."),
+        Column.count("question_count", "Questions in it."),
+        Column.count("answer_count", "Answers in it, repeats of one counted once."),
         *(
             Column(
                 f"threshold_{stars}",
@@ -557,7 +553,7 @@ EDITION_FITS = Table(
         Column("difficulty_sd", "float", "Standard deviation of difficulties about their season.", low=0),
         Column("discrimination_mean", "float", "Mean of log discrimination."),
         Column("discrimination_sd", "float", "Its standard deviation.", low=0),
-        _count("round_count", "Rounds of the fit."),
+        Column.count("round_count", "Rounds of the fit."),
         Column.flag("is_converged", "Whether the fit came to one result; else nothing is equated."),
         Column(
             "method",

@@ -29,10 +29,6 @@ _CORRELATION = replace(
 )
 
 
-def _count(name: str, about: str) -> Column:
-    return Column.count(name, about)
-
-
 def _share(name: str, about: str) -> Column:
     return Column(name, "float", about, low=0, high=1.0001)
 
@@ -74,16 +70,16 @@ LEAGUE_SCORES = Table(
      Column("score_high", "float", "Upper end of the same."),
      Column("answer_low", "float", "Lower end of its 95% bootstrap interval over answers: scores of one answer are not independent."),
      Column("answer_high", "float", "Upper end of the same."),
-     _count("score_count", "Scores of its answers."),
-     _count("answer_count", "Answers that were scored."),
-     _count("void_count", "Scores that were asked for and could not be read; they are in no mean."),
+     Column.count("score_count", "Scores of its answers."),
+     Column.count("answer_count", "Answers that were scored."),
+     Column.count("void_count", "Scores that were asked for and could not be read; they are in no mean."),
      Column("run_count", "int", "Independent runs; null where the file does not say.", low=1),
      Column("run_sd", "float", "Standard deviation of its score over independent runs (n - 1); null for one run.", low=0),
      Column("run_sd_100", "float", "The same on a scale of 100 points.", low=0),
      Column("setting_score", "float", "Mean of what others got on its questions: lower is harder; null for Borda points, which are the same for every question, and where nobody knows who asked."),
      Column("setting_low", "float", "Lower end of its 95% bootstrap interval over questions; null for one question."),
      Column("setting_high", "float", "Upper end of the same."),
-     _count("question_count", "Questions that it set and others were scored on."),
+     Column.count("question_count", "Questions that it set and others were scored on."),
      Column("most_points", "float", "Highest score that could be had.", required=True, low=0),
      _RESAMPLES,
      _SEED,
@@ -133,8 +129,8 @@ LEAGUE_FAMILY_BIAS = Table(
      Column("t", "float", "Welch's t."),
      Column("degrees", "float", "Its degrees of freedom.", low=0),
      _share("p_value", "Two-sided, of no difference; for this family alone."),
-     _count("in_count", "Observations in the family."),
-     _count("out_count", "Observations outside."),
+     Column.count("in_count", "Observations in the family."),
+     Column.count("out_count", "Observations outside."),
      *_MARKS),
 )  # fmt: skip
 
@@ -166,7 +162,7 @@ LEAGUE_CORRELATIONS = Table(
      replace(_CORRELATION, name="correlation_low", about="Lower end of its 95% interval; null for fewer than four candidates."),
      replace(_CORRELATION, name="correlation_high", about="Upper end of the same."),
      _share("p_value", "Two-sided, of none."),
-     _count("candidate_count", "Candidates in both."),
+     Column.count("candidate_count", "Candidates in both."),
      *_MARKS),
 )  # fmt: skip
 
@@ -183,7 +179,7 @@ LEAGUE_REPLAYS = Table(
      Column("spearman_low", "float", "2.5% of the samples lie below.", required=True, low=-1, high=1.0001),
      Column("spearman_high", "float", "2.5% of the samples lie above.", required=True, low=-1, high=1.0001),
      replace(_share("same_order_rate", "Share of the samples with exactly the order by score."), required=True),
-     _count("candidate_count", "Candidates that are rated."),
+     Column.count("candidate_count", "Candidates that are rated."),
      _SEED,
      *_MARKS),
 )  # fmt: skip

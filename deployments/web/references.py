@@ -11,8 +11,17 @@ import hashlib
 import hmac
 import uuid
 
+from starlette.requests import Request
+
+from deployments.auth import SignedIn
+
 _ROUNDS = 4
 _HALF_BYTES = 8
+
+
+def refer(request: Request, visitor: SignedIn, batch_id: str, question_uuid: str) -> str:
+    """How an address of this visitor names the question."""
+    return make_reference(request.app.state.key, visitor.user_id, batch_id, question_uuid)
 
 
 def make_reference(key: bytes, annotator: str, batch_id: str, question_uuid: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.review.landing import land_closed_batches, open_waiting_batch, read_review_time
-from tasks.review.sample import open_sample_batch
+from tasks.review.landing import land_closed_batches, open_sample_batch, open_waiting_batch, read_review_time
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED, sign_landings
 from warehouse.lake import open_lake

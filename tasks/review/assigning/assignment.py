@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from schemas.settings import Settings
 from tasks.review.assigning.annotators import Annotator, find_annotators
 from tasks.review.assigning.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
-from tasks.review.batch import Assignment, read_assignments, read_batch
+from tasks.review.batch import read_assignments, read_batch
 from tasks.review.decisions import encode_items
 from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
@@ -293,10 +293,5 @@ def _summarise_existing(
         assignment_count=len(assignments),
         already_assigned_count=question_count,
         due_at=None if name is None else read_batch(connection, name).due_at,
-        loads=_count_loads(assignments),
+        loads=dict(sorted(Counter(one.annotator for one in assignments).items())),
     )
-
-
-def _count_loads(assignments: Iterable[Assignment]) -> dict[str, int]:
-    """Questions per annotator."""
-    return dict(sorted(Counter(assignment.annotator for assignment in assignments).items()))

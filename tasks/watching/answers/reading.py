@@ -52,7 +52,7 @@ def list_answers(ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str)
     scope = {"run_id": run.run_id, "month": run.month, "model": model}
     if run.is_landed and lake is not None:
         return [
-            _make_line(row, _read_marks(row["marks"]))
+            _make_line(row, tuple(GivenStars(one["judge"], one["stars"]) for one in row["marks"] or ()))
             for row in lake.read("watched_allocations", scope).iter_rows(named=True)
         ]
     marks: dict[Key, list[GivenStars]] = defaultdict(list)
@@ -179,7 +179,3 @@ def _read_question(
         return None
     row = json.loads(found) if isinstance(found, str) else found
     return QuestionContent(BareQuestion.from_row(row), discipline=line.discipline)
-
-
-def _read_marks(rows: list[dict[str, Any]] | None) -> tuple[GivenStars, ...]:
-    return tuple(GivenStars(row["judge"], row["stars"]) for row in rows or ())

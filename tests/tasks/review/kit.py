@@ -9,7 +9,7 @@ from tasks.review.batch import list_batches as list_batches
 from tasks.review.batch import read_batch as read_batch
 from tasks.review.batch import read_decisions as read_decisions
 from tasks.review.landing import land_closed_batches as land_closed_batches
+from tasks.review.landing import open_sample_batch as open_sample_batch
 from tasks.review.overview.progress import read_outcomes as read_outcomes
 from tasks.review.overview.progress import read_progress as read_progress
 from tasks.review.recording.desk import record_submission as record_submission
-from tasks.review.sample import open_sample_batch as open_sample_batch

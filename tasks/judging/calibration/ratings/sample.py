@@ -75,7 +75,8 @@ def draw_calibration(
     pool = lake.read("calibration_pool", {"run_id": request.run_id, "month": month, "judge": key})
     if request.styles:
         pool = pool.filter(pl.col("prompt_style").is_in(list(request.styles)))
-    drawn = draw_rating_sample(pool, size=request.size, seed=_name_draw(request))
+    seed = f"{request.occasion}/{request.round}/{request.run_id}/{request.seed}"
+    drawn = draw_rating_sample(pool, size=request.size, seed=seed)
     frame = assign_raters(drawn, request.raters).with_columns(
         occasion=pl.lit(request.occasion),
         round=pl.lit(request.round, dtype=pl.Int64),
@@ -179,7 +180,3 @@ def _get_standing(standing: pl.DataFrame, request: DrawRequest) -> pl.DataFrame:
             f"{standing['run_id'][0]}. It stays as it is; draw another round with --round {request.round + 1}."
         )
     return standing.sort("session_id", "seq")
-
-
-def _name_draw(request: DrawRequest) -> str:
-    return f"{request.occasion}/{request.round}/{request.run_id}/{request.seed}"
