@@ -25,7 +25,7 @@ def name_picture(folder: Path, sha256: str) -> Path:
 
 
 def tell_pictures(lake: Lake, held: Sequence[Sequence[Mapping[str, Any]] | None]) -> pl.Series | None:
-    """Pictures by question with `alt_text`, what somebody said they show; null where none has any."""
+    """Pictures by question with `alt_text`, what people said they show; null where none has any."""
     import polars as pl
 
     hashes = sorted({one["sha256"] for some in held for one in some or ()})
