@@ -22,5 +22,5 @@ from .store import name_media_type as name_media_type
 # Where the bytes of a picture lie in an archive.
 from .store import name_picture as name_picture
 
-# Pictures by question with `alt_text`, what somebody said they show; null where none has any.
+# Pictures by question with `alt_text`, what people said they show; null where none has any.
 from .store import tell_pictures as tell_pictures
