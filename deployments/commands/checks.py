@@ -36,7 +36,10 @@ def has_published() -> bool:
 
 
 def list_unpublished() -> list[str]:
-    """Judged runs that are not published, oldest first: each month is linked to those before it."""
+    """Judged runs that are not published, the oldest first.
+
+    The order matters because each month is linked to those before it.
+    """
     from warehouse.lake import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:

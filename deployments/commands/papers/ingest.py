@@ -130,7 +130,10 @@ def ingest(
 
 
 def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, Any] | None:
-    """The result where every document has landed: no flow and no server is needed; else null."""
+    """The result where every document has landed already; None otherwise.
+
+    No flow is needed for that, and no Prefect server.
+    """
     settings = load_settings()
     summary = find_nothing_new(settings, [path.resolve() for path in paths], options)
     return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
@@ -143,7 +146,10 @@ def _check_model(name: str) -> None:
 def _check(
     paths: list[Path], options: IngestOptions, assist: str, out: Path | None, *, as_json: bool
 ) -> None:
-    """Write the check page of one paper and print where it is; exit code 1 for an unread paper."""
+    """Write the check page of one paper and print where it is.
+
+    The exit code is 1 when the paper could not be read.
+    """
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
     parsed = parse_document(paths[0], options)
@@ -178,7 +184,10 @@ def _check(
 
 
 def _describe(result: dict[str, Any]) -> list[str]:
-    """The summary for people: files by status, questions by type, problems with reasons."""
+    """The summary for people: files, questions, problems and the next step.
+
+    Files are counted by status and questions by type; problems are listed with their reasons.
+    """
     read = sum(result["documents"].values())
     lines = [f"Documents read: {read}{_list_counts(result['documents'])}"]
     if result["skipped_documents"]:
