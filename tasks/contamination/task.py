@@ -23,10 +23,7 @@ def replay_questions(
     size: int = 1_000,
     columns: dict[str, str] | None = None,
 ) -> dict[str, object]:
-    """Replay questions of these sources (`bank` or files) to these models.
-
-    Each model completes each question three times.
-    """
+    """Replay these sources (`bank` or files) to these models, each question three times."""
     settings = load_settings()
     registry = read_registry(settings.registry_path)
     chosen = [registry.get(name) for name in models]

@@ -1,7 +1,4 @@
-"""Judging as Prefect sees it: read responses → judge → land.
-
-Only ids and counts pass through Prefect.
-"""
+"""Judging as Prefect sees it: read responses → judge → land; only ids and counts pass."""
 
 from __future__ import annotations
 

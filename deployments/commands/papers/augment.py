@@ -120,10 +120,7 @@ def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: flo
 
 
 def _ask(estimate: dict[str, Any], *, yes: bool, as_json: bool) -> None:
-    """Ask before paying for real calls of 1 USD or more, or of an unknown price.
-
-    Where there is no person to ask, a limit is needed.
-    """
+    """Ask before paying 1 USD or more, or an unknown price; without a person a limit is needed."""
     cost = estimate["estimate"]["cost_usd"]
     if yes or estimate["is_free"] or (cost is not None and cost < ASK_FROM_USD):
         return

@@ -1,7 +1,4 @@
-"""Augmentation as Prefect sees it: accepted questions → variants → land.
-
-The variants of a model are held until their sample passes.
-"""
+"""Augmentation as Prefect sees it; a model's variants are held until their sample passes."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ from warehouse.ledger.engine.opening import open_ledger
 def augment_accepted(
     methods: list[str] | None = None, generator: str = "", batch_id: str = ""
 ) -> dict[str, object]:
-    """Make variants by template of accepted questions.
-
-    This is done for every batch (or one) that has none yet.
-    """
+    """Make variants by template of accepted questions, for every batch (or one) without any yet."""
     chosen = select_methods(methods or [], with_model=bool(generator))
     with open_lake(load_settings()) as lake:
         summary = land_variants(lake, [name for name in chosen if name in TEMPLATE_METHODS], batch_id)
@@ -40,10 +34,7 @@ def augment_accepted(
 @hide_content
 @sign_landings
 def settle_variants() -> dict[str, object]:
-    """Release or refuse a model's variants after the review of their sample.
-
-    Those whose sample has passed are released, and those whose sample has not are refused.
-    """
+    """Release a model's variants whose sample has passed its review, and refuse those of others."""
     settings = load_settings()
     with open_lake(settings) as lake:
         summary = settle_variant_batches(lake, settings)
@@ -61,10 +52,7 @@ def settle_variants() -> dict[str, object]:
 def write_variants(
     generator: str, methods: list[str] | None = None, batch_id: str = "", budget_usd: float | None = None
 ) -> dict[str, object]:
-    """Let a model write variants of accepted questions.
-
-    They are held until their sample is reviewed. Without a model, nothing is done.
-    """
+    """Let a model (none: nothing) write variants, held until their sample is reviewed."""
     if not generator:
         return {}
     settings = load_settings()

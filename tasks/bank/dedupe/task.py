@@ -14,10 +14,7 @@ from warehouse.lake import open_lake
 @hide_content
 @sign_landings
 def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:
-    """Publish the next version of the bank without duplicates.
-
-    The same content is the same version.
-    """
+    """Publish the bank's next version without duplicates; the same content is the same version."""
     settings = load_settings()
     with open_lake(settings) as lake, open_cluster(settings):
         build = land_bank(lake, settings, is_rebuilt=is_rebuilt)

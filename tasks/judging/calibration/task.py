@@ -44,9 +44,8 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
 def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
     """Correct the last edition of a run for its judge.
 
-    Without a run, the editions are those of the runs that an occasion drew from (by default the last occasion).
-
-    A run without an edition or without ratings has no corrected scores.
+    Without a run, the editions are those of the runs that an occasion drew from (by default the last
+    occasion). A run without an edition or without ratings has no corrected scores.
     """
     with open_lake(load_settings()) as lake:
         run_ids = [run_id] if run_id else list_runs(lake, occasion or None)
@@ -60,9 +59,7 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
 def watch_anchors(month: str = "") -> dict[str, object]:
     """Let every judge in use judge the anchor set again, once a month.
 
-    An empty month is the present one.
-
-    Without an anchor set nothing is asked.
+    An empty month is the present one. Without an anchor set nothing is asked.
     """
     settings = load_settings()
     chosen = month or datetime.now(UTC).strftime("%Y-%m")

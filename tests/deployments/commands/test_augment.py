@@ -1,4 +1,4 @@
-"""`augment`, `rules` and `export` as they are typed."""
+"""`augment`, `rules` and `export` as typed: a model's variants from command to bank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`proctor review` in process, as a user would run it."""
+"""`proctor review`: assign, export, import, status, agreement, in process and as typed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANNOTATORS = ("chen", "dai", "eva")
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with three annotators and four questions that nobody has read; tests copy it."""
+    """A home of three annotators and four unread questions; a copy for each test."""
     settings = Settings(home=tmp_path_factory.mktemp("template") / "home")
     create_home(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
@@ -195,10 +195,7 @@ def test_a_refused_file_records_nothing_and_the_others_are_recorded(home: Path) 
 
 
 def test_status_shows_who_owes_decisions(home: Path) -> None:
-    assert run("status").stdout.splitlines() == [
-        "There is no review batch.",
-        "Next: proctor review assign",
-    ]
+    assert run("status").stdout.splitlines() == ["There is no review batch.", "Next: proctor review assign"]
     run_json("assign")
     lines = run("status").stdout.splitlines()
     assert lines[0].endswith("4 waiting")

@@ -1,4 +1,4 @@
-"""`proctor stability`: from a published run to what its two analyses say."""
+"""`proctor stability` from a published run to its two analyses, and what cannot be."""
 
 from __future__ import annotations
 
