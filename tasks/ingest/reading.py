@@ -29,6 +29,7 @@ from tasks.ingest.tables.records import split_records
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import find_discipline, name_discipline
+from tasks.running import without_collecting
 
 MAX_TEXT = 20_000_000
 
@@ -55,6 +56,7 @@ def read_document(
     return {"document": document, "text": None, "questions": [], "pictures": []}
 
 
+@without_collecting()
 def read_extraction(
     extraction: Extraction, path: Path, document: dict[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:

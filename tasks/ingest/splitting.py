@@ -56,7 +56,6 @@ from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
-from tasks.running import without_collecting
 
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
@@ -93,22 +92,6 @@ def split_lines(
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
-    with without_collecting():
-        return _split_document(lines, starts, correction, layouts)
-
-
-def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
-    """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
-    return write_key_blocks(write_marks(made.pieces))
-
-
-def _split_document(
-    lines: Sequence[Line],
-    starts: Sequence[int],
-    correction: Correction | None,
-    layouts: Sequence[Correction],
-) -> Split:
     pieces = prepare_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     paper = LinedPaper(
@@ -129,6 +112,12 @@ def _split_document(
             best.drafts = []  # the breach says so
     note_breaches(best.found)
     return _describe(best)
+
+
+def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
+    """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
+    made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
+    return write_key_blocks(write_marks(made.pieces))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -192,11 +181,11 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             paper.repeated,
             {draft.start for draft in first.drafts},
             {stretch.place: stretch.is_question for stretch in headed},
-            list_silent(Reading(first.drafts, paper.pieces)),
+            list_silent(Reading(first.drafts, paper.pieces, found_before=paper.repeated)),
             any(stretch.fine is None for stretch in headed),
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
-        held, passages = list_held(Reading(best.drafts, paper.pieces))
+        held, passages = list_held(Reading(best.drafts, paper.pieces, found_before=paper.repeated))
         running = replace(best.outline, numbers=held, passages=passages, family="held", given=True)
         take([running] if held else ())
     for _ in range(_MOST_REPAIRS):

@@ -33,7 +33,8 @@ _OPTIONS_INLINE = re.compile(r"\bA\s*[.．、)）].+\bB\s*[.．、)）]")
 _ANSWER = re.compile(
     r"\s*[【\[（(]?\s*(?:参考|正确|标准)?(?:答案|答|解析|解|分析|(?i:answers?|ans|solution|key|explanation)\b)\s*[】\])）]?\s*[:：]?"
 )
-_BLANK = re.compile(r"_{3,}|[（(]\s*[)）]|﹍|…{2,}")
+# begins with a sign and looks back at it: a search skips to these
+_BLANK = re.compile(r"[_（(﹍…](?:(?<=_)__|(?<=[（(])\s*[)）]|(?<=﹍)|(?<=…)…)")
 _KEYS = re.compile(r"\s*\d+\s*[-–~]\s*\d+\s*[A-D]")
 _MARKS = re.compile(r"分|points?\b|marks?\b")
 _ENDS = {"?": "?", "？": "?", "。": ".", ".": ".", "．": ".", ":": ":", "：": ":", ";": ";", "；": ";"}

@@ -43,6 +43,8 @@ METADATA = re.compile(
     re.DOTALL,
 )
 _WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+")
+# what is neither a letter nor stands between letters: most texts that are asked hold it
+_NO_KEY = re.compile(r"[^A-Za-z①-⑩甲乙丙丁戊己选项和与\s,，、;；/.。&+|]")
 _CIRCLED = re.compile(r"[①-⑩]+")
 _LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
@@ -82,6 +84,8 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
     """
     folded = text.strip().strip("（()）[]【】")
     if not (folded.isalpha() and folded.isascii()) or folded.casefold() in ("and", "or"):
+        if _NO_KEY.search(folded) is not None:
+            return None
         folded = _WORD_BETWEEN.sub("", folded)
     if not folded.isascii() and _CIRCLED.fullmatch(folded):
         folded = "".join(chr(ord(character) - 0x2460 + 65) for character in folded)
