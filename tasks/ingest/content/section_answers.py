@@ -257,8 +257,9 @@ _KEYED = re.compile(rf"[（(]\s*(?:[A-J]{{1,6}}|{truth_word()}|T|F)\s*[)）]\s*[
 
 
 def _is_lone_key(text: str) -> bool:
-    """Whether a line is one to six letters from A to J and nothing else."""
-    return 0 < len(text) <= 6 and not text.strip("ABCDEFGHIJ")
+    """Whether a line is one to six letters from A to J and nothing else, white space aside."""
+    may_be = text[-1:] in "ABCDEFGHIJ" or text[-1:].isspace()
+    return may_be and 0 < len(key := text.strip()) <= 6 and not key.strip("ABCDEFGHIJ")
 
 
 def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
@@ -272,10 +273,9 @@ def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
         is_keyed = False
         if "(" in text or "（" in text:
             asked += _ANSWER_PLACE.search(text) is not None
-            keyed = _JUDGED if _OFFERED.search(text) else _KEYED
+            keyed = _JUDGED if "B" in text and _OFFERED.search(text) else _KEYED
             is_keyed = keyed.search(text + " \n") is not None
-        if is_keyed or any(_is_lone_key(line.text.strip()) for line in lines[1:]):
-            answered += 1
+        answered += is_keyed or any(map(_is_lone_key, [line.text for line in lines[1:]]))
     return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
 
 

@@ -35,6 +35,9 @@ _ANSWER = re.compile(
 )
 # begins with a sign and looks back at it: a search skips to these
 _BLANK = re.compile(r"[_（(﹍…](?:(?<=_)__|(?<=[（(])\s*[)）]|(?<=﹍)|(?<=…)…)")
+# What these two may begin with, after white space.
+_ANSWER_STARTS = frozenset("【[（(参正标答解分AaSsKkEe\u017f\u212a")
+_OPTION_STARTS = frozenset("（([ABCDEFGHabcdefgh")
 _KEYS = re.compile(r"\s*\d+\s*[-–~]\s*\d+\s*[A-D]")
 _MARKS = re.compile(r"分|points?\b|marks?\b")
 _ENDS = {"?": "?", "？": "?", "。": ".", ".": ".", "．": ".", ":": ":", "：": ":", ";": ";", "；": ";"}
@@ -49,46 +52,63 @@ def describe_lines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
     `starts` are the offsets of `lines` in the raw text.
     """
     own = _describe_each(pieces, lines, starts)
+    # three of four lines look like another one: what they show is put in words once
+    words = {one: (_name_own(one), [_name_shown(one, step_to) for step_to in _STEPS]) for one in set(own)}
+    told = [words[one] for one in own]
     described: list[list[str]] = []
     last = len(own) - 1
-    for index, (style, value, series, step, count, kind, ends, looks) in enumerate(own):
-        features = [
-            f"s{style}",
-            f"v{value}",
-            f"f{series}",
-            f"p{step}",
-            f"n{count}",
-            f"k{kind}",
-            f"e{ends}",
-            f"l{looks}",
-            f"s{style}v{value}p{step}",
-            f"s{style}p{step}f{series}",
-            f"f{series}n{count}p{step}",
-            f"s{style}e{ends}",
-            f"s{style}k{kind}",
-            f"s{style}l{looks}",
-            f"s{style}f{series}n{count}",
-        ]
-        for step_to in (-2, -1, 1, 2, 3):
+    for index, (style, *_, ends, _) in enumerate(own):
+        features = [*told[index][0]]
+        for at, step_to in enumerate(_STEPS):
             place = index + step_to
             if 0 <= place <= last:
-                other = own[place]
-                features += [
-                    f"{step_to}s{other[0]}v{other[1]}",
-                    f"{step_to}p{other[3]}",
-                    f"{step_to}k{other[5]}",
-                    f"{step_to}e{other[6]}",
-                    f"{step_to}l{other[7]}",
-                    f"{step_to}s{other[0]}k{other[5]}s{style}",
-                    f"{step_to}k{other[5]}e{ends}",
-                ]
+                shown, beside, kind = told[place][1][at]
+                features += shown
+                features.append(f"{beside}{style}")
+                features.append(f"{kind}{ends}")
             else:
                 features.append(f"{step_to}none")
         described.append(features)
     return described
 
 
+_STEPS = (-2, -1, 1, 2, 3)
 _Own = tuple[str, str, str, str, str, str, str, str]
+
+
+def _name_own(own: _Own) -> list[str]:
+    """What a line shows, as its own features."""
+    style, value, series, step, count, kind, ends, looks = own
+    return [
+        f"s{style}",
+        f"v{value}",
+        f"f{series}",
+        f"p{step}",
+        f"n{count}",
+        f"k{kind}",
+        f"e{ends}",
+        f"l{looks}",
+        f"s{style}v{value}p{step}",
+        f"s{style}p{step}f{series}",
+        f"f{series}n{count}p{step}",
+        f"s{style}e{ends}",
+        f"s{style}k{kind}",
+        f"s{style}l{looks}",
+        f"s{style}f{series}n{count}",
+    ]
+
+
+def _name_shown(own: _Own, step: int) -> tuple[list[str], str, str]:
+    """What a line shows, as features of the one so many steps before it.
+
+    Two of them are beginnings, which the other line's style and end complete.
+    """
+    style, value, _, goes_on, _, kind, ends, looks = own
+    return (
+        [f"{step}s{style}v{value}", f"{step}p{goes_on}", f"{step}k{kind}", f"{step}e{ends}", f"{step}l{looks}"],
+        f"{step}s{style}k{kind}s",
+        f"{step}k{kind}e",
+    )
 
 
 def _describe_each(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> list[_Own]:
@@ -117,9 +137,9 @@ def _describe_each(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
             else "k"
             if body[:1].isdigit() and _KEYS.match(text)
             else "a"
-            if _ANSWER.match(text)
+            if body[:1] in _ANSWER_STARTS and _ANSWER.match(text)
             else "o"
-            if _OPTION.match(text)
+            if body[:1] in _OPTION_STARTS and _OPTION.match(text)
             else "i"
             if "A" in text and _OPTIONS_INLINE.search(text)
             else "-"
