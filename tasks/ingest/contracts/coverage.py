@@ -146,18 +146,19 @@ def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
 def _tell(reading: Reading) -> str:
     """All that questions hold besides their stems, folded."""
     return "\n".join(
-        _fold(line)
-        for draft in reading.drafts
-        for text in (
-            draft.material,
-            draft.explanation,
-            *draft.answer,
-            *(f"{label}{text}" for label, text in draft.options),
-            *(text for _, text in draft.options),
-        )
-        if text
-        for line in text.split("\n")
+        [
+            told
+            for draft in reading.drafts
+            if (told := _tell_texts(draft.material, draft.explanation, *draft.answer, *draft.options))
+        ]
     )
+
+
+@lru_cache(maxsize=1 << 12)  # most questions are the same in every reading of a paper
+def _tell_texts(*texts: str | tuple[str, str] | None) -> str:
+    """The lines of texts, and of options with their labels and without, folded."""
+    plain = [text for one in texts if one for text in ([one] if isinstance(one, str) else ["".join(one), one[1]])]
+    return "\n".join([_fold(line) for text in plain if text for line in text.split("\n")])
 
 
 def _asks(pieces: Sequence[Piece], place: int) -> bool:
@@ -176,7 +177,6 @@ _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 _SIGNS = re.compile(r"[\W_]+")
 
 
-@lru_cache(maxsize=1 << 13)  # every reading of a paper asks it of the same questions
 def _fold(text: str) -> str:
     return _SIGNS.sub("", text[:60])[:24]
 

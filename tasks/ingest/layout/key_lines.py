@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, TRUTH_KEY
+from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.lexicon import match_exactly
 
@@ -206,7 +206,7 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
             lead = _KEY_LEAD.match(piece.text) if _may_open_block(piece.text.lstrip()[:1]) else None
             keys, last = _read_bare_keys(pieces, place, len(numbers), lead)
             if not keys:
-                numbers = [] if lead is not None or ANSWER_MARK.match(piece.text) is not None else numbers
+                numbers = [] if lead is not None or match_answer(piece.text) is not None else numbers
                 continue
             values = numbers[-len(keys) :]
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))

@@ -135,14 +135,14 @@ def may_open_number_word(character: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _may_open_asking(character: str) -> bool:
-    """Whether what asks may begin with this character, where nothing stands before a verb."""
-    return not character.isalnum() or _is_start(character, "asking_words", "asking_verbs", "task_verbs")
+    """Whether what asks may begin with this character, where no label in letters stands before a verb."""
+    is_plain = character.isalpha() and character not in "Bb"  # `briefly` stands before verbs, too
+    return not is_plain or _is_start(character, "asking_words", "asking_verbs", "task_verbs")
 
 
 def begins_asking(text: str) -> bool:
     """Whether `asking` matches at the beginning of a text; of most texts the first character tells."""
-    # a label or a word such as `briefly` ends within the first eight
-    may_begin = _may_open_asking(text[:1]) or not text[:8].isalnum()
+    may_begin = _may_open_asking(text[:1]) or "." in text[1:4] or ")" in text[1:4] or text[1:2].isspace()
     return may_begin and asking().match(text) is not None
 
 
