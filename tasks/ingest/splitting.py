@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 
 from tasks.ingest.content.choices import cut_after_options
@@ -94,13 +93,15 @@ def split_lines(
     """
     pieces = prepare_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
+    repeated = Repeated(pieces)
     paper = LinedPaper(
         lines,
         starts,
         pieces,
         language,
         PaperTables(lines, starts, language),
-        tag_lines(pieces, lines, starts),
+        tag_lines(pieces, lines, starts, repeated),
+        repeated,
     )
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
@@ -126,7 +127,7 @@ def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | No
     if marked is None:
         return None
     pieces, outline = marked
-    return _read_outline(replace(paper, pieces=pieces), outline)
+    return _read_outline(replace(paper, pieces=pieces, repeated=Repeated(pieces)), outline)
 
 
 # So much worse may what a paper says of itself hold in a reading by a person's marks that finds more questions.
@@ -236,6 +237,7 @@ class LinedPaper:
     language: str | None
     tables: PaperTables
     tags: Sequence[str]
+    repeated: Repeated
     # what the lines of one question came to: most questions are the same in every reading
     contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
     noise: dict[tuple[object, ...], bool] = field(default_factory=dict)
@@ -247,11 +249,6 @@ class LinedPaper:
         if known is None:
             known = self.noise[key] = is_noise(piece)
         return known
-
-    @cached_property
-    def repeated(self) -> Repeated:
-        """What repeats in its lines."""
-        return Repeated(self.pieces)
 
     def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
         """What `read_content` says of these lines, a draft of its own for each reading."""

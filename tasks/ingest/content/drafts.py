@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.lexicon import FineType
@@ -40,6 +40,11 @@ class Draft:
         """A draft that can be changed without changing this one."""
         # not copy(): every reading of a paper asks for every question, and it takes three times as long
         other = object.__new__(Draft)
-        own = self.__dict__.items()
-        other.__dict__.update({name: [*told] if told.__class__ is list else told for name, told in own})
+        own = other.__dict__
+        own.update(self.__dict__)
+        for name in _LISTS:
+            own[name] = own[name][:]
         return other
+
+
+_LISTS = tuple(one.name for one in fields(Draft) if one.default_factory is list)

@@ -182,7 +182,10 @@ def list_targets(drafts: Sequence[Draft], most: int) -> list[Target]:
     """
     counts = Counter(draft.section for draft in drafts)
     blanks = {
-        id(draft): list(dict.fromkeys(map(int, NUMBERED_BLANK.findall(draft.stem)))) for draft in drafts
+        id(draft): list(dict.fromkeys(map(int, NUMBERED_BLANK.findall(draft.stem))))
+        if "【" in draft.stem
+        else []
+        for draft in drafts
     }
     by_blank = most > max((draft.value or 0 for draft in drafts), default=0)
     by_blank = by_blank and most <= max((max(found, default=0) for found in blanks.values()), default=0)

@@ -288,8 +288,14 @@ def _find_doubts(draft: Draft, lost: AbstractSet[str]) -> list[str]:
     if draft.value is None and draft.number_label == "":
         notes.append("number_missing")
     following_number = str(draft.value + 1) if draft.value is not None else ""
-    if draft.question_type in ("multiple_choice", "true_false") and following_number and following_number in stem:
-        following = re.search(rf"(?:^|\n|(?<=[。.？?！!；;）)：:])\s)\s*{following_number}\s*[.．、]\s*\D", stem)
+    if (
+        draft.question_type in ("multiple_choice", "true_false")
+        and following_number
+        and following_number in stem
+    ):
+        following = re.search(
+            rf"(?:^|\n|(?<=[。.？?！!；;）)：:])\s)\s*{following_number}\s*[.．、]\s*\D", stem
+        )
         if following and following.start() > 10:
             notes.append("stem_holds_next_question")
     return notes

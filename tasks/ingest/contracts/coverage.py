@@ -157,7 +157,9 @@ def _tell(reading: Reading) -> str:
 @lru_cache(maxsize=1 << 12)  # most questions are the same in every reading of a paper
 def _tell_texts(*texts: str | tuple[str, str] | None) -> str:
     """The lines of texts, and of options with their labels and without, folded."""
-    plain = [text for one in texts if one for text in ([one] if isinstance(one, str) else ["".join(one), one[1]])]
+    plain = [
+        text for one in texts if one for text in ([one] if isinstance(one, str) else ["".join(one), one[1]])
+    ]
     return "\n".join([_fold(line) for text in plain if text for line in text.split("\n")])
 
 

@@ -90,10 +90,7 @@ class Reading:
         if at < len(starts) and starts[at] < piece.end:
             return True
         # questions that share options or a passage overlap: look back a little
-        for index in range(at - 1, max(-1, at - 13), -1):
-            if drafts[index].end > place:
-                return True
-        return False
+        return any(drafts[index].end > place for index in range(at - 1, max(-1, at - 13), -1))
 
     def find_last(self, place: int) -> Draft | None:
         """The question that began last before a place, where the place is still in it."""

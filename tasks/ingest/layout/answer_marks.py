@@ -20,7 +20,8 @@ _MIN_TIMES = 3
 _MIN_SHARE = 0.5  # of the option lists that have no key yet
 # begin with the letter and look back from it: a search skips to letters
 _FIRST, _SECOND = (
-    re.compile(rf"[{ab}](?:(?<!\S.)|(?<=\s[（(\[].)|(?<=^[（(\[].))\s*[)）.．、:：\]]\s*\S") for ab in ("Aa", "Bb")
+    re.compile(rf"[{ab}](?:(?<!\S.)|(?<=\s[（(\[].)|(?<=^[（(\[].))\s*[)）.．、:：\]]\s*\S")
+    for ab in ("Aa", "Bb")
 )
 _LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]]))"
 # a key that stands alone, within the first words of a line

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.series import SeriesMark, read_marks_of, read_series_mark
+from tasks.ingest.layout.series import Repeated, SeriesMark, read_marks_of, read_series_mark
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_in_title
@@ -46,12 +46,17 @@ _REPEATS, _PLACES = (0.01, 0.05, 0.15), (0.05, 0.9)
 _SAME_LEFT, _FAR_LEFT, _SAME_SIZE, _WIDE_INDENT = 2.0, 25.0, 0.6, 5
 
 
-def describe_lines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> list[list[str]]:
+def describe_lines(
+    pieces: Sequence[Piece],
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    marks: Sequence[SeriesMark] | None = None,
+) -> list[list[str]]:
     """The features of every line, its own first.
 
-    `starts` are the offsets of `lines` in the raw text.
+    `starts` are the offsets of `lines` in the raw text, `marks` those of `pieces` where they are known.
     """
-    own = _describe_each(pieces, lines, starts)
+    own = _describe_each(pieces, lines, starts, read_marks_of(pieces) if marks is None else marks)
     # three of four lines look like another one: what they show is put in words once
     words = {one: (_name_own(one), [_name_shown(one, step_to) for step_to in _STEPS]) for one in set(own)}
     told = [words[one] for one in own]
@@ -105,18 +110,26 @@ def _name_shown(own: _Own, step: int) -> tuple[list[str], str, str]:
     """
     style, value, _, goes_on, _, kind, ends, looks = own
     return (
-        [f"{step}s{style}v{value}", f"{step}p{goes_on}", f"{step}k{kind}", f"{step}e{ends}", f"{step}l{looks}"],
+        [
+            f"{step}s{style}v{value}",
+            f"{step}p{goes_on}",
+            f"{step}k{kind}",
+            f"{step}e{ends}",
+            f"{step}l{looks}",
+        ],
         f"{step}s{style}k{kind}s",
         f"{step}k{kind}e",
     )
 
 
-def _describe_each(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> list[_Own]:
+def _describe_each(
+    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], found_marks: Sequence[SeriesMark]
+) -> list[_Own]:
     """What each line shows by itself.
 
     Its label and its value, its series, whether it goes on, the length of the series, its kind, its end and its looks.
     """
-    marks = {mark.place: mark for mark in read_marks_of(pieces)}
+    marks = {mark.place: mark for mark in found_marks}
     series, steps = _follow(marks)
     counts = Counter(mark.family for mark in marks.values())
     looks = [lines[max(bisect_right(starts, piece.start) - 1, 0)].look for piece in pieces]
@@ -227,16 +240,19 @@ _LONGEST_TITLE = 120
 
 
 def tag_lines(
-    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], model: bytes | None = None
+    pieces: Sequence[Piece],
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    repeated: Repeated | None = None,
 ) -> list[str]:
     """The tag of every line, none in a paper too short to have a form.
 
-    `model` is another than comes with the program.
+    `repeated` is what repeats in the lines, where it is known.
     """
     if len(pieces) < LEAST_LINES:
         return [""] * len(pieces)
-    tagger, _ = open_model(model)
-    return list(tagger.tag(describe_lines(pieces, lines, starts)))
+    tagger, _ = open_model()
+    return list(tagger.tag(describe_lines(pieces, lines, starts, repeated and repeated.marks)))
 
 
 @lru_cache(maxsize=2)
