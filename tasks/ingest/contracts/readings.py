@@ -105,11 +105,12 @@ class Reading:
         found: dict[int, list[Piece]] = defaultdict(list)
         drafts, starts = self._spans
         at = -1
-        starts = [*starts, math.inf]
-        begin, end, held = math.inf, 0, []
+        begins = [*map(float, starts), math.inf]
+        begin, end = math.inf, 0
+        held: list[Piece] = []
         for piece in self.repeated.in_order:
             start = piece.start
-            if starts[at + 1] <= start:
+            if begins[at + 1] <= start:
                 at = bisect_right(starts, start) - 1
                 begin, end, held = drafts[at].start, drafts[at].end, found[id(drafts[at])]
             if begin < start < end:

@@ -252,7 +252,8 @@ def tag_lines(
     if len(pieces) < LEAST_LINES:
         return [""] * len(pieces)
     tagger, _ = open_model()
-    return list(tagger.tag(describe_lines(pieces, lines, starts, repeated and repeated.marks)))
+    marks = None if repeated is None else repeated.marks
+    return list(tagger.tag(describe_lines(pieces, lines, starts, marks)))
 
 
 @lru_cache(maxsize=2)
