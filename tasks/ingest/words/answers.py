@@ -57,7 +57,7 @@ _BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({TRUTH_KEY})\s*[)）\]】]?\s*[.。
 
 
 def match_answer(text: str) -> re.Match[str] | None:
-    """What `ANSWER_MARK` matches at the beginning of a line; most lines begin with another character."""
+    """What `ANSWER_MARK` matches where a line begins; of most the first character tells."""
     return ANSWER_MARK.match(text) if text.lstrip()[:1] in _ANSWER_OPENS else None
 
 

@@ -135,13 +135,13 @@ def may_open_number_word(character: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _may_open_asking(character: str) -> bool:
-    """Whether what asks may begin with this character, where no label in letters stands before a verb."""
+    """Whether what asks may begin with this character, no label in letters before it."""
     is_plain = character.isalpha() and character not in "Bb"  # `briefly` stands before verbs, too
     return not is_plain or _is_start(character, "asking_words", "asking_verbs", "task_verbs")
 
 
 def begins_asking(text: str) -> bool:
-    """Whether `asking` matches at the beginning of a text; of most texts the first character tells."""
+    """Whether a text begins with what `asking` matches; of most the first character tells."""
     may_begin = _may_open_asking(text[:1]) or "." in text[1:4] or ")" in text[1:4] or text[1:2].isspace()
     return may_begin and asking().match(text) is not None
 
