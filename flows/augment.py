@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.bank.augment import augment_accepted, settle_variants, write_variants
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import open_variant_samples
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary, require_budget
 
 
 @flow(name="augment", flow_run_name=name_run, **RECORDED)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.operations.reconcile import reconcile_stores
 from tasks.operations.validation import check_all_stores
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="checks", flow_run_name=name_run, **RECORDED)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.bank.dedupe import publish_bank
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="dedupe", flow_run_name=name_run, **RECORDED)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.judging.calibration import watch_anchors
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary, require_budget
 from tasks.running.sharing import conducting
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.operations.archiving import archive_closed_runs
 from tasks.operations.erasure import erase_what_is_due
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="erase", flow_run_name=name_run, **RECORDED)

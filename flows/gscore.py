@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from prefect import flow
-
 from tasks.gscore import answer_cgeval, score_cgeval
 from tasks.report import render_reports
-from tasks.running.flow_runs import RECORDED, check_written, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import (
+    RECORDED,
+    check_written,
+    flow,
+    name_run,
+    publish_summary,
+    require_budget,
+)
 from tasks.running.sharing import conducting
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.ingest import ingest_documents
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import open_review_batch
-from tasks.running.flow_runs import RECORDED, check_ingested, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import (
+    RECORDED,
+    check_ingested,
+    flow,
+    name_run,
+    publish_summary,
+    require_budget,
+)
 
 
 @flow(name="ingest", flow_run_name=name_run, **RECORDED)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.exam import close_overdue_sessions
 from tasks.judging import judge_run
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, check_judged, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import (
+    RECORDED,
+    check_judged,
+    flow,
+    name_run,
+    publish_summary,
+    require_budget,
+)
 
 
 @flow(name="judge", flow_run_name=name_run, **RECORDED)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from prefect import flow
-
 from tasks.league import claim_season, play_rounds
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, check_played, name_run, publish_summary, require_budget
+from tasks.running.flow_runs import (
+    RECORDED,
+    check_played,
+    flow,
+    name_run,
+    publish_summary,
+    require_budget,
+)
 from tasks.running.sharing import conducting
 
 

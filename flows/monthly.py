@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.editions import publish_edition
 from tasks.exam import RunWishes, close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.judging import judge_run
@@ -15,6 +13,7 @@ from tasks.running.flow_runs import (
     check_judged,
     check_published,
     check_sat,
+    flow,
     name_run,
     publish_summary,
     require_budget,

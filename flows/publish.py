@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.editions import publish_edition
 from tasks.judging.calibration import correct_scores
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="publish", flow_run_name=name_run, **RECORDED)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.operations.backups import try_newest_backup
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="restore_check", flow_run_name=name_run, **RECORDED)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.bank.augment import augment_accepted, settle_variants
 from tasks.bank.dedupe import publish_bank
 from tasks.operations.reconcile import reconcile_stores
 from tasks.review import close_reviewed_batches
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="review_gate", flow_run_name=name_run, **RECORDED)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.editions import grade_editions
 from tasks.exam.public.log import seal_log
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="seal", flow_run_name=name_run, **RECORDED)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from prefect import flow
-
 from tasks.operations.validation import validate_lake
-from tasks.running.flow_runs import RECORDED, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
 
 
 @flow(name="validate", flow_run_name=name_run, **RECORDED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.questions import CONTENT, IDENTITY
-from schemas.table import UUID_PATTERN, Column, Table
+from schemas.table import Column, Table
 from schemas.vocabulary import QUESTION_TYPES
 
 VARIANT_METHODS = (
@@ -26,13 +26,13 @@ VARIANTS = Table(
     stage="augment",
     own_columns=(
         *IDENTITY,
-        Column("method", "text", "How it was made.", required=True, allowed=VARIANT_METHODS),
+        Column.text("method", "How it was made.", VARIANT_METHODS),
         Column("option_label", "text", "Option of the parent that the statement is about."),
-        Column("generator", "text", "`template`, or the model that wrote it.", required=True),
-        Column("prompt_version", "text", "Version of the template or prompt.", required=True),
+        Column.text("generator", "`template`, or the model that wrote it."),
+        Column.text("prompt_version", "Version of the template or prompt."),
         Column("support", "text", "Sentence of the material that supports the answer."),
         *CONTENT,
-        Column("created_at", "timestamp", "When it was made.", required=True),
+        Column.moment("created_at", "When it was made."),
     ),
 )
 
@@ -43,31 +43,21 @@ DUPLICATES = Table(
     unit="a bank version",
     stage="dedupe",
     own_columns=(
-        Column("bank_version", "int", "Bank version for which it was found.", required=True, low=1),
-        Column("kept_uuid", "text", "The question that stays.", required=True, pattern=UUID_PATTERN),
-        Column("dropped_uuid", "text", "The question left out.", required=True, pattern=UUID_PATTERN),
+        Column.number("bank_version", "Bank version for which it was found."),
+        Column.uuid("kept_uuid", "The question that stays."),
+        Column.uuid("dropped_uuid", "The question left out."),
         Column("kept_document_id", "text", "Document of the kept one."),
         Column("dropped_document_id", "text", "Document of the one left out."),
-        Column("method", "text", "How it was found.", required=True, allowed=DUPLICATE_METHODS),
-        Column(
-            "similarity", "float", "1 for exact; else the measured similarity.", required=True, low=0, high=1
-        ),
-        Column("reason", "text", "Why the kept one was preferred.", required=True),
+        Column.text("method", "How it was found.", DUPLICATE_METHODS),
+        Column.share("similarity", "1 for exact; else the measured similarity."),
+        Column.text("reason", "Why the kept one was preferred."),
     ),
 )
 
-_METHOD = Column(
-    "method",
-    "text",
-    "`original`, or how the variant was made.",
-    required=True,
-    allowed=VARIANT_METHODS,
-)
-_QUESTION = Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN)
-_LINEAGE = Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN)
-_ENTERED = Column(
-    "from_version", "int", "The first bank version that holds it in this form.", required=True, low=1
-)
+_METHOD = Column.text("method", "`original`, or how the variant was made.", VARIANT_METHODS)
+_QUESTION = Column.uuid("question_uuid", "The question.")
+_LINEAGE = Column.uuid("lineage_uuid", "Its lineage.")
+_ENTERED = Column.number("from_version", "The first bank version that holds it in this form.")
 
 BANK_CONTENTS = Table(
     name="bank_contents",
@@ -96,7 +86,7 @@ BANK_EXITS = Table(
         _LINEAGE,
         _ENTERED,
         Column("until_version", "int", "The first bank version without it.", required=True, low=2),
-        Column("reason", "text", "Why it left.", required=True, allowed=EXIT_REASONS),
+        Column.text("reason", "Why it left.", EXIT_REASONS),
     ),
 )
 
@@ -107,20 +97,12 @@ BANK_VERSIONS = Table(
     unit="a bank version",
     stage="dedupe",
     own_columns=(
-        Column("bank_version", "int", "Version, from 1.", required=True, low=1),
-        Column("question_count", "int", "Questions in it.", required=True, low=0),
-        Column("lineage_count", "int", "Lineages in it.", required=True, low=0),
-        Column(
-            "duplicate_count",
-            "int",
-            "Questions found to be duplicates for it, and left out.",
-            required=True,
-            low=0,
-        ),
-        Column(
-            "content_hash", "text", "SHA-256 over its question UUIDs and revisions, in order.", required=True
-        ),
-        Column("published_at", "timestamp", "When it was published.", required=True),
+        Column.number("bank_version", "Version, from 1."),
+        Column.count("question_count", "Questions in it."),
+        Column.count("lineage_count", "Lineages in it."),
+        Column.count("duplicate_count", "Questions found to be duplicates for it, and left out."),
+        Column.text("content_hash", "SHA-256 over its question UUIDs and revisions, in order."),
+        Column.moment("published_at", "When it was published."),
     ),
 )
 
@@ -131,13 +113,11 @@ BANK_SOURCES = Table(
     unit="a publication",
     stage="dedupe",
     own_columns=(
-        Column("publication", "int", "Publications so far, this one included.", required=True, low=1),
-        Column(
-            "bank_version", "int", "The bank version that was the latest one after it.", required=True, low=0
-        ),
-        Column("table_name", "text", "The table.", required=True),
-        Column("unit", "text", "The unit.", required=True),
-        Column("content_hash", "text", "What `landings` said of its content.", required=True),
+        Column.number("publication", "Publications so far, this one included."),
+        Column.count("bank_version", "The bank version that was the latest one after it."),
+        Column.text("table_name", "The table."),
+        Column.text("unit", "The unit."),
+        Column.text("content_hash", "What `landings` said of its content."),
     ),
 )
 
@@ -149,16 +129,13 @@ BANK_RETIREMENTS = Table(
     stage="bank",
     own_columns=(
         _QUESTION,
-        Column(
+        Column.uuid(
             "lineage_uuid",
-            "text",
             "Its lineage; the same as the question for an original, which takes all its variants with it.",
-            required=True,
-            pattern=UUID_PATTERN,
         ),
-        Column("is_retired", "bool", "True: taken out; false: taken back in.", required=True),
-        Column("reason", "text", "Why, in somebody's words.", required=True),
-        Column("retired_at", "timestamp", "When it was said.", required=True),
+        Column.flag("is_retired", "True: taken out; false: taken back in."),
+        Column.text("reason", "Why, in somebody's words."),
+        Column.moment("retired_at", "When it was said."),
     ),
 )
 
@@ -169,11 +146,11 @@ SEMANTIC_PAIRS = Table(
     unit="a bank version and an embedding model",
     stage="dedupe",
     own_columns=(
-        Column("bank_version", "int", "Bank version in which both are.", required=True, low=1),
-        Column("first_uuid", "text", "One question.", required=True, pattern=UUID_PATTERN),
-        Column("second_uuid", "text", "The other.", required=True, pattern=UUID_PATTERN),
+        Column.number("bank_version", "Bank version in which both are."),
+        Column.uuid("first_uuid", "One question."),
+        Column.uuid("second_uuid", "The other."),
         Column("cosine", "float", "Cosine of their stems.", required=True, low=-1, high=1),
-        Column("encoder", "text", "The embedding model.", required=True),
+        Column.text("encoder", "The embedding model."),
     ),
 )
 
@@ -186,15 +163,13 @@ QUESTION_SIGNATURES = Table(
     own_columns=(
         _QUESTION,
         _LINEAGE,
-        Column("revision", "int", "Its revision.", required=True, low=1),
+        Column.number("revision", "Its revision."),
         _ENTERED,
-        Column("algorithm", "text", "Version of everything below.", required=True),
-        Column("question_type", "text", "Type of the question.", required=True, allowed=QUESTION_TYPES),
-        Column(
+        Column.text("algorithm", "Version of everything below."),
+        Column.text("question_type", "Type of the question.", QUESTION_TYPES),
+        Column.text(
             "content_key",
-            "text",
             "Hash of type, stem, material and options in normal form; equal questions share it.",
-            required=True,
         ),
         Column(
             "normal_text",

@@ -7,28 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    IS_SIMULATED,
-    JUDGE,
-    MODEL,
-    MONTH,
-    OCCASION,
-    ORGANISATION,
-    PROMPT_STYLE,
-    PROMPT_VERSION,
-    QUESTION_UUID,
-    RUN_ID,
-    SEQ,
-    SESSION_ID,
-)
+from schemas import columns
 from schemas.editions import EDITION_ID
 from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
 
-CALIBRATION_OCCASION = replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM.")
-WORDING = replace(PROMPT_VERSION, about="Version of the judge's prompt, without its language.")
-_ROUND = Column("round", "int", "Round, from 1.", required=True, low=1)
-_DISCIPLINE = Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES)
+CALIBRATION_OCCASION = replace(
+    columns.OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."
+)
+WORDING = replace(columns.PROMPT_VERSION, about="Version of the judge's prompt, without its language.")
+_ROUND = Column.number("round", "Round, from 1.")
+_DISCIPLINE = Column.text("discipline", "Discipline of the question.", DISCIPLINES)
 _FAMILY = Column("family", "text", "Series of the candidate; null where none is registered.")
 _OPTION = Column(
     "option_place",
@@ -36,7 +25,7 @@ _OPTION = Column(
     "Whether the answer names the first option (A, or true) or a later one; null where it names none, or several.",
     allowed=("first", "later"),
 )
-_LENGTH = Column("response_length", "int", "Characters of the response.", required=True, low=0)
+_LENGTH = Column.count("response_length", "Characters of the response.")
 
 GROUP_KINDS = (
     "all",
@@ -78,16 +67,16 @@ CALIBRATION_SAMPLES = Table(
     own_columns=(
         CALIBRATION_OCCASION,
         _ROUND,
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
         _DISCIPLINE,
-        MODEL,
-        ORGANISATION,
+        columns.MODEL,
+        columns.ORGANISATION,
         _FAMILY,
-        PROMPT_STYLE,
+        columns.PROMPT_STYLE,
         _LENGTH,
         _OPTION,
         Column(
@@ -97,10 +86,10 @@ CALIBRATION_SAMPLES = Table(
             low=0,
             high=3,
         ),
-        Column("pool_count", "int", "Responses of the candidate that could be drawn.", required=True, low=1),
+        Column.number("pool_count", "Responses of the candidate that could be drawn."),
         Column("raters", "texts", "Users who rate it."),
-        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
-        IS_SIMULATED,
+        Column.moment("drawn_at", "When it was drawn."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -113,11 +102,11 @@ CALIBRATION_PAIRS = Table(
     own_columns=(
         CALIBRATION_OCCASION,
         _ROUND,
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        JUDGE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.JUDGE,
         WORDING,
         Column("judged_stars", "int", "The judge's stars.", required=True, low=0, high=3),
         Column(
@@ -136,18 +125,16 @@ CALIBRATION_PAIRS = Table(
             low=0,
             high=3,
         ),
-        Column(
+        Column.text(
             "rule",
-            "text",
             "What settled the consensus: more than half of the raters, their median rounded down, or an adjudicator.",
-            required=True,
-            allowed=("majority", "median", "adjudicated"),
+            ("majority", "median", "adjudicated"),
         ),
         Column(
             "rater_count", "int", "Raters of the response, the adjudicator included.", required=True, low=2
         ),
-        MODEL,
-        ORGANISATION,
+        columns.MODEL,
+        columns.ORGANISATION,
         _FAMILY,
         Column(
             "is_own_family",
@@ -155,17 +142,13 @@ CALIBRATION_PAIRS = Table(
             "Whether candidate and judge are of one family or organisation; null where the judge is not registered.",
         ),
         _DISCIPLINE,
-        PROMPT_STYLE,
+        columns.PROMPT_STYLE,
         _LENGTH,
         _OPTION,
-        Column(
-            "length_group",
-            "text",
-            "Third of the sample by length of the response.",
-            required=True,
-            allowed=("short", "medium", "long"),
+        Column.text(
+            "length_group", "Third of the sample by length of the response.", ("short", "medium", "long")
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -176,23 +159,17 @@ CALIBRATION_GROUPS = Table(
     unit="an occasion",
     stage="calibrate",
     own_columns=(
-        JUDGE,
+        columns.JUDGE,
         WORDING,
         CALIBRATION_OCCASION,
-        Column("round", "int", "Round, from 1; 0 for all rounds of the occasion.", required=True, low=0),
-        Column(
-            "group_kind", "text", "What the responses have in common.", required=True, allowed=GROUP_KINDS
-        ),
-        Column(
+        Column.count("round", "Round, from 1; 0 for all rounds of the occasion."),
+        Column.text("group_kind", "What the responses have in common.", GROUP_KINDS),
+        Column.text(
             "group_name",
-            "text",
             "Which one: a discipline, candidate, family, style, third by length, place of the option; `own` or `other` family; `all`.",
-            required=True,
         ),
-        Column("pair_count", "int", "Responses rated by people and judge.", required=True, low=1),
-        Column(
-            "agreement_rate", "float", "Share with the same stars from both.", required=True, low=0, high=1
-        ),
+        Column.number("pair_count", "Responses rated by people and judge."),
+        Column.share("agreement_rate", "Share with the same stars from both."),
         *_interval("agreement", "agreement_rate", 0, 1),
         Column(
             "bias",
@@ -217,24 +194,17 @@ JUDGE_DIFFERENCES = Table(
     stage="calibrate",
     own_columns=(
         CALIBRATION_OCCASION,
-        Column("judge_a", "text", "The judge that agrees more with people.", required=True),
-        Column("prompt_version_a", "text", "Version of its prompt, without the language.", required=True),
-        Column("judge_b", "text", "The other judge.", required=True),
-        Column("prompt_version_b", "text", "Version of its prompt, without the language.", required=True),
-        Column("pair_count", "int", "Responses rated by people and judged by both.", required=True, low=1),
-        Column("agreement_a", "float", "Agreement rate of judge_a on them.", required=True, low=0, high=1),
-        Column("agreement_b", "float", "Agreement rate of judge_b on them.", required=True, low=0, high=1),
+        Column.text("judge_a", "The judge that agrees more with people."),
+        Column.text("prompt_version_a", "Version of its prompt, without the language."),
+        Column.text("judge_b", "The other judge."),
+        Column.text("prompt_version_b", "Version of its prompt, without the language."),
+        Column.number("pair_count", "Responses rated by people and judged by both."),
+        Column.share("agreement_a", "Agreement rate of judge_a on them."),
+        Column.share("agreement_b", "Agreement rate of judge_b on them."),
         Column("difference", "float", "agreement_a less agreement_b.", required=True, low=-1, high=1),
         *_interval("difference", "difference", -1, 1),
-        Column(
-            "p_value",
-            "float",
-            "McNemar's exact test that both agree equally often.",
-            required=True,
-            low=0,
-            high=1,
-        ),
-        Column("is_distinguishable", "bool", "Whether p_value is at most 5%.", required=True),
+        Column.share("p_value", "McNemar's exact test that both agree equally often."),
+        Column.flag("is_distinguishable", "Whether p_value is at most 5%."),
     ),
 )
 
@@ -246,19 +216,17 @@ CORRECTED_SCORES = Table(
     stage="calibrate",
     own_columns=(
         EDITION_ID,
-        MONTH,
-        PROMPT_STYLE,
-        MODEL,
-        Column(
+        columns.MONTH,
+        columns.PROMPT_STYLE,
+        columns.MODEL,
+        Column.text(
             "estimator",
-            "text",
             "`prediction_powered`: the candidate's own ratings correct the judge; `family_effects`: those of all "
             "candidates, by the judge's score, by whether they are of its family, and most of all those of the candidate's family.",
-            required=True,
-            allowed=("prediction_powered", "family_effects"),
+            ("prediction_powered", "family_effects"),
         ),
-        Column("ratings_hash", "text", "Hash of the rated responses that it rests on.", required=True),
-        JUDGE,
+        Column.text("ratings_hash", "Hash of the rated responses that it rests on."),
+        columns.JUDGE,
         WORDING,
         Column(
             "score", "float", "S as it was published, by the judge alone.", required=True, low=0, high=100
@@ -279,9 +247,9 @@ CORRECTED_SCORES = Table(
             "λ: how much the judge's stars count, one for all candidates.",
             required=True,
         ),
-        Column("rated_count", "int", "Rated responses of the candidate in this style.", required=True, low=0),
-        Column("corrected_at", "timestamp", "When it was computed.", required=True),
-        IS_SIMULATED,
+        Column.count("rated_count", "Rated responses of the candidate in this style."),
+        Column.moment("corrected_at", "When it was computed."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -292,16 +260,16 @@ ANCHOR_RESPONSES = Table(
     unit="an anchor set",
     stage="drift",
     own_columns=(
-        Column("anchor_set", "text", "Name of the set.", required=True),
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
+        Column.text("anchor_set", "Name of the set."),
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
         _DISCIPLINE,
-        MODEL,
-        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
-        IS_SIMULATED,
+        columns.MODEL,
+        Column.moment("drawn_at", "When it was drawn."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -313,22 +281,16 @@ ANCHOR_JUDGEMENTS = Table(
     stage="drift",
     partition_by="judged_month",
     own_columns=(
-        Column("anchor_set", "text", "Name of the set.", required=True),
-        JUDGE,
+        Column.text("anchor_set", "Name of the set."),
+        columns.JUDGE,
         WORDING,
-        replace(MONTH, name="judged_month", about="Month in which it was judged, YYYY-MM."),
-        Column(
-            "repeat",
-            "int",
-            "1; in the first month the set is judged several times, numbered from 1.",
-            required=True,
-            low=1,
-        ),
-        SESSION_ID,
-        SEQ,
+        replace(columns.MONTH, name="judged_month", about="Month in which it was judged, YYYY-MM."),
+        Column.number("repeat", "1; in the first month the set is judged several times, numbered from 1."),
+        columns.SESSION_ID,
+        columns.SEQ,
         Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
-        Column("judged_at", "timestamp", "When.", required=True),
-        IS_SIMULATED,
+        Column.moment("judged_at", "When."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -339,19 +301,17 @@ JUDGE_DRIFT = Table(
     unit="an anchor set, judge, version of the prompt and month",
     stage="drift",
     own_columns=(
-        Column("anchor_set", "text", "Name of the set.", required=True),
-        JUDGE,
+        Column.text("anchor_set", "Name of the set."),
+        columns.JUDGE,
         WORDING,
-        replace(MONTH, about="Month of the check, YYYY-MM."),
-        Column("first_month", "text", "The judge's first month with the set, YYYY-MM.", required=True),
-        Column("month_count", "int", "Months that followed it, this one included.", required=True, low=1),
+        replace(columns.MONTH, about="Month of the check, YYYY-MM."),
+        Column.text("first_month", "The judge's first month with the set, YYYY-MM."),
+        Column.number("month_count", "Months that followed it, this one included."),
         Column(
             "response_count", "int", "Anchor responses with stars on every occasion.", required=True, low=2
         ),
         Column("month_stars", "float", "Mean stars of this month less the first month's.", required=True),
-        Column(
-            "since_month", "text", "Month in which a change has most likely begun, YYYY-MM.", required=True
-        ),
+        Column.text("since_month", "Month in which a change has most likely begun, YYYY-MM."),
         Column("change_stars", "float", "Mean stars since then less those before.", required=True),
         Column("change_se", "float", "Its standard error.", required=True, low=0),
         Column(
@@ -361,12 +321,7 @@ JUDGE_DRIFT = Table(
             required=True,
             low=0,
         ),
-        Column(
-            "is_alarm",
-            "bool",
-            "Whether the bound was crossed in this month or an earlier one.",
-            required=True,
-        ),
-        IS_SIMULATED,
+        Column.flag("is_alarm", "Whether the bound was crossed in this month or an earlier one."),
+        columns.IS_SIMULATED,
     ),
 )

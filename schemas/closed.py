@@ -7,25 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    IS_SIMULATED,
-    JUDGE,
-    MODEL,
-    MONTH,
-    OCCASION,
-    PROMPT_STYLE,
-    PROMPT_VERSION,
-    QUESTION_UUID,
-    REPEAT,
-    RUN_ID,
-    SEQ,
-    SESSION_ID,
-)
+from schemas import columns
 from schemas.table import Column, Table
-
-
-def _count(name: str, about: str) -> Column:
-    return Column(name, "int", about, required=True, low=0)
 
 
 def _closed(analysis: str, grain: str, key: tuple[str, ...], columns: tuple[Column, ...]) -> Table:
@@ -39,9 +22,9 @@ def _closed(analysis: str, grain: str, key: tuple[str, ...], columns: tuple[Colu
     )
 
 
-_JUDGE_A = replace(JUDGE, name="judge_a", about="One judge.")
-_JUDGE_B = replace(JUDGE, name="judge_b", about="The other one.")
-_JUDGED_AT = Column("judged_at", "timestamp", "When.", required=True)
+_JUDGE_A = replace(columns.JUDGE, name="judge_a", about="One judge.")
+_JUDGE_B = replace(columns.JUDGE, name="judge_b", about="The other one.")
+_JUDGED_AT = Column.moment("judged_at", "When.")
 
 CLOSED_MONTHS = Table(
     name="closed_months",
@@ -50,12 +33,10 @@ CLOSED_MONTHS = Table(
     unit="a month",
     stage="publish",
     own_columns=(
-        MONTH,
-        Column(
+        columns.MONTH,
+        Column.text(
             "basis_hash",
-            "text",
             "Hash of what its frozen rows were read from. They count as long as it is the present one; else the month is read again.",
-            required=True,
         ),
     ),
 )
@@ -65,21 +46,21 @@ CLOSED_SESSIONS_LEFT_OUT = _closed(
     "One row per session that is not complete.",
     ("session_id",),
     (
-        MONTH,
-        RUN_ID,
-        SESSION_ID,
-        MODEL,
-        PROMPT_STYLE,
-        REPEAT,
-        _count("question_count", "Questions allocated (N of S)."),
-        _count("scored_count", "Those with stars."),
-        _count("unanswered_count", "Those that nobody answered."),
-        _count("unjudged_count", "Those that nobody judged."),
-        _count("unparsed_count", "Those of which no judgement could be read."),
+        columns.MONTH,
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        columns.REPEAT,
+        Column.count("question_count", "Questions allocated (N of S)."),
+        Column.count("scored_count", "Those with stars."),
+        Column.count("unanswered_count", "Those that nobody answered."),
+        Column.count("unjudged_count", "Those that nobody judged."),
+        Column.count("unparsed_count", "Those of which no judgement could be read."),
         Column(
             "unparsed_rate", "float", "Share of the candidate's answers of which none could be read.", low=0
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -88,20 +69,20 @@ CLOSED_RESOLVED_JUDGEMENTS = _closed(
     "One row per response that somebody else's stars count for.",
     ("session_id", "seq"),
     (
-        MONTH,
-        RUN_ID,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        MODEL,
-        PROMPT_STYLE,
-        JUDGE,
-        Column("counted_judge", "text", "Whose stars count.", required=True),
+        columns.MONTH,
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        columns.JUDGE,
+        Column.text("counted_judge", "Whose stars count."),
         Column("stars", "int", "0 to 3.", low=0, high=3),
         Column("reason", "text", "Why they were given; null where the session's texts were erased."),
-        PROMPT_VERSION,
-        OCCASION,
-        Column("is_by_person", "bool", "Whether a person gave them.", required=True),
+        columns.PROMPT_VERSION,
+        columns.OCCASION,
+        Column.flag("is_by_person", "Whether a person gave them."),
         _JUDGED_AT,
     ),
 )
@@ -111,17 +92,17 @@ CLOSED_UNPARSED_JUDGEMENTS = _closed(
     "One row per judgement that could not be read, of a response without stars.",
     ("session_id", "seq", "judge"),
     (
-        MONTH,
-        RUN_ID,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        MODEL,
-        PROMPT_STYLE,
-        JUDGE,
-        PROMPT_VERSION,
-        Column("is_published", "bool", "Whether it is the primary judge's.", required=True),
-        _count("attempt", "Attempts until it was given up."),
+        columns.MONTH,
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        columns.JUDGE,
+        columns.PROMPT_VERSION,
+        Column.flag("is_published", "Whether it is the primary judge's."),
+        Column.count("attempt", "Attempts until it was given up."),
         _JUDGED_AT,
     ),
 )
@@ -131,15 +112,15 @@ CLOSED_JUDGE_AGREEMENT = _closed(
     "One row per pair of judges.",
     ("month", "judge_a", "judge_b", "is_simulated"),
     (
-        MONTH,
+        columns.MONTH,
         _JUDGE_A,
         _JUDGE_B,
-        _count("pair_count", "Responses that both judged."),
+        Column.count("pair_count", "Responses that both judged."),
         Column("agreement_rate", "float", "Share with the same stars.", low=0, high=1),
         Column("kappa", "float", "Cohen's kappa; null where chance agreement is complete.", high=1),
         Column("mean_stars_a", "float", "Mean stars of judge_a.", low=0, high=3),
         Column("mean_stars_b", "float", "Mean stars of judge_b.", low=0, high=3),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -148,13 +129,13 @@ CLOSED_JUDGE_MEANS = _closed(
     "One row per judge and candidate.",
     ("month", "judge", "model", "is_simulated"),
     (
-        MONTH,
-        JUDGE,
-        MODEL,
+        columns.MONTH,
+        columns.JUDGE,
+        columns.MODEL,
         Column("mean_stars", "float", "Mean stars; null where nothing could be read.", low=0, high=3),
-        _count("judged_count", "Responses with stars."),
-        _count("unparsed_count", "Responses whose judgement could not be read."),
-        IS_SIMULATED,
+        Column.count("judged_count", "Responses with stars."),
+        Column.count("unparsed_count", "Responses whose judgement could not be read."),
+        columns.IS_SIMULATED,
         Column("mean_gap", "float", "Distance to the mean of all judges.", low=-3, high=3),
     ),
 )

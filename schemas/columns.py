@@ -7,52 +7,43 @@ A table that needs another sentence or rule for its own sake says so with `datac
 
 from __future__ import annotations
 
-from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column
+from schemas.table import MONTH_PATTERN, Column
 from schemas.vocabulary import DISCIPLINES, PARSE_STATUSES, PROMPT_STYLES
 
 # --- where it belongs -----------------------------------------------------------------------------------------
 
-RUN_ID = Column("run_id", "text", "The run (one month's evaluation).", required=True)
+RUN_ID = Column.text("run_id", "The run (one month's evaluation).")
 MONTH = Column("month", "text", "Month of the run, YYYY-MM.", required=True, pattern=MONTH_PATTERN)
-SESSION_ID = Column("session_id", "text", "The session.", required=True)
-SEQ = Column("seq", "int", "Position in the session, from 1.", required=True, low=1)
-SET_ID = Column("set_id", "text", "The set.", required=True)
-BANK_VERSION = Column("bank_version", "int", "Bank version drawn from.", required=True, low=1)
-BATCH_ID = Column("batch_id", "text", "The review batch.", required=True)
+SESSION_ID = Column.text("session_id", "The session.")
+SEQ = Column.number("seq", "Position in the session, from 1.")
+SET_ID = Column.text("set_id", "The set.")
+BANK_VERSION = Column.number("bank_version", "Bank version drawn from.")
+BATCH_ID = Column.text("batch_id", "The review batch.")
 
 # --- what was put ---------------------------------------------------------------------------------------------
 
-QUESTION_UUID = Column("question_uuid", "text", "The question.", required=True, pattern=UUID_PATTERN)
-LINEAGE_UUID = Column("lineage_uuid", "text", "Its lineage.", required=True, pattern=UUID_PATTERN)
-STRATUM = Column("discipline", "text", "Stratum.", required=True, allowed=DISCIPLINES)
-PROMPT_STYLE = Column(
-    "prompt_style", "text", "How the question was put.", required=True, allowed=PROMPT_STYLES
-)
-REPEAT = Column("repeat", "int", "Independent repeat, from 1.", required=True, low=1)
+QUESTION_UUID = Column.uuid("question_uuid", "The question.")
+LINEAGE_UUID = Column.uuid("lineage_uuid", "Its lineage.")
+STRATUM = Column.text("discipline", "Stratum.", DISCIPLINES)
+PROMPT_STYLE = Column.text("prompt_style", "How the question was put.", PROMPT_STYLES)
+REPEAT = Column.number("repeat", "Independent repeat, from 1.")
 
 # --- who ------------------------------------------------------------------------------------------------------
 
-MODEL = Column("model", "text", "The candidate's name in the registry.", required=True)
-ORGANISATION = Column("organisation", "text", "Who owns the candidate.", required=True)
-JUDGE = Column("judge", "text", "The judge's name in the registry.", required=True)
-IS_SIMULATED = Column(
-    "is_simulated", "bool", "Whether a simulated candidate or judge took part.", required=True
-)
+MODEL = Column.text("model", "The candidate's name in the registry.")
+ORGANISATION = Column.text("organisation", "Who owns the candidate.")
+JUDGE = Column.text("judge", "The judge's name in the registry.")
+IS_SIMULATED = Column.flag("is_simulated", "Whether a simulated candidate or judge took part.")
 
 # --- what a model was asked, and what came back ---------------------------------------------------------------
 
-PROMPT_VERSION = Column(
-    "prompt_version",
-    "text",
-    "Version of the wording that was asked with; what follows a stroke is its language.",
-    required=True,
+PROMPT_VERSION = Column.text(
+    "prompt_version", "Version of the wording that was asked with; what follows a stroke is its language."
 )
-OCCASION = Column("occasion", "text", "Why or when it was asked.", required=True)
+OCCASION = Column.text("occasion", "Why or when it was asked.")
 RAW = Column("raw", "text", "What the model returned, as it came; null where nothing was asked.")
-PARSE_STATUS = Column(
-    "parse_status", "text", "Whether it could be read.", required=True, allowed=PARSE_STATUSES
-)
-CALL_KEY = Column("call_key", "text", "Hash of the canonical request.", required=True)
+PARSE_STATUS = Column.text("parse_status", "Whether it could be read.", PARSE_STATUSES)
+CALL_KEY = Column.text("call_key", "Hash of the canonical request.")
 INPUT_TOKENS = Column("input_tokens", "int", "Tokens sent.", low=0)
 OUTPUT_TOKENS = Column("output_tokens", "int", "Tokens returned.", low=0)
 COST_USD = Column("cost_usd", "float", "Cost.", low=0)

@@ -1,7 +1,4 @@
-"""The data dictionary: every table and column of the lake as Markdown.
-
-It is made from the same contract as the lake itself.
-"""
+"""The data dictionary in Markdown, from the contract that the lake is made of."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ _EVERYWHERE = "landing_unit"
 
 
 def render_dictionary() -> str:
-    """The whole dictionary: tables by stage, columns that tables share, a section per table.
-
-    This function writes nothing.
-    """
+    """The whole dictionary: tables by stage, shared columns, a section per table."""
     tables = TABLES.values()
     shared = find_shared_columns()
     parts = [_HEADER, "\n## Tables\n\n"]
@@ -50,10 +44,7 @@ def render_dictionary() -> str:
 
 
 def find_shared_columns() -> list[Column]:
-    """The columns that several tables have alike.
-
-    Of a name that has several meanings it is the most frequent one.
-    """
+    """The columns that several tables have alike; of several meanings the most frequent."""
     counts = Counter(column for table in TABLES.values() for column in table.columns)
     found: dict[str, Column] = {}
     for column, count in counts.most_common():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.table import UUID_PATTERN, Column, Table
+from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES, LANGUAGES, SOURCE_KINDS
 
 DOCUMENT_STATUSES = (
@@ -29,11 +29,11 @@ DOCUMENTS = Table(
     unit="a document",
     stage="ingest",
     own_columns=(
-        Column("document_id", "text", "UUIDv5 of the file's bytes.", required=True, pattern=UUID_PATTERN),
-        Column("sha256", "text", "SHA-256 of the file's bytes; names the archived original.", required=True),
-        Column("document_name", "text", "Name of the file as it was given.", required=True),
+        Column.uuid("document_id", "UUIDv5 of the file's bytes."),
+        Column.text("sha256", "SHA-256 of the file's bytes; names the archived original."),
+        Column.text("document_name", "Name of the file as it was given."),
         Column("source_path", "text", "Path relative to the folder that was ingested."),
-        Column("size_bytes", "int", "Size of the file.", required=True, low=0),
+        Column.count("size_bytes", "Size of the file."),
         Column("media_type", "text", "Media type found in the content, whatever the suffix says."),
         Column("page_count", "int", "Pages or sheets; null where the format has none.", low=0),
         Column("converter", "text", "What turned the file into text."),
@@ -41,13 +41,13 @@ DOCUMENTS = Table(
         Column("discipline", "text", "Discipline of the whole paper, if one was found.", allowed=DISCIPLINES),
         Column("sub_discipline", "text", "Sub-discipline of the whole paper, if one was found."),
         Column("source_kind", "text", "Kind of exam.", allowed=SOURCE_KINDS),
-        Column("status", "text", "What came of reading it.", required=True, allowed=DOCUMENT_STATUSES),
+        Column.text("status", "What came of reading it.", DOCUMENT_STATUSES),
         Column(
             "error",
             "text",
             "Why it could not be read or is held and what to do, or why it was removed; null otherwise.",
         ),
-        Column("question_count", "int", "Questions found.", required=True, low=0),
+        Column.count("question_count", "Questions found."),
         Column("warnings", "texts", "Notes of the converter and the splitter."),
         Column(
             "expected_right_rate",
@@ -67,7 +67,7 @@ DOCUMENTS = Table(
             "JSON of what was seen of the reading as a whole: the paper's contracts that it breaks, and the evidence for "
             "its confidence; null where it was not judged.",
         ),
-        Column("ingested_at", "timestamp", "When it was landed.", required=True),
+        Column.moment("ingested_at", "When it was landed."),
     ),
 )
 
@@ -78,9 +78,9 @@ DOCUMENT_TEXTS = Table(
     unit="a document",
     stage="ingest",
     own_columns=(
-        Column("document_id", "text", "The document.", required=True, pattern=UUID_PATTERN),
-        Column("text", "text", "Text in reading order, UTF-8.", required=True),
-        Column("char_count", "int", "Length of the text in characters.", required=True, low=0),
+        Column.uuid("document_id", "The document."),
+        Column.text("text", "Text in reading order, UTF-8."),
+        Column.count("char_count", "Length of the text in characters."),
         Column("page_offsets", "ints", "Character offset at which each page or sheet starts."),
         Column(
             "line_boxes",
@@ -100,15 +100,10 @@ DOCUMENT_RELEASES = Table(
     unit="a document",
     stage="ingest",
     own_columns=(
-        Column("document_id", "text", "The document.", required=True, pattern=UUID_PATTERN),
-        Column(
-            "released_by",
-            "text",
-            "Who released it: a user of the web desk, or of the machine.",
-            required=True,
-        ),
-        Column("reason", "text", "Why, in their words.", required=True),
-        Column("released_at", "timestamp", "When.", required=True),
+        Column.uuid("document_id", "The document."),
+        Column.text("released_by", "Who released it: a user of the web desk, or of the machine."),
+        Column.text("reason", "Why, in their words."),
+        Column.moment("released_at", "When."),
     ),
 )
 
@@ -119,21 +114,16 @@ LAYOUTS = Table(
     unit="a document, and after its first time a slash and the number of the time",
     stage="ingest",
     own_columns=(
-        Column("document_id", "text", "The paper that was corrected.", required=True, pattern=UUID_PATTERN),
-        Column(
-            "source",
-            "text",
-            "Where it comes from: the folder it was ingested with, and what made its file.",
-            required=True,
+        Column.uuid("document_id", "The paper that was corrected."),
+        Column.text(
+            "source", "Where it comes from: the folder it was ingested with, and what made its file."
         ),
-        Column(
+        Column.text(
             "marked_lines",
-            "text",
             "JSON of the correction: for each marked line its offset in the text, its role, its type, and its shape.",
-            required=True,
         ),
-        Column("corrected_by", "text", "Who marked the lines.", required=True),
-        Column("corrected_at", "timestamp", "When.", required=True),
+        Column.text("corrected_by", "Who marked the lines."),
+        Column.moment("corrected_at", "When."),
     ),
 )
 
@@ -144,9 +134,9 @@ CONFIDENCE_FITS = Table(
     unit="a fit",
     stage="ingest",
     own_columns=(
-        Column("confidence_version", "text", "Name of the fit, made of its numbers.", required=True),
-        Column("fitted", "text", "JSON of its numbers, and of what they were fitted on.", required=True),
-        Column("applied_by", "text", "Who took it into use.", required=True),
-        Column("applied_at", "timestamp", "When.", required=True),
+        Column.text("confidence_version", "Name of the fit, made of its numbers."),
+        Column.text("fitted", "JSON of its numbers, and of what they were fitted on."),
+        Column.text("applied_by", "Who took it into use."),
+        Column.moment("applied_at", "When."),
     ),
 )

@@ -8,11 +8,8 @@ from schemas.table import Column, Table
 # Held back until the sample is reviewed; then in `variants`, or refused as a whole.
 DRAFT_STATUSES = ("held", "released", "refused")
 
-_BATCH = Column(
-    "variant_batch_id",
-    "text",
-    "The batch of variants: review batch, method, generator and version of the prompt.",
-    required=True,
+_BATCH = Column.text(
+    "variant_batch_id", "The batch of variants: review batch, method, generator and version of the prompt."
 )
 
 VARIANT_BATCHES = Table(
@@ -23,38 +20,30 @@ VARIANT_BATCHES = Table(
     stage="augment",
     own_columns=(
         _BATCH,
-        Column("batch_id", "text", "The review batch of their parents.", required=True),
-        Column("method", "text", "How they were made.", required=True, allowed=VARIANT_METHODS),
-        Column("generator", "text", "The model that wrote them.", required=True),
-        Column("prompt_version", "text", "Version of the prompt.", required=True),
-        Column("is_simulated", "bool", "Whether the generator is a simulation.", required=True),
-        Column(
+        Column.text("batch_id", "The review batch of their parents."),
+        Column.text("method", "How they were made.", VARIANT_METHODS),
+        Column.text("generator", "The model that wrote them."),
+        Column.text("prompt_version", "Version of the prompt."),
+        Column.flag("is_simulated", "Whether the generator is a simulation."),
+        Column.text(
             "status",
-            "text",
             "Held back until its sample is reviewed; then released, or refused as a whole.",
-            required=True,
-            allowed=DRAFT_STATUSES,
+            DRAFT_STATUSES,
         ),
-        Column("parent_count", "int", "Options, materials or questions written about.", required=True, low=0),
-        Column("variant_count", "int", "Variants that kept all rules.", required=True, low=0),
-        Column(
-            "fallback_count",
-            "int",
-            "Options, materials or questions of which nothing passed.",
-            required=True,
-            low=0,
-        ),
-        Column("refused_count", "int", "Replies and variants that broke a rule.", required=True, low=0),
-        Column("sample_count", "int", "Variants drawn for review.", required=True, low=0),
+        Column.count("parent_count", "Options, materials or questions written about."),
+        Column.count("variant_count", "Variants that kept all rules."),
+        Column.count("fallback_count", "Options, materials or questions of which nothing passed."),
+        Column.count("refused_count", "Replies and variants that broke a rule."),
+        Column.count("sample_count", "Variants drawn for review."),
         Column(
             "failed_count",
             "int",
             "Variants of the sample that people rejected, or whose key they corrected.",
             low=0,
         ),
-        Column("call_count", "int", "Calls it took.", required=True, low=0),
+        Column.count("call_count", "Calls it took."),
         Column("cost_usd", "float", "What the calls cost; null where a price is unknown.", low=0),
-        Column("drafted_at", "timestamp", "When they were written.", required=True),
+        Column.moment("drafted_at", "When they were written."),
         Column("settled_at", "timestamp", "When they were released or refused; null while they are held."),
     ),
 )
@@ -67,7 +56,7 @@ VARIANT_DRAFTS = Table(
     stage="augment",
     own_columns=(
         _BATCH,
-        Column("is_sampled", "bool", "Whether it was drawn for review.", required=True),
+        Column.flag("is_sampled", "Whether it was drawn for review."),
         *VARIANTS.own_columns,
     ),
 )

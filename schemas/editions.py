@@ -7,22 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    BANK_VERSION,
-    IS_SIMULATED,
-    JUDGE,
-    LINEAGE_UUID,
-    MODEL,
-    MONTH,
-    ORGANISATION,
-    PROMPT_STYLE,
-    QUESTION_UUID,
-    REPEAT,
-    RUN_ID,
-    SESSION_ID,
-    SET_ID,
-    STRATUM,
-)
+from schemas import columns
 from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
 
@@ -32,13 +17,11 @@ ALL_DISCIPLINES = "all"
 # Ways of counting questions with pictures.
 TEXT_ONLY, PICTURES, ALT_TEXT = "text_only", "pictures", "alt_text"
 
-EDITION_ID = Column("edition_id", "text", "The edition: run and revision, as in 2026-12/1.", required=True)
-DISCIPLINE_OR_ALL = Column(
+EDITION_ID = Column.text("edition_id", "The edition: run and revision, as in 2026-12/1.")
+DISCIPLINE_OR_ALL = Column.text(
     "discipline",
-    "text",
     "The discipline; `all` for all of them in their fixed weights.",
-    required=True,
-    allowed=(*DISCIPLINES, ALL_DISCIPLINES),
+    (*DISCIPLINES, ALL_DISCIPLINES),
 )
 
 
@@ -51,10 +34,6 @@ def _score(name: str, about: str, *, high: float | None = 100) -> Column:
     return Column(name, "float", about, low=0, high=high)
 
 
-def _count(name: str, about: str) -> Column:
-    return Column(name, "int", about, required=True, low=0)
-
-
 EDITIONS = Table(
     name="editions",
     grain="One row per edition: one publication of one run.",
@@ -64,35 +43,19 @@ EDITIONS = Table(
     is_frozen=True,
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
-        Column(
-            "revision",
-            "int",
-            "1 for the first publication; a correction has the next number.",
-            required=True,
-            low=1,
-        ),
+        columns.RUN_ID,
+        columns.MONTH,
+        Column.number("revision", "1 for the first publication; a correction has the next number."),
         Column("replaces", "text", "The edition that this one corrects; null for the first."),
         Column("reason", "text", "Why it was corrected; null for the first."),
-        Column(
-            "is_repetition",
-            "bool",
-            "Whether the month had an earlier run; it stands beside that one.",
-            required=True,
-        ),
-        Column("planned_at", "timestamp", "When the run was planned.", required=True),
-        Column("published_at", "timestamp", "When the edition was published.", required=True),
-        BANK_VERSION,
-        Column("set_size", "int", "Lineages in a set.", required=True, low=1),
-        Column("reference_model", "text", "The reference candidate (the SOTA of R).", required=True),
-        replace(JUDGE, about="The judge whose stars count first."),
-        Column(
-            "judge_prompt_version",
-            "text",
-            "Version of the judge's prompt, without its language.",
-            required=True,
-        ),
+        Column.flag("is_repetition", "Whether the month had an earlier run; it stands beside that one."),
+        Column.moment("planned_at", "When the run was planned."),
+        Column.moment("published_at", "When the edition was published."),
+        columns.BANK_VERSION,
+        Column.number("set_size", "Lineages in a set."),
+        Column.text("reference_model", "The reference candidate (the SOTA of R)."),
+        replace(columns.JUDGE, about="The judge whose stars count first."),
+        Column.text("judge_prompt_version", "Version of the judge's prompt, without its language."),
         Column(
             "next_judges", "texts", "Who counts, in this order, where the judge's output could not be read."
         ),
@@ -110,11 +73,9 @@ EDITIONS = Table(
             high=1,
         ),
         Column("rated_count", "int", "Rated responses behind it.", low=0),
-        Column(
+        Column.flag(
             "is_provisional",
-            "bool",
             "Whether the order may change, as the judge is not known well enough, whatever gate was overridden.",
-            required=True,
         ),
         Column(
             "provisional_because",
@@ -162,9 +123,9 @@ EDITIONS = Table(
             allowed=(PICTURES, TEXT_ONLY),
         ),
         Column("disciplines", "texts", "The disciplines of S.", required=True),
-        Column("weights", "text", "Their fixed weights in S, as a JSON object.", required=True),
-        _count("candidate_count", "Candidates with a score under any prompt style."),
-        _count(
+        Column.text("weights", "Their fixed weights in S, as a JSON object."),
+        Column.count("candidate_count", "Candidates with a score under any prompt style."),
+        Column.count(
             "unparsed_count", "Answers that no judge and no person could be got to judge; they earn nothing."
         ),
         Column("overridden_gates", "texts", "Gates that were shut and overridden."),
@@ -174,17 +135,10 @@ EDITIONS = Table(
             "text",
             "How its intervals and comparisons were made: `score, max-t`; null for Student's t and Holm, as they were before.",
         ),
-        Column("code_version", "text", "Version of Proctor that computed it.", required=True),
-        Column(
-            "basis_hash", "text", "SHA-256 over the content of every landing that it rests on.", required=True
-        ),
-        Column(
-            "root_hash",
-            "text",
-            "SHA-256 over the basis and every other frozen row of the edition.",
-            required=True,
-        ),
-        IS_SIMULATED,
+        Column.text("code_version", "Version of Proctor that computed it."),
+        Column.text("basis_hash", "SHA-256 over the content of every landing that it rests on."),
+        Column.text("root_hash", "SHA-256 over the basis and every other frozen row of the edition."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -200,14 +154,12 @@ EDITION_GRADES = Table(
     stage="publish",
     own_columns=(
         EDITION_ID,
-        Column(
+        Column.text(
             "grade",
-            "text",
             "How it is attested, as its operator states it by the heads that witnesses were given; `proctor exam verify --head` finds it.",
-            required=True,
-            allowed=GRADES,
+            GRADES,
         ),
-        _count("witness_count", "Witnesses that were given a head that covers it."),
+        Column.count("witness_count", "Witnesses that were given a head that covers it."),
         Column(
             "beacon",
             "text",
@@ -226,39 +178,31 @@ EDITION_SESSIONS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        Column("sat_in_run_id", "text", "The run in which it was sat.", required=True),
-        SET_ID,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
-        REPEAT,
-        Column("is_reference", "bool", "Whether it is the reference candidate's.", required=True),
-        Column(
-            "is_borrowed",
-            "bool",
-            "Whether it was sat in another run: the reference answers a set once.",
-            required=True,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        Column.text("sat_in_run_id", "The run in which it was sat."),
+        columns.SET_ID,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
+        columns.REPEAT,
+        Column.flag("is_reference", "Whether it is the reference candidate's."),
+        Column.flag("is_borrowed", "Whether it was sat in another run: the reference answers a set once."),
+        Column.flag(
+            "is_complete", "Whether it was closed and wholly judged; no other session enters a score."
         ),
-        Column(
-            "is_complete",
-            "bool",
-            "Whether it was closed and wholly judged; no other session enters a score.",
-            required=True,
-        ),
-        Column("question_count", "int", "Questions allocated (N of S).", required=True, low=0),
-        _count("scored_count", "Questions with stars, the unanswered ones included, which have 0."),
-        _count("unanswered_count", "Questions without an answer: 0 stars."),
-        _count("unparsed_count", "Answers whose judgement could not be read by anybody."),
-        _count("unjudged_count", "Answers that nobody has judged."),
-        _count("star_count", "Stars."),
+        Column.count("question_count", "Questions allocated (N of S)."),
+        Column.count("scored_count", "Questions with stars, the unanswered ones included, which have 0."),
+        Column.count("unanswered_count", "Questions without an answer: 0 stars."),
+        Column.count("unparsed_count", "Answers whose judgement could not be read by anybody."),
+        Column.count("unjudged_count", "Answers that nobody has judged."),
+        Column.count("star_count", "Stars."),
         _score("score", "S of this session alone, 0 to 100; null unless it is complete."),
-        _count("pair_count", "Questions that it was judged on and the reference has stars for."),
+        Column.count("pair_count", "Questions that it was judged on and the reference has stars for."),
         Column("pair_stars", "float", "Its stars on those.", low=0),
         Column("reference_pair_stars", "float", "The reference's stars on those.", low=0),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -272,21 +216,21 @@ EDITION_STARS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        MONTH,
-        Column("sat_in_run_id", "text", "The run in which it was answered.", required=True),
-        SET_ID,
-        MODEL,
-        PROMPT_STYLE,
-        QUESTION_UUID,
-        LINEAGE_UUID,
+        columns.MONTH,
+        Column.text("sat_in_run_id", "The run in which it was answered."),
+        columns.SET_ID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        columns.QUESTION_UUID,
+        columns.LINEAGE_UUID,
         PASSAGE,
-        STRATUM,
+        columns.STRATUM,
         *(
-            _count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
+            Column.count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
             for stars in range(4)
         ),
-        _count("unparsed_count", "Repeats whose judgement could not be read; they earn nothing."),
-        IS_SIMULATED,
+        Column.count("unparsed_count", "Repeats whose judgement could not be read; they earn nothing."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -300,19 +244,19 @@ EDITION_SCORES = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
         DISCIPLINE_OR_ALL,
-        Column("is_reference", "bool", "Whether it is the reference candidate.", required=True),
-        _count("repeat_count", "Repeats."),
-        _count("question_count", "Questions allocated over the repeats (N)."),
-        _count("item_count", "Different questions: what the standard error rests on."),
-        _count("scored_count", "Questions with stars, the unanswered ones included."),
-        _count("unanswered_count", "Questions without an answer: 0 stars."),
-        _count("unparsed_count", "Answers whose judgement could not be read; they earn nothing."),
+        Column.flag("is_reference", "Whether it is the reference candidate."),
+        Column.count("repeat_count", "Repeats."),
+        Column.count("question_count", "Questions allocated over the repeats (N)."),
+        Column.count("item_count", "Different questions: what the standard error rests on."),
+        Column.count("scored_count", "Questions with stars, the unanswered ones included."),
+        Column.count("unanswered_count", "Questions without an answer: 0 stars."),
+        Column.count("unparsed_count", "Answers whose judgement could not be read; they earn nothing."),
         _score(
             "score", "S: 0 to 100, mean of the repeats; null where a discipline that has weight is missing."
         ),
@@ -329,7 +273,7 @@ EDITION_SCORES = Table(
         _score("relative_se", "Standard error of R.", high=None),
         _score("relative_low", "Lower end of the 95% interval of R.", high=None),
         _score("relative_high", "Upper end of it.", high=None),
-        _count("pair_count", "Questions that R rests on, repeats counted."),
+        Column.count("pair_count", "Questions that R rests on, repeats counted."),
         Column(
             "rank", "int", "Place by S within edition, style and is_simulated; equal scores share it.", low=1
         ),
@@ -374,7 +318,7 @@ EDITION_SCORES = Table(
             "score_change_low", "float", "Lower end of the 95% interval of the change.", low=-200, high=200
         ),
         Column("score_change_high", "float", "Upper end of it.", low=-200, high=200),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -388,22 +332,20 @@ EDITION_SERIES = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        RUN_ID,
-        MONTH,
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
-        Column(
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
+        Column.text(
             "series",
-            "text",
             "What is counted: `text_only`: questions without pictures, of every candidate; `pictures`: all questions, of a candidate that saw "
             "the pictures; `alt_text`: all questions, of one that was told in words what they show. One that did both has the first alone.",
-            required=True,
-            allowed=(TEXT_ONLY, PICTURES, ALT_TEXT),
+            (TEXT_ONLY, PICTURES, ALT_TEXT),
         ),
         DISCIPLINE_OR_ALL,
-        _count("question_count", "Questions counted over the repeats."),
-        _count("picture_count", "Of these, those with pictures."),
+        Column.count("question_count", "Questions counted over the repeats."),
+        Column.count("picture_count", "Of these, those with pictures."),
         _score("score", "S of these questions; null where a discipline that has weight is missing."),
         _score("score_se", "Standard error of S from the drawing of the questions."),
         _score("score_low", "Lower end of the 95% interval of S."),
@@ -418,8 +360,8 @@ EDITION_SERIES = Table(
         Column("rank", "int", "Place by S within edition, style and series.", low=1),
         Column("rank_low", "int", "Best place that the data do not rule out.", low=1),
         Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
-        _count("pair_count", "Questions that R rests on, repeats counted."),
-        IS_SIMULATED,
+        Column.count("pair_count", "Questions that R rests on, repeats counted."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -433,18 +375,13 @@ EDITION_PAIRS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        MONTH,
-        PROMPT_STYLE,
+        columns.MONTH,
+        columns.PROMPT_STYLE,
         DISCIPLINE_OR_ALL,
-        Column("model_a", "text", "First candidate.", required=True),
-        Column("model_b", "text", "Second candidate.", required=True),
-        _count("pair_count", "Questions that both have stars for."),
-        Column(
-            "is_paired",
-            "bool",
-            "Whether the difference is taken on those; else between the two scores.",
-            required=True,
-        ),
+        Column.text("model_a", "First candidate."),
+        Column.text("model_b", "Second candidate."),
+        Column.count("pair_count", "Questions that both have stars for."),
+        Column.flag("is_paired", "Whether the difference is taken on those; else between the two scores."),
         Column(
             "difference",
             "float",
@@ -477,9 +414,9 @@ EDITION_PAIRS = Table(
         Column(
             "is_distinguishable", "bool", "Whether p_together, or p_holm where there is none, is at most 5%."
         ),
-        _count("win_a_count", "Common questions on which the first has more stars, repeats averaged."),
-        _count("win_b_count", "Common questions on which the second has more."),
-        _count("tie_count", "Common questions on which they have equally many."),
+        Column.count("win_a_count", "Common questions on which the first has more stars, repeats averaged."),
+        Column.count("win_b_count", "Common questions on which the second has more."),
+        Column.count("tie_count", "Common questions on which they have equally many."),
         Column(
             "stars_a",
             "float",
@@ -488,7 +425,7 @@ EDITION_PAIRS = Table(
             low=0,
         ),
         Column("stars_b", "float", "Stars of the second on them.", required=True, low=0),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -499,16 +436,16 @@ IMPROVEMENTS = Table(
     unit="a starting month",
     stage="publish",
     own_columns=(
-        Column("since_month", "text", "Editions from this month on are looked at.", required=True),
-        Column("through_month", "text", "The last month that was published then.", required=True),
-        MODEL,
-        ORGANISATION,
-        PROMPT_STYLE,
-        Column("from_edition_id", "text", "The candidate's first edition of the stretch.", required=True),
-        Column("from_month", "text", "Its month.", required=True),
+        Column.text("since_month", "Editions from this month on are looked at."),
+        Column.text("through_month", "The last month that was published then."),
+        columns.MODEL,
+        columns.ORGANISATION,
+        columns.PROMPT_STYLE,
+        Column.text("from_edition_id", "The candidate's first edition of the stretch."),
+        Column.text("from_month", "Its month."),
         _score("from_score", "S of it."),
-        Column("to_edition_id", "text", "The candidate's last edition of the stretch.", required=True),
-        Column("to_month", "text", "Its month.", required=True),
+        Column.text("to_edition_id", "The candidate's last edition of the stretch."),
+        Column.text("to_month", "Its month."),
         _score("to_score", "S of it."),
         Column("change", "float", "S of the last less S of the first.", low=-100, high=100),
         Column("change_low", "float", "Lower end of its 95% interval.", low=-200, high=200),
@@ -532,8 +469,8 @@ IMPROVEMENTS = Table(
             "float",
             "Equated score of the last edition less that of the first; null where either is not equated.",
         ),
-        _count("month_count", "Months of the stretch in which it was published."),
-        IS_SIMULATED,
+        Column.count("month_count", "Months of the stretch in which it was published."),
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -547,12 +484,12 @@ EDITION_ITEMS = Table(
     partition_by="month",
     own_columns=(
         EDITION_ID,
-        MONTH,
-        QUESTION_UUID,
-        LINEAGE_UUID,
-        STRATUM,
-        Column("first_month", "text", "Month in which it was first asked.", required=True),
-        _count("answer_count", "Answers behind it."),
+        columns.MONTH,
+        columns.QUESTION_UUID,
+        columns.LINEAGE_UUID,
+        columns.STRATUM,
+        Column.text("first_month", "Month in which it was first asked."),
+        Column.count("answer_count", "Answers behind it."),
         Column("discrimination", "float", "How sharply it separates: a of the model.", required=True),
         Column("discrimination_se", "float", "Its standard error."),
         Column("difficulty", "float", "How hard it is, in logits: b of the model.", required=True),
@@ -565,12 +502,7 @@ EDITION_ITEMS = Table(
             high=1,
         ),
         Column("fit", "float", "Mean square of the standardised residuals, weighted (infit); 1 is expected."),
-        Column(
-            "is_misfit",
-            "bool",
-            "Whether the fit is so bad that the question should be looked at.",
-            required=True,
-        ),
+        Column.flag("is_misfit", "Whether the fit is so bad that the question should be looked at."),
         Column(
             "format",
             "text",
@@ -590,7 +522,7 @@ EDITION_ITEMS = Table(
             "bool",
             "Whether it was published before, but its answers no longer agree with that, so that it links no more.",
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -604,11 +536,11 @@ EDITION_FITS = Table(
     is_frozen=True,
     own_columns=(
         EDITION_ID,
-        MONTH,
-        STRATUM,
-        _count("entry_count", "Sittings of candidates in the fit."),
-        _count("question_count", "Questions in it."),
-        _count("answer_count", "Answers in it, repeats of one counted once."),
+        columns.MONTH,
+        columns.STRATUM,
+        Column.count("entry_count", "Sittings of candidates in the fit."),
+        Column.count("question_count", "Questions in it."),
+        Column.count("answer_count", "Answers in it, repeats of one counted once."),
         *(
             Column(
                 f"threshold_{stars}",
@@ -621,13 +553,8 @@ EDITION_FITS = Table(
         Column("difficulty_sd", "float", "Standard deviation of difficulties about their season.", low=0),
         Column("discrimination_mean", "float", "Mean of log discrimination."),
         Column("discrimination_sd", "float", "Its standard deviation.", low=0),
-        _count("round_count", "Rounds of the fit."),
-        Column(
-            "is_converged",
-            "bool",
-            "Whether the fit came to one result; else nothing is equated.",
-            required=True,
-        ),
+        Column.count("round_count", "Rounds of the fit."),
+        Column.flag("is_converged", "Whether the fit came to one result; else nothing is equated."),
         Column(
             "method",
             "text",
@@ -658,7 +585,7 @@ EDITION_FITS = Table(
             "were wider than the scale. Null where it is.",
             allowed=("anchors", "questions", "answers", "draws", "errors"),
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -671,12 +598,12 @@ EDITION_STANDINGS = Table(
     is_frozen=True,
     own_columns=(
         EDITION_ID,
-        MONTH,
-        MODEL,
-        ORGANISATION,
-        Column("sat_edition_id", "text", "The candidate's latest edition.", required=True),
-        Column("sat_month", "text", "Its month.", required=True),
-        Column("reference_model", "text", "The reference of that edition.", required=True),
+        columns.MONTH,
+        columns.MODEL,
+        columns.ORGANISATION,
+        Column.text("sat_edition_id", "The candidate's latest edition."),
+        Column.text("sat_month", "Its month."),
+        Column.text("reference_model", "The reference of that edition."),
         _score("score", "S of that edition."),
         _score("score_low", "Lower end of its 95% interval."),
         _score("score_high", "Upper end of it."),
@@ -688,13 +615,11 @@ EDITION_STANDINGS = Table(
         _score("standing_low", "Lower end of its 95% interval."),
         _score("standing_high", "Upper end of it."),
         Column("rank", "int", "Place by standing_score among all.", low=1),
-        Column(
+        Column.text(
             "comparability",
-            "text",
             "How it compares with this edition: sat in it; sat the same questions as the reference; linked by anchors; or not at all.",
-            required=True,
-            allowed=("same_edition", "same_reference", "anchors", "none"),
+            ("same_edition", "same_reference", "anchors", "none"),
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )

@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    COST_USD,
-    IS_SIMULATED,
-    JUDGE,
-    MODEL,
-    MONTH,
-    OCCASION,
-    PARSE_STATUS,
-    PROMPT_STYLE,
-    PROMPT_VERSION,
-    QUESTION_UUID,
-    RAW,
-    RUN_ID,
-    SEQ,
-    SESSION_ID,
-)
+from schemas import columns
 from schemas.table import Column, Table
 from schemas.vocabulary import DISCIPLINES
 
@@ -41,36 +26,35 @@ JUDGEMENTS = Table(
     stage="judge",
     partition_by="month",
     own_columns=(
-        RUN_ID,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        MODEL,
-        PROMPT_STYLE,
-        MONTH,
-        replace(JUDGE, about="The judge's name in the registry; `person:` and the user for a person."),
+        columns.RUN_ID,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        columns.MONTH,
+        replace(
+            columns.JUDGE, about="The judge's name in the registry; `person:` and the user for a person."
+        ),
         Column("stars", "int", "0 to 3; null means unparsed, never 0.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
-        RAW,
-        PARSE_STATUS,
+        columns.RAW,
+        columns.PARSE_STATUS,
         replace(
-            PROMPT_VERSION,
+            columns.PROMPT_VERSION,
             about="Version of the wording that was asked with and its language; `person` and the language for a person.",
         ),
         replace(
-            OCCASION,
+            columns.OCCASION,
             about="`first`, or `again-1`, `again-2` … where nobody's judgement of the response could be read before.",
         ),
-        Column("judged_at", "timestamp", "When.", required=True),
-        COST_USD,
-        Column(
+        Column.moment("judged_at", "When."),
+        columns.COST_USD,
+        Column.count(
             "attempt",
-            "int",
             "Attempts until parsed or given up; 0 where an empty or refused answer got 0 stars by rule.",
-            required=True,
-            low=0,
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
         Column(
             "key_verdict",
             "text",
@@ -97,46 +81,38 @@ JUDGE_CONTROLS = Table(
     stage="judge",
     partition_by="month",
     own_columns=(
-        RUN_ID,
-        MONTH,
-        JUDGE,
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.JUDGE,
         replace(
-            PROMPT_VERSION,
+            columns.PROMPT_VERSION,
             about="Version of the wording that was asked with and its language, as for responses.",
         ),
-        replace(QUESTION_UUID, about="The question that it was given to, one of the run's own."),
-        Column(
+        replace(columns.QUESTION_UUID, about="The question that it was given to, one of the run's own."),
+        Column.text(
             "kind",
-            "text",
             "What it says: `reference`: the reference answer; `wrong_option`: an option that the key says is wrong, well explained; "
             "`nonsense`: words without meaning; `other`: the reference answer of another question; `echo`: the question; `empty`: nothing.",
-            required=True,
-            allowed=CONTROL_KINDS,
+            CONTROL_KINDS,
         ),
         Column(
             "other_question_uuid", "text", "The question that it answers, for the kind `other`; else null."
         ),
-        Column(
-            "cluster",
-            "text",
-            "What the question shares with others: the text that it asks about, or its lineage.",
-            required=True,
+        Column.text(
+            "cluster", "What the question shares with others: the text that it asks about, or its lineage."
         ),
-        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        Column.text("discipline", "Discipline of the question.", DISCIPLINES),
         Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
         Column("reason", "text", "Reason the judge gave."),
-        RAW,
-        PARSE_STATUS,
-        Column("judged_at", "timestamp", "When.", required=True),
-        COST_USD,
-        Column(
+        columns.RAW,
+        columns.PARSE_STATUS,
+        Column.moment("judged_at", "When."),
+        columns.COST_USD,
+        Column.count(
             "attempt",
-            "int",
             "Attempts until parsed or given up; 0 for an empty answer, which gets 0 stars by rule and says nothing of the judge.",
-            required=True,
-            low=0,
         ),
-        IS_SIMULATED,
+        columns.IS_SIMULATED,
     ),
 )
 
@@ -147,13 +123,13 @@ HUMAN_RATINGS = Table(
     unit="a rating batch",
     stage="calibrate",
     own_columns=(
-        SESSION_ID,
-        SEQ,
-        Column("rater", "text", "The rater's user id.", required=True),
-        Column("round", "int", "Calibration round, from 1.", required=True, low=1),
-        Column("scale", "text", "Scale of the value.", required=True, allowed=("stars_0_3", "score_0_1")),
+        columns.SESSION_ID,
+        columns.SEQ,
+        Column.text("rater", "The rater's user id."),
+        Column.number("round", "Calibration round, from 1."),
+        Column.text("scale", "Scale of the value.", ("stars_0_3", "score_0_1")),
         Column("value", "float", "The rating.", required=True, low=0, high=3),
-        Column("rated_at", "timestamp", "When it was given.", required=True),
+        Column.moment("rated_at", "When it was given."),
         Column(
             "is_adjudication",
             "bool",
@@ -169,14 +145,12 @@ CALIBRATION = Table(
     unit="a calibration round",
     stage="calibrate",
     own_columns=(
-        JUDGE,
-        PROMPT_VERSION,
-        MODEL,
-        replace(OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."),
-        Column("round", "int", "Round, from 1.", required=True, low=1),
-        Column(
-            "weighting", "text", "Weighting of kappa.", required=True, allowed=("none", "linear", "quadratic")
-        ),
+        columns.JUDGE,
+        columns.PROMPT_VERSION,
+        columns.MODEL,
+        replace(columns.OCCASION, about="When it was calibrated: `first`, or the month, YYYY-MM."),
+        Column.number("round", "Round, from 1."),
+        Column.text("weighting", "Weighting of kappa.", ("none", "linear", "quadratic")),
         Column(
             "kappa",
             "float",
@@ -186,7 +160,7 @@ CALIBRATION = Table(
         ),
         Column("kappa_low", "float", "Lower end of the 95% interval of kappa.", low=-1, high=1),
         Column("kappa_high", "float", "Upper end of the 95% interval of kappa.", low=-1, high=1),
-        Column("pair_count", "int", "Responses rated by both.", required=True, low=0),
+        Column.count("pair_count", "Responses rated by both."),
     ),
 )
 
@@ -197,17 +171,17 @@ ERROR_LABELS = Table(
     unit="a label batch",
     stage="calibrate",
     own_columns=(
-        SESSION_ID,
-        SEQ,
-        MODEL,
-        Column("labeller", "text", "Rater or LLM that gave the label.", required=True),
-        Column("is_human", "bool", "Whether a person gave it.", required=True),
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.MODEL,
+        Column.text("labeller", "Rater or LLM that gave the label."),
+        Column.flag("is_human", "Whether a person gave it."),
         Column("error_class", "text", "Class of the failure; null means unparsed.", allowed=ERROR_CLASSES),
         Column("sample_size", "int", "Failed responses drawn in this batch.", low=0),
-        replace(RAW, about="What the model returned; null where a person gave the label."),
-        PARSE_STATUS,
+        replace(columns.RAW, about="What the model returned; null where a person gave the label."),
+        columns.PARSE_STATUS,
         replace(
-            PROMPT_VERSION,
+            columns.PROMPT_VERSION,
             about="Version of the prompt and its language; null where a person gave the label.",
             required=False,
         ),
@@ -221,22 +195,20 @@ ERROR_SAMPLES = Table(
     unit="a sample",
     stage="errors",
     own_columns=(
-        Column(
-            "sample_id", "text", "The sample: the run, and a name where there are several.", required=True
-        ),
-        RUN_ID,
-        MONTH,
-        SESSION_ID,
-        SEQ,
-        QUESTION_UUID,
-        MODEL,
-        PROMPT_STYLE,
-        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
-        replace(JUDGE, about="The judge whose stars made it a failure."),
+        Column.text("sample_id", "The sample: the run, and a name where there are several."),
+        columns.RUN_ID,
+        columns.MONTH,
+        columns.SESSION_ID,
+        columns.SEQ,
+        columns.QUESTION_UUID,
+        columns.MODEL,
+        columns.PROMPT_STYLE,
+        Column.text("discipline", "Discipline of the question.", DISCIPLINES),
+        replace(columns.JUDGE, about="The judge whose stars made it a failure."),
         Column("stars", "int", "The judge's stars.", required=True, low=0, high=1),
-        Column("failed_count", "int", "Failed responses of the candidate in the run.", required=True, low=1),
-        Column("sample_size", "int", "Of these drawn.", required=True, low=1),
-        Column("drawn_at", "timestamp", "When it was drawn.", required=True),
-        IS_SIMULATED,
+        Column.number("failed_count", "Failed responses of the candidate in the run."),
+        Column.number("sample_size", "Of these drawn."),
+        Column.moment("drawn_at", "When it was drawn."),
+        columns.IS_SIMULATED,
     ),
 )

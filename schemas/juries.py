@@ -10,14 +10,12 @@ from schemas.vocabulary import DISCIPLINES
 
 STYLE_FEATURES = ("length", "lists", "headings", "bold", "chinese")
 
-_VOTES_HASH = Column(
-    "votes_hash", "text", "Hash of the judgements and ratings that it rests on.", required=True
-)
-_RATINGS_HASH = Column("ratings_hash", "text", "Hash of the rated responses that it rests on.", required=True)
+_VOTES_HASH = Column.text("votes_hash", "Hash of the judgements and ratings that it rests on.")
+_RATINGS_HASH = Column.text("ratings_hash", "Hash of the rated responses that it rests on.")
 _SCORE = Column(
     "score", "float", "S as it was published, by the judge alone.", required=True, low=0, high=100
 )
-_COMPUTED_AT = Column("computed_at", "timestamp", "When it was computed.", required=True)
+_COMPUTED_AT = Column.moment("computed_at", "When it was computed.")
 
 
 def _points(name: str, about: str) -> tuple[Column, ...]:
@@ -58,13 +56,8 @@ JURY_JUDGES = Table(
             low=0,
             high=1,
         ),
-        Column(
-            "agreement_rate",
-            "float",
-            "Chance that it gives the stars that a response deserves, as the jury finds.",
-            required=True,
-            low=0,
-            high=1,
+        Column.share(
+            "agreement_rate", "Chance that it gives the stars that a response deserves, as the jury finds."
         ),
         Column(
             "bias",
@@ -74,8 +67,8 @@ JURY_JUDGES = Table(
             low=-3,
             high=3,
         ),
-        Column("response_count", "int", "Responses that it judged.", required=True, low=0),
-        Column("rated_count", "int", "Of these rated by people.", required=True, low=0),
+        Column.count("response_count", "Responses that it judged."),
+        Column.count("rated_count", "Of these rated by people."),
         _COMPUTED_AT,
         IS_SIMULATED,
     ),
@@ -104,14 +97,7 @@ JURY_CONFUSIONS = Table(
         DISCIPLINE_OR_ALL,
         Column("deserved_stars", "int", "Stars that the response deserves.", required=True, low=0, high=3),
         Column("given_stars", "int", "Stars that the judge gives.", required=True, low=0, high=3),
-        Column(
-            "chance",
-            "float",
-            "Chance that it gives them, drawn towards what it does in all disciplines.",
-            required=True,
-            low=0,
-            high=1,
-        ),
+        Column.share("chance", "Chance that it gives them, drawn towards what it does in all disciplines."),
         _COMPUTED_AT,
         IS_SIMULATED,
     ),
@@ -128,20 +114,18 @@ JURY_SCORES = Table(
         MONTH,
         PROMPT_STYLE,
         MODEL,
-        Column(
+        Column.text(
             "estimator",
-            "text",
             "`jury`: what the judges make of the responses together, with what people rated; `prediction_powered`: the same, corrected by "
             "the candidate's own ratings, which hold where judges err alike.",
-            required=True,
-            allowed=("jury", "prediction_powered"),
+            ("jury", "prediction_powered"),
         ),
         _VOTES_HASH,
         _SCORE,
         *_points("jury", "S by the stars that the jury finds deserved, 0 to 100."),
         Column("judge_count", "int", "Judges of the jury.", required=True, low=2),
-        Column("response_count", "int", "Responses of the candidate in this style.", required=True, low=0),
-        Column("rated_count", "int", "Of these rated by people.", required=True, low=0),
+        Column.count("response_count", "Responses of the candidate in this style."),
+        Column.count("rated_count", "Of these rated by people."),
         _COMPUTED_AT,
         IS_SIMULATED,
     ),
@@ -162,27 +146,17 @@ JURY_STARS = Table(
         SEQ,
         MODEL,
         PROMPT_STYLE,
-        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        Column.text("discipline", "Discipline of the question.", DISCIPLINES),
         _VOTES_HASH,
         Column("jury_stars", "float", "Mean of the stars that it may deserve.", required=True, low=0, high=3),
         *(
-            Column(
-                f"chance_{stars}",
-                "float",
-                f"Chance that it deserves {stars} star{'' if stars == 1 else 's'}.",
-                required=True,
-                low=0,
-                high=1,
+            Column.share(
+                f"chance_{stars}", f"Chance that it deserves {stars} star{'' if stars == 1 else 's'}."
             )
             for stars in range(4)
         ),
-        Column("judge_count", "int", "Judges that gave it stars.", required=True, low=0),
-        Column(
-            "is_rated",
-            "bool",
-            "Whether people rated it: the chances are then the shares of their stars.",
-            required=True,
-        ),
+        Column.count("judge_count", "Judges that gave it stars."),
+        Column.flag("is_rated", "Whether people rated it: the chances are then the shares of their stars."),
         IS_SIMULATED,
     ),
 )
@@ -197,22 +171,14 @@ JUDGE_STYLE_EFFECTS = Table(
         JUDGE,
         WORDING,
         CALIBRATION_OCCASION,
-        Column(
+        Column.text(
             "feature",
-            "text",
             "`length`: binary logarithm of the characters, so that one more is twice as long; `lists`, `headings`, `bold`: binary logarithm of 1 and the "
             "number of list items, headings, bold passages; `chinese`: 1 for a reply in Chinese, else 0.",
-            required=True,
-            allowed=STYLE_FEATURES,
+            STYLE_FEATURES,
         ),
-        Column("pair_count", "int", "Responses rated by people and judge.", required=True, low=1),
-        Column(
-            "cluster_count",
-            "int",
-            "Questions, or passages, that they answer: what the errors rest on.",
-            required=True,
-            low=1,
-        ),
+        Column.number("pair_count", "Responses rated by people and judge."),
+        Column.number("cluster_count", "Questions, or passages, that they answer: what the errors rest on."),
         Column("feature_mean", "float", "Mean of the feature over them.", required=True),
         Column("feature_sd", "float", "Its standard deviation.", required=True, low=0),
         Column(
@@ -251,13 +217,7 @@ STYLE_CONTROLLED_SCORES = Table(
             Column(f"{name}_mean", "float", f"Mean of the feature {name}.", low=0)
             for name in STYLE_FEATURES[1:]
         ),
-        Column(
-            "rated_count",
-            "int",
-            "Rated responses that the effects rest on, of all candidates.",
-            required=True,
-            low=1,
-        ),
+        Column.number("rated_count", "Rated responses that the effects rest on, of all candidates."),
         _COMPUTED_AT,
         IS_SIMULATED,
     ),

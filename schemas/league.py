@@ -4,43 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    COST_USD,
-    INPUT_TOKENS,
-    IS_SIMULATED,
-    MODEL,
-    OCCASION,
-    ORGANISATION,
-    OUTPUT_TOKENS,
-    PARSE_STATUS,
-    PROMPT_VERSION,
-    RAW,
-)
+from schemas import columns
 from schemas.table import Column, Table
 from schemas.vocabulary import LEAGUE_EXECUTIONS, LEAGUE_RUN_TYPES
 
-_LEAGUE = Column("league_id", "text", "The league.", required=True)
-_DOMAIN = Column("domain", "text", "Domain whose rules apply.", required=True)
-_RUN = Column("league_run", "int", "Independent run, from 1.", required=True, low=1)
-_ROUND = Column(
-    "round", "int", "Round, from 1: the turn of one asker in a domain and run.", required=True, low=1
-)
-_RUN_TYPE = Column(
+_LEAGUE = Column.text("league_id", "The league.")
+_DOMAIN = Column.text("domain", "Domain whose rules apply.")
+_RUN = Column.number("league_run", "Independent run, from 1.")
+_ROUND = Column.number("round", "Round, from 1: the turn of one asker in a domain and run.")
+_RUN_TYPE = Column.text(
     "run_type",
-    "text",
     "`full`, or `without_reference`: the same questions and answers, judged again without the reference answer.",
-    required=True,
-    allowed=LEAGUE_RUN_TYPES,
+    LEAGUE_RUN_TYPES,
 )
-_QUESTION = Column("league_question_id", "text", "The question.", required=True)
+_QUESTION = Column.text("league_question_id", "The question.")
 _OCCASION = replace(
-    OCCASION, about="Why it was asked: `round` in its turn, `recheck` when it was asked again."
+    columns.OCCASION, about="Why it was asked: `round` in its turn, `recheck` when it was asked again."
 )
 _CALLS = Column(
     "call_count", "int", "Calls that were made for it: more than one where replies could not be read.", low=0
 )
 # What every reply in a league carries, so that it can be read again.
-_REPLY = (RAW, PARSE_STATUS, PROMPT_VERSION, _OCCASION)
+_REPLY = (columns.RAW, columns.PARSE_STATUS, columns.PROMPT_VERSION, _OCCASION)
 # A round is played once; it may be judged in several ways, which are types of run.
 _PLAYED = ("league_id", "domain", "league_run", "round")
 _JUDGED = ("league_id", "domain", "run_type", "league_run", "round")
@@ -48,14 +33,13 @@ _PLACE = (_LEAGUE, _DOMAIN, _RUN, _ROUND)
 _JUDGED_PLACE = (_LEAGUE, _DOMAIN, _RUN_TYPE, _RUN, _ROUND)
 # Rounds of one number, of all domains and runs, are played at once and land together.
 _UNIT = "a league's rounds of one number"
-_PERSON = Column("person", "text", "Who decided.", required=True)
-_DECIDED_AT = Column("decided_at", "timestamp", "When the decision was read in.", required=True)
+_PERSON = Column.text("person", "Who decided.")
+_DECIDED_AT = Column.moment("decided_at", "When the decision was read in.")
 
 LEAGUES = Table(
     "leagues", "One row per league, as it was claimed; it never changes.", ("league_id",), "a league", "league",
     (_LEAGUE,
-     Column("origin", "text", "Whether it was played here, or its scores were imported.", required=True,
-            allowed=("played", "imported")),
+     Column.text("origin", "Whether it was played here, or its scores were imported.", ("played", "imported")),
      Column("domains", "texts", "Its domains.", required=True),
      Column("domain_hashes", "texts", "Hash of each domain's rules and prompts, in the same order; null for imported scores."),
      Column("run_count", "int", "Independent runs; null where an imported file does not say.", low=1),
@@ -65,26 +49,25 @@ LEAGUES = Table(
      Column("validator_count", "int", "People who judge each question; 0 for none.", low=0),
      Column("seed_hash", "text", "SHA-256 of the key that labels and orders were drawn with; null for imported scores."),
      Column("settings", "text", "The other settings, as JSON."),
-     IS_SIMULATED,
-     Column("created_at", "timestamp", "When it was claimed.", required=True)),
+     columns.IS_SIMULATED,
+     Column.moment("created_at", "When it was claimed.")),
 )  # fmt: skip
 
 LEAGUE_CANDIDATES = Table(
     "league_candidates", "One row per candidate of a league.", ("league_id", "model"), "a league, or an entrant", "league",
     (_LEAGUE,
-     MODEL,
-     replace(ORGANISATION, about="Who owns it; null where it is not known.", required=False),
+     columns.MODEL,
+     replace(columns.ORGANISATION, about="Who owns it; null where it is not known.", required=False),
      Column("family", "text", "Its series, else its organisation; null where neither is known."),
-     Column("joined", "text", "`member` from the beginning, or `entrant` by matches.", required=True,
-            allowed=("member", "entrant")),
-     IS_SIMULATED),
+     Column.text("joined", "`member` from the beginning, or `entrant` by matches.", ("member", "entrant")),
+     columns.IS_SIMULATED),
 )  # fmt: skip
 
 LEAGUE_ROUNDS = Table(
     "league_rounds", "One row per round and type of run; a round that is not here is not finished.", _JUDGED,
     _UNIT, "league",
     (*_JUDGED_PLACE,
-     Column("asker", "text", "Candidate whose turn it was.", required=True),
+     Column.text("asker", "Candidate whose turn it was."),
      Column("answer_count", "int", "Answers that could be judged.", low=0),
      Column("evaluation_count", "int", "Evaluations with a score.", low=0),
      Column("void_count", "int", "Evaluations that were asked for and have no score.", low=0),
@@ -94,7 +77,7 @@ LEAGUE_ROUNDS = Table(
 LEAGUE_QUESTIONS = Table(
     "league_questions", "One row per question set by an asker.", (*_PLAYED, "league_question_id"), _UNIT, "league",
     (*_PLACE, _QUESTION,
-     Column("asker", "text", "Who set it.", required=True),
+     Column.text("asker", "Who set it."),
      Column("topic", "text", "Topic that was given for the season; null for none."),
      Column("stem", "text", "The question; null when none could be read."),
      Column("reference_answer", "text", "The asker's reference answer; null when none could be read."),
@@ -107,9 +90,9 @@ LEAGUE_QUESTIONS = Table(
             "Share of the asker's own later solutions with the reference's result; null when not asked.", low=0, high=1),
      Column("execution", "text", "Result of running the reference solution; null when it was not run.",
             allowed=LEAGUE_EXECUTIONS),
-     INPUT_TOKENS,
-     OUTPUT_TOKENS,
-     COST_USD,
+     columns.INPUT_TOKENS,
+     columns.OUTPUT_TOKENS,
+     columns.COST_USD,
      _CALLS,
      *_REPLY),
 )  # fmt: skip
@@ -117,13 +100,13 @@ LEAGUE_QUESTIONS = Table(
 LEAGUE_ANSWERS = Table(
     "league_answers", "One row per answer.", (*_PLAYED, "league_question_id", "answerer"), _UNIT, "league",
     (*_PLACE, _QUESTION,
-     Column("answerer", "text", "Who answered.", required=True),
+     Column.text("answerer", "Who answered."),
      Column("response", "text", "The answer; null when none could be read."),
      Column("final_answer", "text", "Its result alone; null where there is none."),
      Column("execution", "text", "Result of running it; null when it was not run.", allowed=LEAGUE_EXECUTIONS),
-     INPUT_TOKENS,
-     OUTPUT_TOKENS,
-     COST_USD,
+     columns.INPUT_TOKENS,
+     columns.OUTPUT_TOKENS,
+     columns.COST_USD,
      _CALLS,
      *_REPLY),
 )  # fmt: skip
@@ -132,15 +115,15 @@ LEAGUE_EVALUATIONS = Table(
     "league_evaluations", "One row per answer and judge; nobody judges itself.",
     (*_JUDGED, "league_question_id", "judge", "answerer"), _UNIT, "league",
     (*_JUDGED_PLACE, _QUESTION,
-     Column("judge", "text", "Who judged.", required=True),
-     Column("answerer", "text", "Whose answer.", required=True),
+     Column.text("judge", "Who judged."),
+     Column.text("answerer", "Whose answer."),
      Column("label", "text", "Letter under which the judge saw it; letters are drawn for each judge."),
      Column("rank", "int", "Rank given, from 1; null for scored domains and where it could not be read.", low=1),
      Column("score", "float", "Borda points, or 0 to 100; null means unparsed, never 0."),
      Column("reason", "text", "Reason given."),
-     replace(INPUT_TOKENS, about="Tokens sent, on the row of the first answer shown; a judge sees all in one call."),
-     replace(OUTPUT_TOKENS, about="Tokens returned, on the row of the first answer shown."),
-     replace(COST_USD, about="Cost, on the row of the first answer shown."),
+     replace(columns.INPUT_TOKENS, about="Tokens sent, on the row of the first answer shown; a judge sees all in one call."),
+     replace(columns.OUTPUT_TOKENS, about="Tokens returned, on the row of the first answer shown."),
+     replace(columns.COST_USD, about="Cost, on the row of the first answer shown."),
      _CALLS,
      *_REPLY),
 )  # fmt: skip
@@ -148,7 +131,7 @@ LEAGUE_EVALUATIONS = Table(
 LEAGUE_RANKINGS = Table(
     "league_rankings", "One row per candidate after each round.", (*_JUDGED, "model"), _UNIT, "league",
     (*_JUDGED_PLACE,
-     Column("model", "text", "The candidate.", required=True),
+     Column.text("model", "The candidate."),
      Column("evaluation_count", "int", "Evaluations of its answers in this run so far.", low=0),
      Column("score", "float", "Mean score so far in this run; null before its first evaluation."),
      Column("rank", "int", "Rank so far, from 1, equal scores sharing the better one; null without a score.", low=1)),
@@ -158,8 +141,8 @@ LEAGUE_ORIGINALITY = Table(
     "league_originality", "One row per draft of a question and text that it was compared with.",
     (*_PLAYED, "league_question_id", "draft", "compared_with"), _UNIT, "league",
     (*_PLACE, _QUESTION,
-     Column("draft", "int", "Draft of the question, from 1; the last one is the question.", required=True, low=1),
-     Column("compared_with", "text", "Name of the benchmark file, or `memory` for the league's own memory.", required=True),
+     Column.number("draft", "Draft of the question, from 1; the last one is the question."),
+     Column.text("compared_with", "Name of the benchmark file, or `memory` for the league's own memory."),
      Column("neighbour", "text", "Line of the file or id of the question that is nearest; null where nothing is near."),
      Column("ngram_overlap", "float", "Share of 5-grams found there.", low=0, high=1),
      Column("similarity", "float", "Cosine of the nearest neighbour; null without an embedding model.",
@@ -171,18 +154,18 @@ LEAGUE_FLAGS = Table(
     "league_flags", "One row per answer and judge who took it for a template's solution that does not hold here.",
     (*_JUDGED, "league_question_id", "judge", "answerer"), _UNIT, "league",
     (*_JUDGED_PLACE, _QUESTION,
-     Column("judge", "text", "Who flagged it.", required=True),
-     Column("answerer", "text", "Whose answer.", required=True),
-     Column("template", "text", "The known template that the judge cites.", required=True)),
+     Column.text("judge", "Who flagged it."),
+     Column.text("answerer", "Whose answer."),
+     Column.text("template", "The known template that the judge cites.")),
 )  # fmt: skip
 
 LEAGUE_FLAG_DECISIONS = Table(
     "league_flag_decisions", "One row per flagged answer and person who decided.",
     ("league_id", "league_question_id", "answerer", "person"), "a person's decisions in a league", "league",
     (_LEAGUE, _QUESTION,
-     Column("answerer", "text", "Whose answer.", required=True),
+     Column.text("answerer", "Whose answer."),
      _PERSON,
-     Column("is_memorised", "bool", "Whether the person confirms it.", required=True),
+     Column.flag("is_memorised", "Whether the person confirms it."),
      Column("reason", "text", "Reason given."),
      _DECIDED_AT),
 )  # fmt: skip
@@ -192,7 +175,7 @@ LEAGUE_VALIDATIONS = Table(
     ("league_id", "league_question_id", "person"), "a person's decisions in a league", "league",
     (_LEAGUE, _QUESTION,
      _PERSON,
-     Column("is_valid", "bool", "Whether question and reference answer are right.", required=True),
+     Column.flag("is_valid", "Whether question and reference answer are right."),
      Column("reason", "text", "Reason given."),
      _DECIDED_AT),
 )  # fmt: skip
@@ -201,22 +184,22 @@ LEAGUE_MATCHES = Table(
     "league_matches", "One row per match of an entrant against a candidate's answer to a question of the league.",
     ("league_id", "domain", "entrant", "match"), "a domain's matches of an entrant", "league",
     (_LEAGUE, _DOMAIN,
-     Column("entrant", "text", "The candidate that enters.", required=True),
-     Column("match", "int", "Match, from 1, in the order in which it was played.", required=True, low=1),
-     Column("league_run", "int", "Run whose question was put.", required=True, low=1),
-     Column("round", "int", "Round whose question was put.", required=True, low=1),
+     Column.text("entrant", "The candidate that enters."),
+     Column.number("match", "Match, from 1, in the order in which it was played."),
+     Column.number("league_run", "Run whose question was put."),
+     Column.number("round", "Round whose question was put."),
      _QUESTION,
-     Column("opponent", "text", "Whose answer it was compared with.", required=True),
-     Column("judge", "text", "Who compared them; neither of the two.", required=True),
+     Column.text("opponent", "Whose answer it was compared with."),
+     Column.text("judge", "Who compared them; neither of the two."),
      Column("label", "text", "Letter under which the judge saw the entrant's answer; null when there was none to see."),
      Column("result", "float", "1 won, 0.5 equal, 0 lost; null means unparsed, never lost.", low=0, high=1),
      Column("response", "text", "The entrant's answer; null when none could be read."),
      Column("rating", "float", "The entrant's rating after this match, on the Elo scale; the candidates' mean is 1000."),
      Column("rating_low", "float", "Lower end of its 95% interval."),
      Column("rating_high", "float", "Upper end of its 95% interval."),
-     replace(INPUT_TOKENS, about="Tokens sent to the judge."),
-     replace(OUTPUT_TOKENS, about="Tokens returned by the judge."),
-     replace(COST_USD, about="Cost of the judge."),
+     replace(columns.INPUT_TOKENS, about="Tokens sent to the judge."),
+     replace(columns.OUTPUT_TOKENS, about="Tokens returned by the judge."),
+     replace(columns.COST_USD, about="Cost of the judge."),
      Column("answer_cost_usd", "float", "Cost of the entrant's answer, on its first match with the question.", low=0),
      _CALLS,
      *_REPLY),

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from schemas.columns import (
-    ATTEMPTS,
-    CALL_KEY,
-    COST_USD,
-    INPUT_TOKENS,
-    LATENCY_MS,
-    MONTH,
-    OUTPUT_TOKENS,
-    RUN_ID,
-)
+from schemas import columns
 from schemas.table import Column, Table
 
 LANDINGS = Table(
@@ -23,17 +14,17 @@ LANDINGS = Table(
     unit="a landing",
     stage="all",
     own_columns=(
-        Column("table_name", "text", "The table.", required=True),
-        Column("unit", "text", "The unit.", required=True),
-        Column("row_count", "int", "Rows landed.", required=True, low=0),
-        Column("rejected_count", "int", "Rows sent to quarantine.", required=True, low=0),
-        Column("content_hash", "text", "Hash over the rows; the same content is landed once.", required=True),
+        Column.text("table_name", "The table."),
+        Column.text("unit", "The unit."),
+        Column.count("row_count", "Rows landed."),
+        Column.count("rejected_count", "Rows sent to quarantine."),
+        Column.text("content_hash", "Hash over the rows; the same content is landed once."),
         Column(
             "rows_hash", "text", "Hash over the rows as they lie; null for a landing of an earlier version."
         ),
         Column("flow_run_id", "text", "Flow run that landed it; null outside a flow."),
-        Column("code_version", "text", "Version of Proctor.", required=True),
-        Column("landed_at", "timestamp", "When.", required=True),
+        Column.text("code_version", "Version of Proctor."),
+        Column.moment("landed_at", "When."),
     ),
 )
 
@@ -44,13 +35,13 @@ QUARANTINE = Table(
     unit="a landing",
     stage="all",
     own_columns=(
-        Column("table_name", "text", "Table it was meant for.", required=True),
-        Column("unit", "text", "Unit it came with.", required=True),
-        Column("stage", "text", "Stage that refused it.", required=True),
-        Column("row_key", "text", "Key of the row as JSON.", required=True),
-        Column("rule", "text", "The rule that it broke.", required=True),
+        Column.text("table_name", "Table it was meant for."),
+        Column.text("unit", "Unit it came with."),
+        Column.text("stage", "Stage that refused it."),
+        Column.text("row_key", "Key of the row as JSON."),
+        Column.text("rule", "The rule that it broke."),
         Column("row_json", "text", "The whole row as JSON, so that it can be corrected and landed."),
-        Column("quarantined_at", "timestamp", "When.", required=True),
+        Column.moment("quarantined_at", "When."),
     ),
 )
 
@@ -61,27 +52,16 @@ RESTORE_CHECKS = Table(
     unit="a try",
     stage="operate",
     own_columns=(
-        Column(
-            "backup_id",
-            "text",
-            "The backup; the name of its folder where its list cannot be read.",
-            required=True,
-        ),
-        Column("folder", "text", "Where it lies.", required=True),
-        Column("begun_at", "timestamp", "When it was begun.", required=True),
-        Column("checked_at", "timestamp", "When it was tried.", required=True),
+        Column.text("backup_id", "The backup; the name of its folder where its list cannot be read."),
+        Column.text("folder", "Where it lies."),
+        Column.moment("begun_at", "When it was begun."),
+        Column.moment("checked_at", "When it was tried."),
         Column("duration_s", "float", "Seconds that the try took.", required=True, low=0),
-        Column("file_count", "int", "Files that its list names.", required=True, low=0),
-        Column("byte_count", "int", "Their bytes.", required=True, low=0),
-        Column("row_count", "int", "Rows of its ledger that were restored.", required=True, low=0),
-        Column(
-            "landed_count",
-            "int",
-            "Landings of its lake that were compared with their hash.",
-            required=True,
-            low=0,
-        ),
-        Column("is_good", "bool", "Whether nothing was missing and everything as it was.", required=True),
+        Column.count("file_count", "Files that its list names."),
+        Column.count("byte_count", "Their bytes."),
+        Column.count("row_count", "Rows of its ledger that were restored."),
+        Column.count("landed_count", "Landings of its lake that were compared with their hash."),
+        Column.flag("is_good", "Whether nothing was missing and everything as it was."),
         Column("problem", "text", "What was wrong; null for a good one."),
     ),
 )
@@ -94,18 +74,18 @@ LLM_CALLS = Table(
     stage="all",
     partition_by="month",
     own_columns=(
-        CALL_KEY,
-        Column("purpose", "text", "What it was for.", required=True),
-        replace(RUN_ID, about="The run it belongs to; null outside of one.", required=False),
-        Column("model", "text", "Model called.", required=True),
-        Column("status", "text", "Outcome.", required=True, allowed=("started", "done", "failed")),
-        ATTEMPTS,
-        INPUT_TOKENS,
-        OUTPUT_TOKENS,
-        COST_USD,
-        LATENCY_MS,
-        Column("started_at", "timestamp", "When it was first sent.", required=True),
-        MONTH,
+        columns.CALL_KEY,
+        Column.text("purpose", "What it was for."),
+        replace(columns.RUN_ID, about="The run it belongs to; null outside of one.", required=False),
+        Column.text("model", "Model called."),
+        Column.text("status", "Outcome.", ("started", "done", "failed")),
+        columns.ATTEMPTS,
+        columns.INPUT_TOKENS,
+        columns.OUTPUT_TOKENS,
+        columns.COST_USD,
+        columns.LATENCY_MS,
+        Column.moment("started_at", "When it was first sent."),
+        columns.MONTH,
     ),
 )
 
@@ -119,11 +99,11 @@ ACCESS_LOG = Table(
         Column("access_id", "int", "Number of the entry, in order.", required=True),
         Column("user_id", "text", "User named by the token; null when it could not be read."),
         Column("session_id", "text", "Session named by the token or path."),
-        Column("action", "text", "What was tried.", required=True),
+        Column.text("action", "What was tried."),
         Column("http_status", "int", "HTTP status that was returned.", required=True),
         Column("code", "text", "Word for the refusal; null when allowed."),
-        Column("entry_hash", "text", "Hash over this entry and the one before it.", required=True),
-        Column("accessed_at", "timestamp", "When it was tried.", required=True),
+        Column.text("entry_hash", "Hash over this entry and the one before it."),
+        Column.moment("accessed_at", "When it was tried."),
     ),
 )
 
@@ -136,13 +116,13 @@ ARCHIVED_ROWS = Table(
     partition_by="month",
     row_group=20_000,
     own_columns=(
-        replace(RUN_ID, about="The run that it is of."),
-        MONTH,
-        Column("session_id", "text", "The session that it is of.", required=True),
-        Column("table_name", "text", "The ledger's table.", required=True),
-        Column("row_key", "text", "What names it there, as JSON.", required=True),
+        replace(columns.RUN_ID, about="The run that it is of."),
+        columns.MONTH,
+        Column.text("session_id", "The session that it is of."),
+        Column.text("table_name", "The ledger's table."),
+        Column.text("row_key", "What names it there, as JSON."),
         Column("number", "int", "Place in the audit log; null for what is no entry of it."),
-        Column("column_names", "text", "Names of its columns, as JSON.", required=True),
-        Column("row_json", "text", "Its values in their order, as JSON.", required=True),
+        Column.text("column_names", "Names of its columns, as JSON."),
+        Column.text("row_json", "Its values in their order, as JSON."),
     ),
 )

@@ -11,15 +11,9 @@ from schemas.vocabulary import DISCIPLINES, LANGUAGES, QUESTION_TYPES, SOURCE_KI
 QUESTION_STATUSES = ("parsed", "low_confidence", "no_answer")
 
 IDENTITY = (
-    Column("question_uuid", "text", "UUIDv5 of the normalised content.", required=True, pattern=UUID_PATTERN),
-    Column("revision", "int", "1 as parsed; each accepted edit adds one.", required=True, low=1),
-    Column(
-        "lineage_uuid",
-        "text",
-        "The original question this one descends from.",
-        required=True,
-        pattern=UUID_PATTERN,
-    ),
+    Column.uuid("question_uuid", "UUIDv5 of the normalised content."),
+    Column.number("revision", "1 as parsed; each accepted edit adds one."),
+    Column.uuid("lineage_uuid", "The original question this one descends from."),
     Column(
         "parent_uuid",
         "text",
@@ -29,12 +23,12 @@ IDENTITY = (
 )
 
 CONTENT = (
-    Column("question_type", "text", "Type of the question.", required=True, allowed=QUESTION_TYPES),
+    Column.text("question_type", "Type of the question.", QUESTION_TYPES),
     Column("discipline", "text", "Primary discipline; null until known.", allowed=DISCIPLINES),
     Column("sub_discipline", "text", "Sub-discipline; null where unknown."),
     Column("source_kind", "text", "Kind of exam it comes from.", allowed=SOURCE_KINDS),
-    Column("language", "text", "Language of the question.", required=True, allowed=LANGUAGES),
-    Column("stem", "text", "The asking text.", required=True),
+    Column.text("language", "Language of the question.", LANGUAGES),
+    Column.text("stem", "The asking text."),
     Column("material", "text", "Text that the question is about, shared by sibling questions."),
     Column("options", "options", "Offered answers with their labels; empty for other types."),
     Column(
@@ -60,25 +54,21 @@ PICTURES = Table(
     unit="a document, or a picture that an annotator made of it",
     stage="ingest",
     own_columns=(
-        Column("sha256", "text", "SHA-256 of its bytes in the archive.", required=True),
-        Column("document_id", "text", "The document it was found in.", required=True, pattern=UUID_PATTERN),
-        Column("media_type", "text", "`image/png` or `image/jpeg`.", required=True),
-        Column("size_bytes", "int", "Size of its bytes.", required=True, low=1),
-        Column("width", "int", "Pixels across.", required=True, low=1),
-        Column("height", "int", "Pixels down.", required=True, low=1),
-        Column(
+        Column.text("sha256", "SHA-256 of its bytes in the archive."),
+        Column.uuid("document_id", "The document it was found in."),
+        Column.text("media_type", "`image/png` or `image/jpeg`."),
+        Column.number("size_bytes", "Size of its bytes."),
+        Column.number("width", "Pixels across."),
+        Column.number("height", "Pixels down."),
+        Column.text(
             "picture_kind",
-            "text",
             "`image`: taken out of the file as a picture; `formula`: the picture of a formula; `page`: cut out of a page.",
-            required=True,
-            allowed=PICTURE_KINDS,
+            PICTURE_KINDS,
         ),
         Column("alt_text", "text", "What its author says that it shows; null where nothing is said."),
-        Column(
+        Column.text(
             "perceptual_hash",
-            "text",
             "64 bits of how it looks, in hexadecimal: pictures that look alike differ in few of them.",
-            required=True,
         ),
         Column(
             "original_sha256",
@@ -100,9 +90,9 @@ QUESTIONS = Table(
     stage="ingest",
     own_columns=(
         *IDENTITY,
-        Column("document_id", "text", "The document it was found in.", required=True, pattern=UUID_PATTERN),
-        Column("document_name", "text", "Its file name.", required=True),
-        Column("position", "int", "Place among the document's questions, from 1.", required=True, low=1),
+        Column.uuid("document_id", "The document it was found in."),
+        Column.text("document_name", "Its file name."),
+        Column.number("position", "Place among the document's questions, from 1."),
         Column("number_label", "text", "Number as printed."),
         Column(
             "section", "int", "Place of its section in the paper, from 0; null where none was kept.", low=0
@@ -111,14 +101,8 @@ QUESTIONS = Table(
         Column("marks", "float", "Marks the paper gives; null where unstated.", low=0),
         Column("text_start", "int", "Offset of its first character in `document_texts.text`.", low=0),
         Column("text_end", "int", "Offset just after its last character.", low=0),
-        Column("parse_confidence", "float", "How sure the splitter is.", required=True, low=0, high=1),
+        Column.share("parse_confidence", "How sure the splitter is."),
         Column("parse_notes", "texts", "Named reasons that lower the confidence."),
-        Column(
-            "status",
-            "text",
-            "Whether it needs special care in review.",
-            required=True,
-            allowed=QUESTION_STATUSES,
-        ),
+        Column.text("status", "Whether it needs special care in review.", QUESTION_STATUSES),
     ),
 )

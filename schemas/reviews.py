@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.columns import BATCH_ID, LINEAGE_UUID, QUESTION_UUID
 from schemas.questions import CONTENT
-from schemas.table import UUID_PATTERN, Column, Table
+from schemas.table import Column, Table
 
 DECISIONS = ("accept", "reject", "edit")
 REJECT_REASONS = (
@@ -21,11 +21,7 @@ GOLD_KINDS = ("accepted", "rejected", "spoiled")
 GOLD_RESULTS = ("right", "missed", "false_alarm")
 REVIEW_CHANNELS = ("workbook", "web", "label_studio", "adjudication")
 
-_WHO = (
-    BATCH_ID,
-    QUESTION_UUID,
-    Column("annotator", "text", "The annotator's user id.", required=True),
-)
+_WHO = (BATCH_ID, QUESTION_UUID, Column.text("annotator", "The annotator's user id."))
 
 REVIEW_ASSIGNMENTS = Table(
     name="review_assignments",
@@ -36,15 +32,9 @@ REVIEW_ASSIGNMENTS = Table(
     own_columns=(
         *_WHO,
         Column("discipline", "text", "Discipline by which it was assigned."),
-        Column(
-            "role",
-            "text",
-            "First reviewers, or the adjudicator.",
-            required=True,
-            allowed=("reviewer", "adjudicator"),
-        ),
-        Column("assigned_at", "timestamp", "When it was assigned.", required=True),
-        Column("due_at", "timestamp", "When the decision is due.", required=True),
+        Column.text("role", "First reviewers, or the adjudicator.", ("reviewer", "adjudicator")),
+        Column.moment("assigned_at", "When it was assigned."),
+        Column.moment("due_at", "When the decision is due."),
     ),
 )
 
@@ -56,12 +46,12 @@ REVIEWS = Table(
     stage="review",
     own_columns=(
         *_WHO,
-        Column("decision", "text", "What the annotator decided.", required=True, allowed=DECISIONS),
+        Column.text("decision", "What the annotator decided.", DECISIONS),
         Column("reject_reason", "text", "Why it was rejected.", allowed=REJECT_REASONS),
         Column("comment", "text", "The annotator's remark."),
         Column("edited_fields", "text", "Corrected fields as JSON; null unless the decision is edit."),
-        Column("channel", "text", "How the decision came in.", required=True, allowed=REVIEW_CHANNELS),
-        Column("decided_at", "timestamp", "When it was given.", required=True),
+        Column.text("channel", "How the decision came in.", REVIEW_CHANNELS),
+        Column.moment("decided_at", "When it was given."),
         Column(
             "guideline_version",
             "int",
@@ -80,12 +70,12 @@ REVIEW_MESSAGES = Table(
     own_columns=(
         BATCH_ID,
         QUESTION_UUID,
-        Column("number", "int", "From 1 for each question, in the order of writing.", required=True, low=1),
+        Column.number("number", "From 1 for each question, in the order of writing."),
         Column("annotator", "text", "With whom; null: with everybody who has the question."),
-        Column("author", "text", "User id of who wrote it.", required=True),
-        Column("is_coordinator", "bool", "Whether a coordinator wrote it.", required=True),
-        Column("message", "text", "What was written.", required=True),
-        Column("written_at", "timestamp", "When.", required=True),
+        Column.text("author", "User id of who wrote it."),
+        Column.flag("is_coordinator", "Whether a coordinator wrote it."),
+        Column.text("message", "What was written."),
+        Column.moment("written_at", "When."),
     ),
 )
 
@@ -97,20 +87,18 @@ REVIEW_DECISIONS = Table(
     stage="review",
     own_columns=(
         BATCH_ID,
-        Column("question_uuid", "text", "The question as reviewed.", required=True, pattern=UUID_PATTERN),
-        Column("revision", "int", "Revision that the decision made current.", required=True, low=1),
+        Column.uuid("question_uuid", "The question as reviewed."),
+        Column.number("revision", "Revision that the decision made current."),
         LINEAGE_UUID,
         Column("document_id", "text", "Document it came from; null for an LLM-made variant."),
-        Column(
-            "outcome", "text", "Passed, refused, or left out as undecided.", required=True, allowed=OUTCOMES
-        ),
+        Column.text("outcome", "Passed, refused, or left out as undecided.", OUTCOMES),
         Column("reject_reason", "text", "Most frequent reason given.", allowed=REJECT_REASONS),
-        Column("accept_count", "int", "Accepts and edits.", required=True, low=0),
-        Column("reject_count", "int", "Rejects.", required=True, low=0),
-        Column("was_edited", "bool", "Whether an edit was applied.", required=True),
-        Column("was_adjudicated", "bool", "Whether an adjudicator settled it.", required=True),
+        Column.count("accept_count", "Accepts and edits."),
+        Column.count("reject_count", "Rejects."),
+        Column.flag("was_edited", "Whether an edit was applied."),
+        Column.flag("was_adjudicated", "Whether an adjudicator settled it."),
         *CONTENT,
-        Column("decided_at", "timestamp", "When the gate closed on it.", required=True),
+        Column.moment("decided_at", "When the gate closed on it."),
     ),
 )
 
@@ -122,25 +110,17 @@ GOLD_REVIEWS = Table(
     stage="review",
     own_columns=(
         BATCH_ID,
-        Column("question_uuid", "text", "The question as it was shown.", required=True, pattern=UUID_PATTERN),
-        Column("annotator", "text", "The annotator's user id.", required=True),
+        Column.uuid("question_uuid", "The question as it was shown."),
+        Column.text("annotator", "The annotator's user id."),
         Column("discipline", "text", "Discipline of the question."),
-        Column(
+        Column.text(
             "kind",
-            "text",
             "Accepted or rejected by an earlier batch, or accepted and its key made wrong on purpose.",
-            required=True,
-            allowed=GOLD_KINDS,
+            GOLD_KINDS,
         ),
-        Column("expected", "text", "The known decision.", required=True, allowed=("accept", "reject")),
-        Column(
-            "source_uuid",
-            "text",
-            "The settled question it was made from.",
-            required=True,
-            pattern=UUID_PATTERN,
-        ),
-        Column("source_batch", "text", "The review batch that settled that question.", required=True),
+        Column.text("expected", "The known decision.", ("accept", "reject")),
+        Column.uuid("source_uuid", "The settled question it was made from."),
+        Column.text("source_batch", "The review batch that settled that question."),
         Column("decision", "text", "What the annotator decided; null for nothing.", allowed=DECISIONS),
         Column(
             "gold_result",
@@ -148,7 +128,7 @@ GOLD_REVIEWS = Table(
             "Right, a fault let pass, or a false alarm; null without a decision.",
             allowed=GOLD_RESULTS,
         ),
-        Column("assigned_at", "timestamp", "When it was assigned.", required=True),
+        Column.moment("assigned_at", "When it was assigned."),
         Column("decided_at", "timestamp", "When it was decided."),
     ),
 )

@@ -50,10 +50,7 @@ class Allowed(_ColumnRule):
 
 @dataclass(frozen=True)
 class Range(_ColumnRule):
-    """The column is null or lies between two numbers, both inclusive.
-
-    None leaves that side open.
-    """
+    """The column is null or lies between two numbers, inclusive; null leaves a side open."""
 
     KIND = "range"
     low: float | None
@@ -75,10 +72,7 @@ class Pattern(_ColumnRule):
 
 @dataclass(frozen=True)
 class Unique:
-    """The key is unique within a landing.
-
-    Its first row stays, and later ones break the rule. Null equals null.
-    """
+    """The key is unique within a landing (null equals null): later rows break the rule."""
 
     key: tuple[str, ...]
 
@@ -98,18 +92,12 @@ Rule = Required | Allowed | Range | Pattern | Unique
 
 @lru_cache(maxsize=128)
 def list_rules(table: Table) -> tuple[Rule, ...]:
-    """Everything that the contract says of a row of the table.
-
-    The rules are in the order of the table's columns, the key last.
-    """
+    """All that the contract says of a row, in the order of the columns, the key last."""
     return (*(rule for column in table.own_columns for rule in _list_column_rules(column)), Unique(table.key))
 
 
 def list_rule_columns(table: Table) -> list[str]:
-    """The columns that some rule reads, in the order of the table.
-
-    Long texts without a rule need not be read.
-    """
+    """The columns that rules read, in their order: long texts without one need not be."""
     named = {column for rule in list_rules(table) for column in rule.columns}
     return [name for name in table.column_names if name in named]
 

@@ -14,14 +14,12 @@ GSCORES = Table(
     unit="a candidate's answers of a run, scored",
     stage="gscore",
     own_columns=(
-        Column("run_id", "text", "The run: one set of questions put to the candidates once.", required=True),
-        Column(
-            "session_id", "text", "The candidate's answers of the run, as in human_ratings.", required=True
-        ),
-        Column("seq", "int", "Place of the question in its set, from 1.", required=True, low=1),
-        Column("item_id", "text", "Question of the bank, or number in an imported set.", required=True),
+        Column.text("run_id", "The run: one set of questions put to the candidates once."),
+        Column.text("session_id", "The candidate's answers of the run, as in human_ratings."),
+        Column.number("seq", "Place of the question in its set, from 1."),
+        Column.text("item_id", "Question of the bank, or number in an imported set."),
         MODEL,
-        Column("is_simulated", "bool", "Whether the answer was simulated.", required=True),
+        Column.flag("is_simulated", "Whether the answer was simulated."),
         Column("category", "text", "One of CG-Eval's six categories."),
         Column("subject", "text", "One of its 55 subjects."),
         Column(
@@ -61,13 +59,8 @@ GSCORES = Table(
         ),
         Column("step_chrf", "float", "chrF of a calculation's steps, 0 to 1.", low=0, high=1),
         Column("gscore", "float", "Gscore, 0 to 1; null when a part is missing.", low=-0.31, high=1.0001),
-        Column("profile", "text", "Metric profile.", required=True, allowed=("cgeval-paper", "standard")),
-        Column(
-            "similarity_model",
-            "text",
-            "Embedding model with its content hash; `none` without one.",
-            required=True,
-        ),
+        Column.text("profile", "Metric profile.", ("cgeval-paper", "standard")),
+        Column.text("similarity_model", "Embedding model with its content hash; `none` without one."),
         Column("similarity_note", "text", "Why a value is null or special."),
         Column("reference_count", "int", "References that the answer was scored against.", low=0),
         Column(
@@ -87,10 +80,10 @@ EXTERNAL_SCORES = Table(
     stage="import",
     own_columns=(
         MODEL,
-        Column("benchmark", "text", "Name of the benchmark.", required=True),
+        Column.text("benchmark", "Name of the benchmark."),
         Column("scored_on", "date", "Date of the published score.", required=True),
         Column("score", "float", "Published score.", required=True),
-        Column("source", "text", "Where it was published.", required=True),
+        Column.text("source", "Where it was published."),
     ),
 )
 
@@ -101,11 +94,11 @@ REPLAYS = Table(
     unit="a replay",
     stage="contamination",
     own_columns=(
-        Column("replay_id", "text", "The replay.", required=True),
+        Column.text("replay_id", "The replay."),
         MODEL,
-        Column("source", "text", "`bank`, or the public set.", required=True),
-        Column("item_id", "text", "The question.", required=True),
-        Column("completion", "int", "Completion, 1 to 3.", required=True, low=1),
+        Column.text("source", "`bank`, or the public set."),
+        Column.text("item_id", "The question."),
+        Column.number("completion", "Completion, 1 to 3."),
         Column(
             "is_correct", "bool", "Whether the blanked span was recalled; null when it could not be compared."
         ),
@@ -121,34 +114,22 @@ REPLAY_SPANS = Table(
     unit="a replay, source and organisation",
     stage="contamination",
     own_columns=(
-        Column("replay_id", "text", "The replay.", required=True),
-        Column("source", "text", "`bank`, or the public set.", required=True),
-        Column(
+        Column.text("replay_id", "The replay."),
+        Column.text("source", "`bank`, or the public set."),
+        Column.text(
             "organisation",
-            "text",
             "Whose candidates are asked: of the bank only what they were put before; `all` for a public set.",
-            required=True,
         ),
-        Column("item_id", "text", "The question.", required=True),
-        Column("language", "text", "Language of the question.", required=True, allowed=("zh", "en")),
-        Column(
-            "span_kind",
-            "text",
-            "The rule that chose the span.",
-            required=True,
-            allowed=("number", "term", "option", "word"),
-        ),
-        Column("span_text", "text", "The span.", required=True),
-        Column("blanked_text", "text", "The question with a mark in its place.", required=True),
+        Column.text("item_id", "The question."),
+        Column.text("language", "Language of the question.", ("zh", "en")),
+        Column.text("span_kind", "The rule that chose the span.", ("number", "term", "option", "word")),
+        Column.text("span_text", "The span."),
+        Column.text("blanked_text", "The question with a mark in its place."),
     ),
 )
 
-_SET_QUESTIONS = Column(
-    "question_count", "int", "Questions of the set that every candidate has stars for.", required=True, low=1
-)
-_SEED = Column(
-    "seed", "int", "Where the draws start: the same seed gives the same rows.", required=True, low=0
-)
+_SET_QUESTIONS = Column.number("question_count", "Questions of the set that every candidate has stars for.")
+_SEED = Column.count("seed", "Where the draws start: the same seed gives the same rows.")
 
 BOOTSTRAP_SCORES = Table(
     name="bootstrap_scores",
@@ -162,18 +143,16 @@ BOOTSTRAP_SCORES = Table(
         PROMPT_STYLE,
         SET_ID,
         MODEL,
-        Column("resample", "int", "Resample of this size, from 1.", required=True, low=1),
-        Column("sample_size", "int", "Questions drawn, with replacement.", required=True, low=1),
+        Column.number("resample", "Resample of this size, from 1."),
+        Column.number("sample_size", "Questions drawn, with replacement."),
         _SET_QUESTIONS,
-        Column(
+        Column.flag(
             "is_larger_than_set",
-            "bool",
             "Whether more were drawn than the set has: how much less S would move by more such questions, not what others would say.",
-            required=True,
         ),
         Column("discipline", "text", "Discipline; null for all in their fixed weights.", allowed=DISCIPLINES),
         Column("score", "float", "S of the resample, 0 to 100.", required=True, low=0, high=100),
-        Column("is_reference", "bool", "Whether it is the reference candidate.", required=True),
+        Column.flag("is_reference", "Whether it is the reference candidate."),
         _SEED,
         IS_SIMULATED,
     ),
@@ -190,28 +169,21 @@ RATING_CURVES = Table(
         MONTH,
         PROMPT_STYLE,
         SET_ID,
-        Column(
+        Column.text(
             "method",
-            "text",
             "How the candidates are rated: S, whose order is that of R; Elo; or Bradley-Terry.",
-            required=True,
-            allowed=("score", "elo", "bradley_terry"),
+            ("score", "elo", "bradley_terry"),
         ),
-        Column(
-            "sample_size", "int", "Questions in a sample, drawn without replacement.", required=True, low=1
-        ),
+        Column.number("sample_size", "Questions in a sample, drawn without replacement."),
         _SET_QUESTIONS,
-        Column("sample_count", "int", "Samples drawn of this size.", required=True, low=1),
+        Column.number("sample_count", "Samples drawn of this size."),
         MODEL,
         Column(
-            "rating",
-            "float",
-            "Mean over the samples: S (0 to 100), or a rating about 1,000.",
-            required=True,
+            "rating", "float", "Mean over the samples: S (0 to 100), or a rating about 1,000.", required=True
         ),
         Column("rating_sd", "float", "Its standard deviation over the samples.", required=True, low=0),
-        Column("rank", "int", "Place by rating; equal ratings share it.", required=True, low=1),
-        Column("full_rank", "int", "Place by S on all questions of the set.", required=True, low=1),
+        Column.number("rank", "Place by rating; equal ratings share it."),
+        Column.number("full_rank", "Place by S on all questions of the set."),
         Column(
             "spearman",
             "float",

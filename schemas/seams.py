@@ -67,19 +67,13 @@ class Seam(Generic[T]):
         return name in self.own or name in self._read_others()
 
     def find(self, name: str) -> T:
-        """The one of that name.
-
-        Raises UsageError where there is none, several, or one that cannot be loaded.
-        """
+        """The one of that name; UsageError where there is none, several, or it does not load."""
         if name not in self._loaded:
             self._loaded[name] = self._load(self.find_entry(name))
         return self._loaded[name]
 
     def find_entry(self, name: str) -> SeamEntry:
-        """Where the one of that name lies, and which package brings it.
-
-        Raises UsageError where there is none, or several.
-        """
+        """Where the one of that name lies, and in which package; UsageError for none or several."""
         if name in self.own:
             return SeamEntry(name, self.own[name], OURS)
         found = self._read_others().get(name, [])
@@ -96,10 +90,7 @@ class Seam(Generic[T]):
         return SeamEntry(name, found[0].value, _name_package(found[0]))
 
     def list_entries(self) -> list[SeamEntry]:
-        """All of them, ours first.
-
-        Raises UsageError where a package brings one under a name of ours or of another package.
-        """
+        """All of them, ours first; UsageError for a package's under a name that is taken."""
         for name in sorted(set(self.own) & set(self._read_others())):
             packages = " and ".join(sorted(_name_package(point) for point in self._read_others()[name]))
             raise UsageError(
@@ -109,10 +100,7 @@ class Seam(Generic[T]):
         return [self.find_entry(name) for name in (*self.own, *sorted(self._read_others()))]
 
     def load_all(self) -> Iterator[tuple[SeamEntry, T]]:
-        """All of them, each with where it comes from.
-
-        Raises UsageError as `find` and `list_entries` do.
-        """
+        """All of them with where each comes from; UsageError as of `find` and `list_entries`."""
         for entry in self.list_entries():
             yield entry, self.find(entry.name)
 

@@ -114,10 +114,7 @@ class Settings(BaseSettings):
     """Everything that can be set. Paths that are not given lie under `home`."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        extra="forbid",
-        hide_input_in_errors=True,
-        frozen=True,
+        env_prefix=PREFIX, extra="forbid", hide_input_in_errors=True, frozen=True
     )
 
     home: Path = Field(Path(HOME_NAME), description="Folder of all state.")
@@ -140,15 +137,13 @@ class Settings(BaseSettings):
     )
     registry: Path | None = Field(None, description="Model registry; default `models.yaml` under shared.")
     secrets: Path | None = Field(
-        None,
-        description="Folder of the installation's keys; default `secrets` under shared.",
+        None, description="Folder of the installation's keys; default `secrets` under shared."
     )
     archive: Path | None = Field(
         None, description="Folder of the archived originals; default `archive` under shared."
     )
     public: Path | None = Field(
-        None,
-        description="Folder of what is for publication; default `public` under shared.",
+        None, description="Folder of what is for publication; default `public` under shared."
     )
     backups: Path | None = Field(
         None,
@@ -501,16 +496,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in (
-            "home",
-            "shared",
-            "registry",
-            "secrets",
-            "archive",
-            "public",
-            "backups",
-            "lake_data",
-        ):
+        for name in ("home", "shared", "registry", "secrets", "archive", "public", "backups", "lake_data"):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())
@@ -518,10 +504,7 @@ class _TomlSource(TomlConfigSettingsSource):
 
 
 class GivenSettings(Settings):
-    """Settings of somewhere else, such as a backup.
-
-    They consist of the arguments and the defaults, and nothing of the environment or `proctor.toml`.
-    """
+    """Settings of somewhere else, as a backup: arguments and defaults, nothing of here."""
 
     # Most commands need none: its validators are built where they are first used.
     model_config = SettingsConfigDict(defer_build=True)
@@ -605,10 +588,7 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file or folder of that name, from the working folder upwards.
-
-    It is the one in the working folder, or in the nearest folder above that has one.
-    """
+    """The nearest file or folder of that name, from the working folder upwards."""
     here = Path.cwd()
     return next((folder / name for folder in (here, *here.parents) if (folder / name).exists()), None)
 

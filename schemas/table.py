@@ -56,6 +56,43 @@ class Column:
     high: float | None = None
     pattern: str | None = None
 
+    # The kinds of which most columns are. None of them is ever null.
+
+    @classmethod
+    def text(cls, name: str, about: str, allowed: tuple[str, ...] | None = None) -> Column:
+        """Any text, or one of those that are allowed."""
+        return cls(name, "text", about, required=True, allowed=allowed)
+
+    @classmethod
+    def uuid(cls, name: str, about: str) -> Column:
+        """A UUID, as text."""
+        return cls(name, "text", about, required=True, pattern=UUID_PATTERN)
+
+    @classmethod
+    def flag(cls, name: str, about: str) -> Column:
+        """True or false."""
+        return cls(name, "bool", about, required=True)
+
+    @classmethod
+    def moment(cls, name: str, about: str) -> Column:
+        """When something was."""
+        return cls(name, "timestamp", about, required=True)
+
+    @classmethod
+    def count(cls, name: str, about: str) -> Column:
+        """How many, from 0."""
+        return cls(name, "int", about, required=True, low=0)
+
+    @classmethod
+    def number(cls, name: str, about: str) -> Column:
+        """A whole number from 1, such as a place or a version."""
+        return cls(name, "int", about, required=True, low=1)
+
+    @classmethod
+    def share(cls, name: str, about: str) -> Column:
+        """A share, 0 to 1."""
+        return cls(name, "float", about, required=True, low=0, high=1)
+
 
 LANDING_UNIT = Column("landing_unit", "text", "The unit of work this row was landed with.", required=True)
 
@@ -119,10 +156,7 @@ class Table:
         return {column.name: types[column.type] for column in self.columns}
 
     def frame(self, rows: Sequence[dict[str, object]]) -> pl.DataFrame:
-        """Build a frame of this table's own columns from dicts.
-
-        A missing key is null; an unknown key raises.
-        """
+        """A frame of this table's own columns from dicts: missing is null, an unknown key raises."""
         import polars as pl
 
         from schemas.errors import ContractError

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from filelock import FileLock
 
-from tests.warm import serve_warm
+from tests.warm import start_warm
 
 if TYPE_CHECKING:
     from tests.warehouse.ledger.postgresql import PostgresqlServer
@@ -66,10 +67,19 @@ def own_process() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Folder of a `proctor` that starts warm, one server per worker."""
-    with serve_warm(tmp_path_factory.mktemp("warm")) as folder:
-        yield folder
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a `proctor` that starts warm.
+
+    One server for all workers, which ends with their parent.
+    """
+    shared, owner = tmp_path_factory.getbasetemp(), os.getpid()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared, owner = shared.parent, os.getppid()
+    with FileLock(shared / "warm.lock"):
+        if not (shared / "warm" / "bin" / "proctor").exists():
+            (shared / "warm").mkdir(exist_ok=True)
+            start_warm(shared / "warm", owner)
+    return shared / "warm" / "bin"
 
 
 @pytest.fixture(scope="session")

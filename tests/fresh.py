@@ -1,10 +1,11 @@
-"""A new lake for a test, made by copying.
+"""A new lake or ledger for a test, made by copying.
 
-One is made per worker as a user's first writer makes it, which takes most of a second.
+One is made per worker as a user's first writer makes it: a lake takes most of a second, a ledger 11 CPU ms and two waits for the disk.
 """
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import sqlite3
 import tempfile
@@ -12,12 +13,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 import duckdb
 import pytest
 
 from schemas.settings import Settings
 from warehouse.lake import Lake, open_lake, store
+from warehouse.ledger.engine.copies import files
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.sides import name_exam_file
 
 
 def open_new_lake(settings: Settings) -> Lake:
@@ -37,10 +42,10 @@ def copy_home(closed: Path, settings: Settings) -> None:
 
 
 @contextmanager
-def copying_new_lakes() -> Iterator[None]:
-    """Give a copy of a lake to anything that opens one for writing where there is none yet.
+def copying_new_stores() -> Iterator[None]:
+    """Give a copy to anything that opens a lake or a ledger in a file that is not there yet.
 
-    The caller finds the copy as if it had made the lake itself.
+    The caller finds the copy as if it had made the store itself.
 
     For tests of what is above the store; the store's own tests, and every command in a process of its own, make theirs.
     """
@@ -60,8 +65,26 @@ def copying_new_lakes() -> Iterator[None]:
             shutil.rmtree(draft.parent)
         return attach(settings, lock_timeout_s)
 
+    create, is_copying = files.create_files, Lock()
+
+    def create_copy(path: Path, form: str) -> bool:
+        exam = name_exam_file(path)
+        if path.parent == _LEDGERS:
+            return create(path, form)
+        templates = _make_ledger_template()
+        with is_copying:
+            # Whoever opens one has made an empty file for its owner alone.
+            if exam.exists() or (path.exists() and path.stat().st_size):
+                return create(path, form)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pair = secrets.randbelow(2**31 - 1) + 1
+            for template, copy in zip(templates, (exam, path), strict=True):
+                _copy_ledger_file(template, copy, pair)
+        return True
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "_attach_for_writing", attach_copy)
+        patch.setattr(files, "create_files", create_copy)
         yield
 
 
@@ -82,4 +105,22 @@ def _make_template() -> Path:
     return folder / "lake"
 
 
-_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-lake-")
+def _copy_ledger_file(closed: Path, copy: Path, pair: int) -> None:
+    """Copy a file of a ledger that nobody has open, as the one of another pair."""
+    content = bytearray(closed.read_bytes())
+    # Where SQLite keeps `PRAGMA user_version` (https://sqlite.org/fileformat.html, 1.3).
+    content[60:64] = pair.to_bytes(4, "big")
+    copy.touch(0o600)
+    copy.write_bytes(content)
+
+
+@cache
+def _make_ledger_template() -> tuple[Path, Path]:
+    """The closed files of the exam's side and of the ledger."""
+    path = _LEDGERS / "ledger.sqlite"
+    open_ledger(f"sqlite:///{path}").close()
+    return name_exam_file(path), path
+
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-stores-")
+_LEDGERS = Path(_FOLDER.name, "ledgers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -113,6 +114,33 @@ def test_whoever_installs_installs_by_the_locks() -> None:
         installs = [line for line in text.splitlines() if re.search(r"pip install", line)]
         # The two environments beside it are for test-long alone.
         assert [line for line in installs if "NEEDS)" not in line] == [], name
+
+
+def test_a_server_writes_the_bytecode_of_what_it_installs() -> None:
+    """Who runs Proctor there may not write beside the packages."""
+    for name in ("Dockerfile", "host"):
+        text = (ROOT / "deployments/server" / name).read_text("utf-8")
+        assert text.index("install-packages") < text.index("write-bytecode"), name
+
+
+@pytest.mark.long
+def test_after_it_commands_compile_next_to_nothing(tmp_path: Path) -> None:
+    """The bytecode lies in a folder of its own, in the place of one that nobody else may write."""
+    cache, paper = tmp_path / "cache", tmp_path / "paper.txt"
+    paper.write_text("一、判断题\n1. 地球绕太阳转。（√）\n", encoding="utf-8")
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    variables = kept | {"PYTHONPYCACHEPREFIX": str(cache), "PROCTOR_HOME": str(tmp_path / "home")}
+
+    def run(*command: str) -> None:
+        subprocess.run([sys.executable, *command], env=variables, capture_output=True, check=True)
+
+    run(str(ROOT / "deployments/server/write-bytecode"))
+    written = set(cache.rglob("*.pyc"))
+    assert len(written) > 5000
+    for command in (["init"], ["ingest", str(paper), "--no-server"], ["status"], ["report", "--no-server"]):
+        run("-m", "deployments.cli", *command)
+    # What is imported by a name that is put together, of some 1,900 modules of a command.
+    assert len(set(cache.rglob("*.pyc")) - written) < 30
 
 
 def test_an_unknown_build_of_pytorch_is_refused(tmp_path: Path) -> None:

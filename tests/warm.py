@@ -1,12 +1,13 @@
 """`proctor` started warm.
 
-A server that has imported the heavy libraries forks a process for each command.
+A server that has imported everything forks a process for each command.
 
 A fresh Python needs one to four CPU seconds to import what a command uses; the end-to-end tests run about two hundred
-commands. The server imports libraries and nothing of ours, so that every command still reads its settings, opens its
-stores and imports Prefect (which reads its environment once, on import) by itself. `write_command` makes a `proctor`
-to put first on PATH: it hands its arguments, environment, folder and open files to the server, waits, and ends with the
-same exit code. Signals are not passed on: tests that kill or interrupt start the installed command.
+commands. Every command still reads its settings and opens its stores by itself. Prefect reads its environment on
+import, and nothing of it is seen in a command (`Aside`) until that imports it or a flow: then it reads the environment
+again, as the command has set it. `write_command` makes a `proctor` to put first on PATH: it hands its arguments,
+environment, folder and open files to the server, waits, and ends with the same exit code. Signals are not passed on:
+tests that kill or interrupt start the installed command.
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
-# No Prefect, and nothing that starts threads on import: a fork copies only the thread that forks.
+OURS = ("deployments", "flows", "schemas", "tasks", "warehouse")
+# Nothing that starts threads on import: a fork copies only the thread that forks.
 LIBRARIES = (
     "alembic.command", "duckdb", "duckdb_extension_ducklake", "duckdb_extension_sqlite_scanner", "filelock", "httpx",
-    "jinja2", "openpyxl", "polars", "psutil", "pyarrow", "pydantic_settings", "rich.console", "rich.progress", "rich.table",
-    "sqlalchemy", "typer", "yaml",
-    # What Prefect imports, and pays most for.
-    "anyio", "asyncpg", "cachetools", "cloudpickle", "fastapi", "griffe", "httpcore", "jsonschema", "pendulum", "prometheus_client",
-    "rich.console", "sqlalchemy.ext.asyncio", "starlette", "websockets",
+    "jinja2", "openai", "openpyxl", "polars", "psutil", "pyarrow", "pydantic_settings", "rich.console", "rich.progress", "rich.table",
+    "scipy.stats", "sqlalchemy", "typer", "yaml",
+)  # fmt: skip
+
+# What Prefect's own runs use of it.
+PREFECT = (
+    "prefect", "prefect.artifacts", "prefect.client.orchestration", "prefect.flow_engine", "prefect.runtime", "prefect.task_engine",
+    "tasks.running.orchestrator.task",
 )  # fmt: skip
 
 CLIENT = """#!{python} -IS
@@ -50,24 +56,24 @@ sys.exit(int(reply) if reply else 70)
 """
 
 
-@contextmanager
-def serve_warm(folder: Path) -> Iterator[Path]:
-    """A warm server; yields the folder that holds its `proctor`, to be put first on PATH."""
+def start_warm(folder: Path, owner: int) -> Path:
+    """Start a warm server that ends with the process `owner`.
+
+    Returns the folder of its `proctor`, to be put first on PATH.
+    """
     address = folder / "warm.sock"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.warm", str(address)], cwd=ROOT, stdin=subprocess.PIPE
+    # What Prefect reads in the server itself is its own.
+    environment = {"PREFECT_HOME": str(folder / "prefect"), "DO_NOT_TRACK": "1"}
+    # It returns when the server listens.
+    subprocess.run(
+        [sys.executable, "-m", "tests.warm", str(address), str(owner)],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        check=True,
     )
-    try:
-        deadline = time.monotonic() + 120
-        while not address.exists():
-            assert process.poll() is None, "the warm server ended at once"
-            assert time.monotonic() < deadline, "the warm server did not come up"
-            time.sleep(0.05)
-        yield write_command(folder / "bin", address)
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()  # The server ends with its last client.
-        process.wait(timeout=60)
+    return write_command(folder / "bin", address)
 
 
 def write_command(folder: Path, address: Path) -> Path:
@@ -79,21 +85,69 @@ def write_command(folder: Path, address: Path) -> Path:
     return folder
 
 
-def main(address: str) -> None:
-    """Import, listen, and fork once per command until standard input is closed."""
+class Aside(MetaPathFinder, Loader):
+    """Modules that are imported and not seen until one is asked for: then all are there."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.modules = {name: sys.modules.pop(name) for name in names}
+        # Of packages that are seen; those within Prefect keep theirs.
+        self.attributes = [
+            (sys.modules[package], name, sys.modules[package].__dict__.pop(name))
+            for package, _, name in (name.rpartition(".") for name in self.modules)
+            if package in sys.modules
+        ]
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if name not in self.modules:
+            return None
+        return ModuleSpec(name, self)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = self.modules[spec.name]
+        self.own_spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Show all of them, and have Prefect read its environment, as it does on import."""
+        module.__spec__ = self.own_spec
+        sys.meta_path.remove(self)
+        sys.modules.update(self.modules)
+        for package, attribute, value in self.attributes:
+            setattr(package, attribute, value)
+        importlib.import_module("prefect.context").refresh_global_settings_context()
+        configuration = importlib.import_module("prefect.logging.configuration")
+        configuration.PROCESS_LOGGING_CONFIG.clear()
+        configuration.setup_logging()
+
+
+def import_all() -> None:
+    """Import libraries and all that flows use; Prefect and what is made of it is set aside."""
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # As plain functions, and Prefect's when a command asks for Prefect.
+    for path in sorted((ROOT / "flows").glob("[a-z]*.py")):
+        importlib.import_module(f"flows.{path.stem}")
+    seen = set(sys.modules)
+    for name in PREFECT:
+        importlib.import_module(name)
+    Aside([name for name in sys.modules if name not in seen and name.split(".")[0] in ("prefect", *OURS)])
+
+
+def main(address: str, owner: int) -> None:
+    """Import, listen, and leave a process that forks for each command until `owner` ends."""
+    import_all()
     # What all share is not looked through, and so not copied, in every process; what a command makes is small.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
-    draft = f"{address}.draft"
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(draft)
+    listener.bind(address)
     listener.listen()
-    Path(draft).rename(address)
-    _end_with_standard_input(os.getpid())
+    if os.fork():
+        return
+    _end_with(owner, os.getpid())
     while True:
         client, _ = listener.accept()
         if os.fork() == 0:
@@ -103,12 +157,13 @@ def main(address: str) -> None:
         _reap()
 
 
-def _end_with_standard_input(server: int) -> None:
-    """A child that ends the server when whoever started it is gone."""
+def _end_with(owner: int, server: int) -> None:
+    """A child that ends the server when whoever it was started for is gone."""
     if os.fork() == 0:
-        sys.stdin.buffer.read()
         with contextlib.suppress(ProcessLookupError):
-            os.kill(server, 15)
+            select.select([os.pidfd_open(owner)], [], [])
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(server, signal.SIGTERM)
         os._exit(0)
 
 
@@ -128,12 +183,11 @@ def _serve(client: socket.socket) -> None:
         os._exit(_run(arguments, environment, folder))
     for file in files:
         os.close(file)
-    ended, status = 0, 0
-    while not ended:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if not ended and select.select([client], [], [], 0.01)[0]:
-            os.kill(pid, signal.SIGKILL)  # The client was killed (a time limit): so is its command.
-            os._exit(0)
+    command = os.pidfd_open(pid)
+    if command not in select.select([client.fileno(), command], [], [])[0]:
+        os.kill(pid, signal.SIGKILL)  # The client was killed (a time limit): so is its command.
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     client.sendall(str(code if code >= 0 else 128 - code).encode())
     os._exit(0)
@@ -186,4 +240,4 @@ def _reap() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,7 +1,4 @@
-"""Who signs in: kinds of sign-in, accounts, throttling, sessions, limits of requests.
-
-Shared by the exam API and the web pages.
-"""
+"""Who signs in, for exam API and web: kinds, accounts, throttling, sessions, limits."""
 
 from lazy_loader import attach_stub
 

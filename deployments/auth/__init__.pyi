@@ -60,27 +60,3 @@ from .passwords import Weakness as Weakness
 
 # Why a new password is refused for a user; null for one that may be taken.
 from .passwords import find_weakness as find_weakness
-
-__all__ = [
-    "DEVICE_S",
-    "LARGEST_BODY_BYTES",
-    "MOST_CHARACTERS",
-    "SESSION_S",
-    "Attempts",
-    "DeskAccounts",
-    "Guard",
-    "Outcome",
-    "PasswordDoor",
-    "Sessions",
-    "SignedIn",
-    "Weakness",
-    "check_password",
-    "find_weakness",
-    "has_zero",
-    "hash_password",
-    "open_kinds",
-    "read_cookie_key",
-    "read_decisions",
-    "read_desk_address",
-    "read_team_routes",
-]

@@ -38,10 +38,7 @@ class DeskAccounts:
         return check_password(self.read_hash(user_id), password)
 
     def read_hash(self, user_id: str) -> str | None:
-        """The password hash of somebody who has work here; None for anybody else.
-
-        Returning None for all others means that a caller learns nothing more.
-        """
+        """The password hash of who has work here; None for others: a caller learns no more."""
         with self.ledger.read() as connection:
             user = users.read_user(connection, user_id)
             if user is None or user.role not in self.roles:
@@ -93,10 +90,7 @@ class DeskAccounts:
 
 
 def is_account_name(name: str) -> bool:
-    """Whether an account may be made of a name.
-
-    Such a name looks like no other, and like none of a candidate or a host.
-    """
+    """Whether an account may be made of a name: like no other, no candidate's, no host's."""
     is_plain = all(letter.isalnum() or letter in _SIGNS for letter in name)
     return (
         0 < len(name) <= _LONGEST_NAME

@@ -1,7 +1,4 @@
-"""The outermost layer of a server.
-
-It limits what is read, and lets no fault carry content into a log or a reply.
-"""
+"""The outermost layer of a server: limits what is read, and lets no fault carry content."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ class Guard:
     (503 for the ledger), and only its class is logged.
 
     Args:
-        app: what is guarded.
         name: whose log lines these are.
         read_limit: the most bytes of a request to a path; default `LARGEST_BODY_BYTES` for all.
         advice: the sentence after the limit, where a request was too large.
@@ -103,10 +99,7 @@ class Guard:
 
 
 def has_zero(value: object) -> bool:
-    """Whether a text in it holds the character zero.
-
-    PostgreSQL keeps that character in no text, and DuckDB finds it in none.
-    """
+    """Whether a text in it holds the character zero, which PostgreSQL and DuckDB do not take."""
     if isinstance(value, Mapping):
         return any(has_zero(part) for pair in value.items() for part in pair)
     if isinstance(value, list | tuple):

@@ -1,8 +1,7 @@
 """Passwords: argon2 hashes, and what a password must be.
 
-Passwords that are refused (NIST SP 800-63B §5.1.1.2).
-
-They are too short, the user's own name, or among the first that anybody would try.
+Passwords that are refused (NIST SP 800-63B §5.1.1.2). They are too short, the user's own name, or among the
+first that anybody would try.
 """
 
 from __future__ import annotations
@@ -49,10 +48,7 @@ def hash_password(password: str) -> str:
 
 
 def check_password(stored: str | None, password: str) -> bool:
-    """Whether the password fits.
-
-    The check takes as long for a user who does not exist, so that names cannot be probed.
-    """
+    """Whether the password fits, as slowly for who does not exist: names cannot be probed."""
     try:
         return _hasher.verify(stored or prepare_dummy(), password) and stored is not None
     except (VerificationError, InvalidHashError):
@@ -61,10 +57,7 @@ def check_password(stored: str | None, password: str) -> bool:
 
 @lru_cache(maxsize=1)
 def prepare_dummy() -> str:
-    """The hash that stands for users who do not exist.
-
-    It is made before the first of them asks, who would otherwise wait twice as long.
-    """
+    """The hash that stands for users who do not exist, made before the first of them asks."""
     return _hasher.hash("nobody's password")
 
 
@@ -83,10 +76,7 @@ def find_weakness(password: str, user_id: str) -> Weakness | None:
 
 
 def _simplify(text: str) -> str:
-    """What remains of a text without letter case, stops and the like.
-
-    Digits at the ends and signs that stand for letters are left out too.
-    """
+    """What remains of a text without letter case, stops, end digits and look-alike signs."""
     kept = "".join(letter for letter in text.casefold() if letter.isalnum() or letter in "@!$")
     return kept.strip("0123456789!$@").translate(_LETTERS)
 
@@ -97,10 +87,7 @@ def _is_repeated(text: str, word: str) -> bool:
 
 
 def _is_sequence(text: str) -> bool:
-    """Whether each character follows the one before, in runs up or down.
-
-    Examples are `123456789012` and `zyxwvutsrqpo`.
-    """
+    """Whether each character follows the one before, in runs up or down: `123456789012`."""
     steps = [
         (ord(after) - ord(before)) % 10 if before.isdigit() and after.isdigit() else ord(after) - ord(before)
         for before, after in pairwise(text)

@@ -1,10 +1,9 @@
 """Who is signed in.
 
-It needs a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms.
-
-The cookie names a session drawn at random, after the kind of sign-in that began it; the ledger keeps its hash alone. Signing out, a
-new password and shutting a user out end it from the next request on. The teams that a provider's claims gave last as long as the
-session: they stand in the cookie, signed with it.
+It needs a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms. The cookie names
+a session drawn at random, after the kind of sign-in that began it; the ledger keeps its hash alone. Signing out, a new password and
+shutting a user out end it from the next request on. The teams that a provider's claims gave last as long as the session: they stand
+in the cookie, signed with it.
 
 Attempts to sign in by way of another site.
 
@@ -71,10 +70,7 @@ class Sessions:
         self._clock = clock
 
     def start(self, user_id: str, kind: str = OWN_KIND, teams: Sequence[str] = ()) -> str:
-        """A new session of somebody whom that kind recognised; returns the value of its cookie.
-
-        `teams` are those that their claims give them.
-        """
+        """A new session of who was recognised, with their claims' `teams`; its cookie's value."""
         session_id, now = f"{kind}:{secrets.token_urlsafe(32)}", self._clock()
         expires = int(now + SESSION_S)
         with self._ledger.write() as connection:
@@ -105,18 +101,12 @@ class Sessions:
             web_sessions.delete_session(connection, _hash(session_id))
 
     def remember_device(self, user_id: str) -> str:
-        """The value of a cookie that states that a browser has signed in with an account.
-
-        It signs nobody in.
-        """
+        """The cookie of a browser that has signed in with an account; it signs nobody in."""
         signed = f"{secrets.token_urlsafe(16)}.{int(self._clock() + DEVICE_S)}"
         return f"{signed}.{self._sign(f'device {user_id}', signed)}"
 
     def read_device(self, cookie: str | None, user_id: str) -> str | None:
-        """The name of a browser that has signed in with this account.
-
-        None for any other browser, and after half a year.
-        """
+        """The name of a browser that signed in with this account within half a year; else None."""
         signed, _, signature = (cookie or "").rpartition(".")
         name, _, expires = signed.partition(".")
         if not signed or not is_equal(signature, self._sign(f"device {user_id}", signed)):
@@ -166,7 +156,6 @@ class Attempts:
 
     Args:
         key: what signs cookies.
-        address: see above.
         clock: seconds since 1970.
     """
 

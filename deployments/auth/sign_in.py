@@ -1,12 +1,11 @@
 """Checking a password, or what another kind of sign-in asks for, at a door.
 
-Checks run in turn, so that guesses made at the same time are counted like guesses made one after the other.
-
-Attempts at one account from one address wait for each other: of a hundred at once, ten are checked and the others refused.
-Attempts from one address wait for each other too, whatever accounts they name. Of those who then wait for a place in which
-passwords are checked, who signed in before goes first (from the same address, or with a browser that carries a cookie of ours),
-then strangers by how often their address failed of late, among them who came last: a burst of guesses keeps nobody waiting who comes
-after it. Who must pause, and who would wait too long, is refused before anything is hashed.
+Checks run in turn, so that guesses made at the same time are counted like guesses made one after the other. Attempts at one account
+from one address wait for each other: of a hundred at once, ten are checked and the others refused. Attempts from one address wait
+for each other too, whatever accounts they name. Of those who then wait for a place in which passwords are checked, who signed in
+before goes first (from the same address, or with a browser that carries a cookie of ours), then strangers by how often their address
+failed of late, among them who came last: a burst of guesses keeps nobody waiting who comes after it. Who must pause, and who would
+wait too long, is refused before anything is hashed.
 
 The few places in which passwords are checked, given first to those with the best claim.
 """

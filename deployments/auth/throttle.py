@@ -103,10 +103,7 @@ def name_attempt(address: str | None, user_id: str) -> str:
 
 
 def name_source(address: str | None) -> str:
-    """What counts as one address.
-
-    It is the IPv4 address, or the network of 64 bits of an IPv6 address; empty where it is not known.
-    """
+    """What counts as one address: IPv4, or IPv6's network of 64 bits; empty where unknown."""
     try:
         found = ip_address((address or "").partition("%")[0])
     except ValueError:

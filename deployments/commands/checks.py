@@ -36,10 +36,7 @@ def has_published() -> bool:
 
 
 def list_unpublished() -> list[str]:
-    """Judged runs that are not published, the oldest first.
-
-    The order matters because each month is linked to those before it.
-    """
+    """Judged runs that are not published, the oldest first: each is linked to those before."""
     from warehouse.lake import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:

@@ -15,12 +15,3 @@ from .run import render_stages as render_stages
 
 # Run the demo in PROCTOR_HOME; stops the server that it started, unless told to keep it.
 from .run import run_demo as run_demo
-
-__all__ = [
-    "ROW_COUNTS",
-    "WITHOUT_ROWS",
-    "count_rows",
-    "read_row_counts",
-    "render_stages",
-    "run_demo",
-]

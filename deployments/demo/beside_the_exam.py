@@ -77,10 +77,7 @@ _LENGTHS: Final = (60, 90)
 
 
 def play_demo_league(settings: Settings) -> dict[str, Any]:
-    """Claim and play the league; returns what the flow counted.
-
-    The second time there is nothing to play.
-    """
+    """Claim and play the league; what the flow counted, nothing the second time."""
     from deployments.flow_runs import run_flow
     from tasks.league import LeagueRules, claim_league, read_domain
     from tasks.models.registry import read_registry
@@ -96,9 +93,8 @@ def play_demo_league(settings: Settings) -> dict[str, Any]:
 def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
     """Land the league's statistics and write its page; returns the page.
 
-    This does what `proctor league report` does.
-
-    A league that was not played on keeps its page: it compares with the standings as they were then.
+    This does what `proctor league report` does. A league that was not played on keeps its page: it compares
+    with the standings as they were then.
     """
     from tasks.league.statistics import StatisticsRequest, write_statistics
     from tasks.proof import close_report
@@ -118,10 +114,7 @@ def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
 
 
 def rate_round(ledger: Ledger, lake: Lake, bank: pl.DataFrame, name: str, raters: Sequence[str]) -> int:
-    """Let every rater give stars for what is theirs in a round; returns how many were given now.
-
-    Disputes are settled in a second pass.
-    """
+    """Let each rater give stars in a round, disputes in a second pass; how many were given."""
     marker = ErrorlessMarker(bank)
 
     def choose(rater: str, item: MarkItem) -> str:
@@ -151,10 +144,7 @@ def label_failures(ledger: Ledger, lake: Lake, sample_id: str, person: str) -> i
 
 
 def score_texts(lake: Lake, sample: pl.DataFrame, name: str, rater: str, workbook: Path) -> None:
-    """Let a person score the texts of a sample in its workbook.
-
-    The score is as much as a text has of its reference, in tenths.
-    """
+    """A person scores a sample's texts in its workbook: the share of the reference, in tenths."""
     from openpyxl import load_workbook
 
     from tasks.gscore.people import export_rating_workbook, land_ratings

@@ -1,8 +1,7 @@
 """Build the demo's sample papers from their sources.
 
-Run it as `python -m deployments.demo.build_papers`.
-
-Sample papers as Excel workbooks with different header rows.
+Run it as `python -m deployments.demo.build_papers`. Sample papers as Excel workbooks with different header
+rows.
 """
 
 from __future__ import annotations
@@ -149,10 +148,7 @@ _RENDERERS: dict[str, Callable[[Paper], bytes]] = {
 
 
 def write_papers(folder: Path = PAPERS_FOLDER) -> list[Path]:
-    """Build every paper into the folder and return the files written.
-
-    The same sources give the same files.
-    """
+    """Build every paper, always the same files, into the folder; returns them."""
     return [write_paper(paper, folder) for paper in read_papers()]
 
 

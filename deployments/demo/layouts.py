@@ -44,10 +44,7 @@ _NUMBER_FORMS = {
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One paragraph of a paper.
-
-    `numbered` names the automatic list it belongs to; `starts_list` begins that list again.
-    """
+    """A paragraph; `numbered` names its automatic list, which `starts_list` begins again."""
 
     role: str
     text: str
@@ -56,10 +53,7 @@ class PaperLine:
 
 
 def render_lines(paper: Paper) -> list[PaperLine]:
-    """Set the paper in its layout: title, headings, questions with options, and answers.
-
-    The answers are put where they go in that layout.
-    """
+    """Set the paper in its layout: title, headings, questions with options, and answers."""
     return [PaperLine("title", paper.title), *_body(paper), *_key(paper)]
 
 
@@ -155,10 +149,7 @@ def _full_key(paper: Paper, section: PaperSection) -> Iterator[PaperLine]:
 
 
 def _compact_key(paper: Paper, section: PaperSection) -> Iterator[PaperLine]:
-    """The answer key in compact form.
-
-    Single keys come in runs of five (1-5：BCBDB), other short answers side by side, long ones line by line.
-    """
+    """The answer key: single keys in runs of five, short answers in a row, long ones by line."""
     questions = section.questions
     if all(question.question_type == "multiple_choice" for question in questions):
         if all(len(question.answer) == 1 for question in questions):

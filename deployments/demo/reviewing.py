@@ -1,7 +1,4 @@
-"""Fill in a review workbook as the demo's annotators would.
-
-The decisions go into Excel's own cells, from a list of verdicts.
-"""
+"""Fill in a review workbook's own cells as annotators would, from a list of verdicts."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ class Verdict:
 
 
 def read_verdicts(path: Path) -> list[Verdict]:
-    """The verdicts of `review.yaml`.
-
-    Each names its paper by source file, and the question by its first words.
-    """
+    """The verdicts of `review.yaml`, by source file and the question's first words."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
 
     def document_name(paper: str) -> str:
@@ -69,10 +63,7 @@ def read_verdicts(path: Path) -> list[Verdict]:
 
 
 def fill_workbook(path: Path, verdicts: Sequence[Verdict]) -> int:
-    """Write a decision beside every card that has none; returns how many were written.
-
-    A question that no verdict is about is accepted when it has an answer.
-    """
+    """Write a decision by every open card, accepting what no verdict is about; how many."""
     from openpyxl import load_workbook
 
     book = load_workbook(path)
@@ -119,10 +110,7 @@ def _name_type(card: str, language: Language) -> str:
 
 
 def _judge_by_sight(card: str, language: Language) -> Verdict:
-    """The verdict on a question that no listed verdict covers.
-
-    It is accepted, unless it has no answer: no candidate could be examined on it.
-    """
+    """The verdict where none is listed: accepted, unless it has no answer."""
     if name_heading("answer", language) + NO_ANSWER[language == "zh"] in card:
         return Verdict("", "", "reject", "没有答案。 No answer was read.", reject_reason="formatting")
     return Verdict("", "", "accept", "")

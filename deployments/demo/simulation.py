@@ -1,7 +1,4 @@
-"""Run the simulated models next to the demo.
-
-They run in another process and are called over real HTTP, with an answer key made from the bank.
-"""
+"""Run the simulated models beside the demo, over real HTTP, with a key from the bank."""
 
 from __future__ import annotations
 

@@ -76,10 +76,7 @@ class Paper:
 
 
 def read_papers(folder: Path = QUESTIONS_FOLDER) -> list[Paper]:
-    """Read every paper of the folder, in the order of the file names.
-
-    Raises UsageError, naming the file and the question, when a source is not as it should be.
-    """
+    """Every paper of the folder, by file name; UsageError with file and question for a fault."""
     return [_read_paper(path) for path in sorted(folder.glob("*.yaml")) if path.name != REVIEW_FILE]
 
 

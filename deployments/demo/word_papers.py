@@ -183,10 +183,7 @@ def _relationships(targets: list[tuple[str, str]]) -> str:
 
 
 def render_pdf(paper: Paper) -> bytes:
-    """Render the paper as a PDF whose text can be read.
-
-    Raises DocumentError when a Chinese paper is wanted and LibreOffice is not installed or fails.
-    """
+    """The paper as a PDF with readable text; DocumentError where LibreOffice lacks or fails."""
     if paper.language == "zh":
         return _converted_by_libreoffice(paper)
     return _set_by_reportlab(paper)
@@ -224,10 +221,7 @@ def _converted_by_libreoffice(paper: Paper) -> bytes:
 
 
 def _without_times(content: bytes) -> bytes:
-    """Fix the time and the random identifiers, each at its own length.
-
-    Keeping the lengths means that offsets in the file stay true.
-    """
+    """Fix times and random ids, at their own length: offsets in the file stay true."""
     content = re.sub(rb"(?<=/CreationDate\(D:)\d{14}", b"20250101000000", content)
     for identifier in (rb"/ID \[ <[0-9A-F]+>\s*<[0-9A-F]+", rb"/DocChecksum /[0-9A-F]+"):
         content = re.sub(identifier, _zeros, content)

@@ -63,22 +63,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
 
         A candidate names the session that it is for, if any.
         """
-        door: PasswordDoor = request.app.state.passwords
-        outcome, stored = await door.check(
-            request.client.host if request.client else None,
-            body.user_id,
-            body.password.get_secret_value(),
-            lambda: _read(ledger, lambda c: users.read_password_hash(c, body.user_id)),
-        )
-        if outcome == "pause":
-            raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
-        if outcome == "busy":
-            raise ExamError(429, "busy", "Many passwords wait to be checked. Try again in a few seconds.")
-        if outcome == "wrong":
-            # Whose password it was not; a name that nobody has is not written down.
-            known = await run_in_threadpool(_name_known, ledger, body.user_id)
-            await note_refusal(request, "token", 401, "password_wrong", known)
-            raise _wrong_password()
+        stored = await _check_password(request, "token", body.user_id, body.password, ledger)
         token = await run_in_threadpool(
             _issue,
             ledger,
@@ -94,21 +79,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         request: Request, user_id: bodies.Name, body: bodies.KeyRequest, protocol: Exam, ledger: Store
     ) -> bodies.EnrolledKey:
         """Enrol a candidate's key, once, with its password: from then on its answers must be signed."""
-        door: PasswordDoor = request.app.state.passwords
-        outcome, stored = await door.check(
-            request.client.host if request.client else None,
-            user_id,
-            body.password.get_secret_value(),
-            lambda: _read(ledger, lambda c: users.read_password_hash(c, user_id)),
-        )
-        if outcome == "pause":
-            raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
-        if outcome == "busy":
-            raise ExamError(429, "busy", "Many passwords wait to be checked. Try again in a few seconds.")
-        if outcome == "wrong" or stored is None:
-            known = await run_in_threadpool(_name_known, ledger, user_id)
-            await note_refusal(request, "enrol_key", 401, "password_wrong", known)
-            raise _wrong_password()
+        stored = await _check_password(request, "enrol_key", user_id, body.password, ledger)
         acting_as(user_id)
         public_key = await run_in_threadpool(_enrol, ledger, user_id, body.public_key, stored)
         return bodies.EnrolledKey(user_id=user_id, public_key=public_key)
@@ -276,6 +247,29 @@ def _issue(ledger: Ledger, settings: Settings, keys: KeyFile, wanted: _Wanted) -
         return bodies.Token(token=token.text, token_id=token.token_id, expires_at=token.expires_at)
 
     return ledger.writer.run(operation)
+
+
+async def _check_password(
+    request: Request, action: str, user_id: str, password: SecretStr, ledger: Ledger
+) -> str:
+    """The hash of a password that is right; raises ExamError 401 or 429."""
+    door: PasswordDoor = request.app.state.passwords
+    outcome, stored = await door.check(
+        request.client.host if request.client else None,
+        user_id,
+        password.get_secret_value(),
+        lambda: _read(ledger, lambda c: users.read_password_hash(c, user_id)),
+    )
+    if outcome == "pause":
+        raise ExamError(429, "too_many_failures", "Too many wrong passwords. Wait five minutes.")
+    if outcome == "busy":
+        raise ExamError(429, "busy", "Many passwords wait to be checked. Try again in a few seconds.")
+    if outcome == "wrong" or stored is None:
+        # Whose password it was not; a name that nobody has is not written down.
+        known = await run_in_threadpool(_name_known, ledger, user_id)
+        await note_refusal(request, action, 401, "password_wrong", known)
+        raise _wrong_password()
+    return stored
 
 
 def _name_known(ledger: Ledger, user_id: str) -> str | None:

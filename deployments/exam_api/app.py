@@ -1,9 +1,8 @@
 """The exam API: the HTTP shell of the exam protocol, and nothing more.
 
-The protocol is in tasks.exam.protocol.machine.
-
-Tokens come in the Authorization header, lease secrets in X-Lease-Secret; neither is ever part of an address. The process
-opens the exam's side of the ledger only: no answer, explanation, review, judgement, seed or key is in what it opens.
+The protocol is in tasks.exam.protocol.machine. Tokens come in the Authorization header, lease secrets in X-Lease-Secret;
+neither is ever part of an address. The process opens the exam's side of the ledger only: no answer, explanation, review,
+judgement, seed or key is in what it opens.
 """
 
 from __future__ import annotations
@@ -60,9 +59,8 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bool = False) -> FastAPI:
     """The application.
 
-    It opens the exam's side of the settings' ledger for its life, unless a ledger is given.
-
-    `has_docs` adds a page at `/docs`.
+    It opens the exam's side of the settings' ledger for its life, unless a ledger is given. `has_docs` adds a
+    page at `/docs`.
     """
 
     @asynccontextmanager

@@ -120,26 +120,6 @@ class TaskBody(_Body):
     grading: str
 
 
-class LeaseBody(_Body):
-    """The right to sit a session; the secret is shown here only.
-
-    `lease_s`: seconds that it lasts from each call. `longest_response`: characters that are kept of a response.
-    """
-
-    session_id: str
-    generation: int
-    secret: str
-    expires_at: float
-    prompt_style: str
-    question_count: int
-    answered_count: int
-    deadline_at: str | None
-    question_s: float | None
-    lease_s: float | None
-    longest_response: int
-    guide: GuideBody
-
-
 class RenewedLease(_Body):
     """A lease that continues."""
 
@@ -152,6 +132,17 @@ class RenewedLease(_Body):
     deadline_at: str | None
     question_s: float | None
     lease_s: float | None
+
+
+class LeaseBody(RenewedLease):
+    """The right to sit a session; the secret is shown here only.
+
+    `lease_s`: seconds that it lasts from each call. `longest_response`: characters that are kept of a response.
+    """
+
+    secret: str
+    longest_response: int
+    guide: GuideBody
 
 
 class QuestionBody(_Body):

@@ -1,8 +1,7 @@
 """Who calls, and with what.
 
-That is the token, the lease, and the protocol and ledger of this process.
-
-All are coroutines, though none waits: each of the others would cost every request a thread's turn.
+That is the token, the lease, and the protocol and ledger of this process. All are coroutines, though none
+waits: each of the others would cost every request a thread's turn.
 
 Lists come a page at a time.
 

@@ -94,10 +94,7 @@ def _check_token(request: Request) -> str:
 
 
 def _is_open(request: Request) -> bool:
-    """Whether the address is of a route that asks for no token.
-
-    Only callers with a token are told that an address does not exist.
-    """
+    """Whether the route asks for no token; who shows none is not told what does not exist."""
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
             return not isinstance(route, APIRoute) or not _asks_for_token(route.dependant)
@@ -109,10 +106,7 @@ def _asks_for_token(dependant: Dependant) -> bool:
 
 
 def _name_action(path: str) -> str:
-    """What was wanted, in the words of the protocol.
-
-    All else is named as one kind: strangers choose no words of the log.
-    """
+    """What was wanted, in the protocol's words: strangers choose no words of the log."""
     parts = path.strip("/").split("/")
     if parts[0] != "sessions" or len(parts) > 3:
         return "show_token"

@@ -1,7 +1,4 @@
-"""The file of the public log while the exam API runs.
-
-It is brought up to date with the ledger beside the calls, never by one of them.
-"""
+"""The public log's file while the API runs: brought up to date beside the calls."""
 
 from __future__ import annotations
 

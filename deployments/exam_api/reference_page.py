@@ -1,7 +1,4 @@
-"""The API's description as a page, made from the OpenAPI schema.
-
-It is one file without scripts, pictures or addresses elsewhere.
-"""
+"""The API's description as a page from its OpenAPI schema: one file, no scripts."""
 
 from __future__ import annotations
 

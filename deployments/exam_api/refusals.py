@@ -77,10 +77,7 @@ async def refuse_http(_request: Request, error: Exception) -> JSONResponse:
 
 
 def name_session(given: object) -> str | None:
-    """What is given as a session's id, where it has the form of one; None otherwise.
-
-    The reason: strangers choose no words of the log.
-    """
+    """A session's id where it has the form of one, else None: strangers choose no log's words."""
     is_named = isinstance(given, str) and 0 < len(given) <= 80 and given.replace("-", "").isalnum()
     return str(given) if is_named else None
 

@@ -66,9 +66,7 @@ def add_session_routes(app: FastAPI, settings: Settings) -> None:
     @app.post("/sessions/{session_id}/renew")
     async def renew_lease(lease: Held, token: Token, protocol: Exam) -> bodies.RenewedLease:
         """Keep the lease while an answer is being written."""
-        renewed = asdict(await protocol.renew_lease(token, lease))
-        del renewed["secret"]
-        return bodies.RenewedLease(**renewed)
+        return describe_renewal(await protocol.renew_lease(token, lease))
 
     @app.get("/sessions/{session_id}/next")
     async def next_question(lease: Held, token: Token, protocol: Exam) -> bodies.NextBody:
@@ -127,6 +125,11 @@ def describe_lease(lease: Lease, longest_response: int) -> bodies.LeaseBody:
     return bodies.LeaseBody(**asdict(lease), longest_response=longest_response, guide=guide)
 
 
+def describe_renewal(lease: Lease) -> bodies.RenewedLease:
+    """A lease that continues as it is sent, without its secret."""
+    return bodies.RenewedLease(**{name: getattr(lease, name) for name in bodies.RenewedLease.model_fields})
+
+
 def describe_question(put: Put | None) -> bodies.QuestionBody | None:
     """A question as it is sent, with its task; null for none."""
     if put is None:
@@ -178,9 +181,7 @@ def add_practice_routes(app: FastAPI, settings: Settings) -> None:
     @app.post(f"{_PATH}/renew")
     async def renew_practice(candidate: Candidate, room: Room, lease: HeldPractice) -> bodies.RenewedLease:
         """Keep the lease while an answer is being written."""
-        renewed = asdict(room.renew(candidate, lease))
-        del renewed["secret"]
-        return bodies.RenewedLease(**renewed)
+        return describe_renewal(room.renew(candidate, lease))
 
     @app.get(f"{_PATH}/next")
     async def next_practice_question(

@@ -97,12 +97,7 @@ class StrangerLog:
     async def _write(
         self, action: str, status: int, code: str, user_id: str | None = None, target: str | None = None
     ) -> None:
-        protocol = self._read_protocol()
-        await run_in_threadpool(
-            lambda: protocol.log_attempt(
-                action, user_id=user_id, session_id=None, status=status, code=code, target=target
-            )
-        )
+        await note_attempt(self._read_protocol(), action, user_id, None, status, code, target)
 
     def _finish_soon(self) -> None:
         task = asyncio.get_running_loop().create_task(self.finish())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from deployments.command_line.printing import print_note
@@ -28,13 +27,14 @@ def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> A
     A flow in which nothing succeeded has Failed; what it counted is returned all the same. A ProctorError raised inside
     the flow is raised again as it is.
     """
+    from tasks.running.flow_runs import run_plainly
     from warehouse.lake import share_lake
 
     check_host(load_settings())
     try:
         with share_lake():
             if without_server or load_settings().no_server:
-                return _run_plainly(_import_flow(name), parameters)
+                return run_plainly(_import_flow(name), parameters)
             return load_flow(name)(**parameters)
     except FlowError as error:
         print_note(str(error))
@@ -51,7 +51,11 @@ def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> A
 def load_flow(name: str) -> Flow[..., Any]:
     """Import a flow with Prefect's environment set first: Prefect reads it once, on import."""
     prepare_prefect()
-    return _import_flow(name)
+    import prefect  # noqa: F401 - a flow is Prefect's where Prefect was imported before it
+
+    from tasks.running.flow_runs import make_known
+
+    return make_known(_import_flow(name))
 
 
 def prepare_prefect() -> None:
@@ -97,31 +101,8 @@ def _find_server(settings: Settings) -> Any:
     return start_server(settings, with_worker=False)
 
 
-def _import_flow(name: str) -> Flow[..., Any]:
-    return getattr(importlib.import_module(f"flows.{name}"), name)  # type: ignore[no-any-return]
-
-
-def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
-    """Call the flow's function without Prefect's tasks.
-
-    Every task among its globals is replaced by the task's own function.
-    """
-    from prefect import Task
-
-    from tasks.running.flow_runs import render_name
-    from tasks.running.flow_runs.record import recorded_run
-
-    function = flow.fn
-    plain = {
-        name: value.fn if isinstance(value, Task) else value for name, value in function.__globals__.items()
-    }
-    copy = FunctionType(
-        function.__code__, plain, function.__name__, function.__defaults__, function.__closure__
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    given = flow.validate_parameters(parameters)
-    with recorded_run(flow.name, render_name(flow.name, given)):
-        return copy(**given)
+def _import_flow(name: str) -> Any:
+    return getattr(importlib.import_module(f"flows.{name}"), name)
 
 
 def _find_cause(error: BaseException) -> ProctorError | None:

@@ -3,8 +3,3 @@ from .talking import GivenAnswers as GivenAnswers
 
 # Go from papers to a leaderboard as far as it goes now; returns the exit code.
 from .month import guide_month as guide_month
-
-__all__ = [
-    "GivenAnswers",
-    "guide_month",
-]

@@ -49,9 +49,8 @@ _WAYS: Final = ("desk", "workbooks", "import", _LATER)
 def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
     """Go from papers to a month's leaderboard as far as it goes now; returns the exit code.
 
-    The month is the present one where none is named.
-
-    Raises UsageError where something must be answered and nobody can be asked.
+    The month is the present one where none is named. Raises UsageError where something must be answered and
+    nobody can be asked.
     """
     talk = Talk(is_silent)
     talk.tell(
@@ -621,10 +620,7 @@ def _list_unknown(talk: Talk) -> list[str]:
 
 
 def _count_waiting(talk: Talk) -> int:
-    """Questions that were read and given to nobody for review.
-
-    One that stands in two papers counts once.
-    """
+    """Questions read and given to nobody for review; one in two papers counts once."""
     from tasks.review import read_unreviewed
     from warehouse.lake import open_lake
 
@@ -641,10 +637,7 @@ def _count_originals(talk: Talk) -> dict[str, int]:
 
 
 def _count_drawable() -> tuple[dict[str, int], int]:
-    """Questions of papers that sets may have, by discipline, and how many they may not.
-
-    Those have pictures, beyond the share of the setting.
-    """
+    """Questions of papers that sets may have, by discipline; how many pictures keep out."""
     from warehouse.lake import open_lake
 
     share = load_settings().picture_share

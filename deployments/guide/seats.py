@@ -65,10 +65,7 @@ class _Found(NamedTuple):
 
 
 def register_models(talk: Talk, answers: GivenAnswers) -> None:
-    """Ask for candidates and a judge, write their entries, and go on when all of them answer.
-
-    Raises StepError where one does not and nobody answers again.
-    """
+    """Register candidates and a judge until all answer; StepError where one does not."""
     talk.head(4, "Who sits, and who judges")
     if talk.is_silent and answers.candidates and not _list_own("judge"):
         # What will be missing is said before anything is written.
@@ -135,10 +132,7 @@ def has_own_models() -> bool:
 
 
 def _find_wrong(talk: Talk, role: str, answers: GivenAnswers) -> list[RegisteredModel]:
-    """Those that do not answer as they are registered; the command has said why.
-
-    What turns out to be a simulation is marked as one, where somebody agrees.
-    """
+    """Those that do not answer as registered; a simulation is marked as one if agreed."""
     models = _list_own(role)
     names = ",".join(model.name for model in models)
     if not talk.run("models", "check", names, may_refuse=True):

@@ -135,10 +135,7 @@ class Talk:
         return code
 
     def insist(self, *arguments: str) -> None:
-        """Run a command that asks something itself; again where it fails and somebody wants to.
-
-        Raises StepError where nobody does.
-        """
+        """Run a command that asks; again where it fails and somebody wants to, else StepError."""
         while True:
             try:
                 self.run(*arguments)
@@ -159,9 +156,8 @@ class Talk:
     def read(self, *arguments: str, may_refuse: bool = False) -> Any:
         """What a command of ours answers as JSON.
 
-        It runs in this process, which has loaded most of it already.
-
-        Raises StepError where it fails; `may_refuse` as for `run`.
+        It runs in this process, which has loaded most of it already. Raises StepError where it fails;
+        `may_refuse` as for `run`.
         """
         said, complained = io.StringIO(), io.StringIO()
         with redirect_stdout(said), redirect_stderr(complained):

@@ -33,18 +33,3 @@ from .whole import drop_examples as drop_examples
 
 # Server, stores and open work; reads only.
 from .whole import describe_home as describe_home
-
-__all__ = [
-    "accept_files",
-    "check_host",
-    "check_token_keys",
-    "close_home",
-    "create_home",
-    "describe_home",
-    "drop_examples",
-    "examine_hosts",
-    "keep_to_owner",
-    "list_lax_files",
-    "list_shared",
-    "note_new_token_keys",
-]

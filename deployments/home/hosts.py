@@ -1,8 +1,7 @@
 """The hosts of an installation and what they share.
 
-What they share is noted by the first host, and a host that has it otherwise is refused.
-
-Asked before a flow, a worker, the exam API or the web desk starts. With an embedded ledger there is one host, and nothing to ask.
+What they share is noted by the first host, and a host that has it otherwise is refused. Asked before a flow, a worker, the exam
+API or the web desk starts. With an embedded ledger there is one host, and nothing to ask.
 """
 
 from __future__ import annotations
@@ -35,10 +34,7 @@ TEMPLATE = Path(__file__).parent / "templates" / "models.yaml"
 
 
 def check_host(settings: Settings) -> None:
-    """Pass when this host has what its installation shares; raises UsageError.
-
-    What no host has noted yet is noted.
-    """
+    """Pass when this host has what is shared, noting what none has; raises UsageError."""
     if not has_hosts(settings):
         return
     from warehouse.ledger.engine.opening import open_ledger
@@ -51,9 +47,8 @@ def check_host(settings: Settings) -> None:
 def prepare_host(settings: Settings) -> None:
     """The same as `check_host`, for a home that is being made.
 
-    What is shared and does not exist anywhere yet is made here, for all.
-
-    Keys that each host made when it first needed them would differ.
+    What is shared and does not exist anywhere yet is made here, for all. Keys that each host made when it
+    first needed them would differ.
     """
     if not has_hosts(settings):
         return
@@ -109,10 +104,7 @@ def accept_files(settings: Settings, names: list[str]) -> list[SharedFile]:
 
 
 def check_token_keys(settings: Settings, ledger: Ledger) -> None:
-    """Pass when the keys that sign tokens are the installation's. Raises UsageError.
-
-    These keys are all that the exam API needs to share.
-    """
+    """Pass when the token keys, all that the exam API shares, are the installation's."""
     if not ledger.is_sqlite:
         check_shared_files(settings, ledger, (EXAM_KEYS,))
 

@@ -20,10 +20,7 @@ _SECRETS = "secrets"
 
 @contextmanager
 def keep_to_owner() -> Iterator[None]:
-    """Within the block, what is made is its owner's alone.
-
-    This holds for all that is made here and in processes started from here.
-    """
+    """Within the block, what is made here and in processes started here is its owner's alone."""
     before = os.umask(_OTHERS)
     try:
         yield
@@ -34,9 +31,8 @@ def keep_to_owner() -> Iterator[None]:
 def close_home(home: Path) -> str | None:
     """Take from others what they may do in a home.
 
-    Returns a sentence about it, or None where there was nothing to take.
-
-    Raises StoreError where this user may not change it.
+    Returns a sentence about it, or None where there was nothing to take. Raises StoreError where this user
+    may not change it.
     """
     if not _is_open_to_others(home, *_list_looked_at(home)):
         return None
@@ -55,10 +51,7 @@ def close_home(home: Path) -> str | None:
 
 
 def list_lax_files(home: Path, *, without_secrets: bool = False) -> list[Path]:
-    """Files and folders of a home that others may read, change or enter.
-
-    The home itself comes first. Links are not followed.
-    """
+    """Files and folders of a home, itself first, that others may read, change or enter."""
     found = [home] if _is_open_to_others(home) else []
     for folder, folders, names in os.walk(home):
         if without_secrets and Path(folder) == home:

@@ -21,10 +21,9 @@ def create_home(
 ) -> dict[str, Any]:
     """Create the ledger, the lake with every table, and a registry to fill in.
 
-    What exists is left alone.
-
-    A store that is missing from a home that had one is not made again: StoreError says what is missing. `joins` makes this
-    home one of the installation that the ledger belongs to. `tell` hears what is being made, which takes seconds.
+    What exists is left alone. A store that is missing from a home that had one is not made again: StoreError says what is
+    missing. `joins` makes this home one of the installation that the ledger belongs to. `tell` hears what is being made,
+    which takes seconds.
     """
     from deployments.home.hosts import prepare_host
     from warehouse.stores.homes import check_stores, joining_stores, mark_home
@@ -64,12 +63,7 @@ def create_home(
 
 
 def drop_examples(settings: Settings, roles: Sequence[str]) -> list[str]:
-    """Take the examples of `proctor init` with one of these roles out of the registry.
-
-    Returns their names.
-
-    One that somebody has changed, or that a setting names, is theirs and stays.
-    """
+    """Take `proctor init`'s unchanged, unnamed examples of these roles out; their names."""
     from tasks.models.registry import read_registry, remove_model
 
     examples = read_registry(TEMPLATES / "models.yaml").models

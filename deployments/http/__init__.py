@@ -1,7 +1,4 @@
-"""HTTP servers and how each is started.
-
-This covers connections and their limits, lines of access, metrics, and how each server is started.
-"""
+"""HTTP servers: connections and their limits, lines of access, metrics, and starting."""
 
 from lazy_loader import attach_stub
 

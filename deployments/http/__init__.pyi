@@ -27,16 +27,3 @@ from .server import check_free as check_free
 
 # Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken, or this host is not like the others.
 from .web_server import serve_web as serve_web
-
-__all__ = [
-    "PATH",
-    "Listening",
-    "check_free",
-    "leave_secrets_behind",
-    "list_run_metrics",
-    "render_run_metrics",
-    "serve_exam",
-    "serve_run_metrics",
-    "serve_web",
-    "write_run_metrics",
-]

@@ -1,7 +1,4 @@
-"""Numbers of a server's calls for Prometheus: how many, of which route, how long they took.
-
-They hold no name of a person, no address and no content.
-"""
+"""Numbers of a server's calls for Prometheus; no name of a person, address or content."""
 
 from __future__ import annotations
 
@@ -80,10 +77,7 @@ class CallMetrics:
 
 
 def _name_route(scope: Scope) -> str:
-    """The route's pattern, never the path.
-
-    A path holds names of sessions, and there is no end of them.
-    """
+    """The route's pattern, never the path: that holds names of sessions, without end."""
     route = scope.get("route")
     path = getattr(route, "path", None)
     return str(path) if path else _UNKNOWN_ROUTE

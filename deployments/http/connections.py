@@ -1,10 +1,9 @@
 """Connections of a server.
 
-This limits how long a request may take to arrive, and how many may wait at once.
-
-A request that has not arrived whole is *half open*. It costs the sender nothing, so that time and number are limited: whoever
-sends by the byte is cut off, and where there are too many the oldest half-open ones make place. A request that has arrived is never
-cut off for others' sake. Uvicorn itself has no limit for the head, the body or a reply that nobody reads.
+This limits how long a request may take to arrive, and how many may wait at once. A request that has not arrived whole is *half
+open*. It costs the sender nothing, so that time and number are limited: whoever sends by the byte is cut off, and where there are
+too many the oldest half-open ones make place. A request that has arrived is never cut off for others' sake. Uvicorn itself has no
+limit for the head, the body or a reply that nobody reads.
 """
 
 from __future__ import annotations
@@ -124,10 +123,7 @@ class ConnectionTable:
             self._sweep = asyncio.get_running_loop().call_later(_SWEEP_S, self._look)
 
     def _make_place(self) -> bool:
-        """Cut off the oldest half-open request of the address that has most of them.
-
-        Where there is none, a connection that waits for nothing is cut off.
-        """
+        """Cut off the busiest address's oldest half-open request, else an idle connection."""
         if self._half_open:
             most = max(self._half_open.values(), key=len)
             next(iter(most)).cut_off()
@@ -135,10 +131,7 @@ class ConnectionTable:
         return any(self._drop_waiting(own) for own in list(self._by_address.values()))
 
     def _drop_waiting(self, own: OrderedDict[GuardedProtocol, None]) -> bool:
-        """Cut off an address's oldest connection that is half open or idle.
-
-        Returns False when all are at work.
-        """
+        """Cut off an address's oldest half-open or idle connection; false when all are at work."""
         for connection in own:
             if connection.is_half_open or connection.is_idle:
                 connection.cut_off()
@@ -290,9 +283,8 @@ def make_protocol_class(limits: ConnectionLimits | None = None) -> type[GuardedP
 def _find_uvicorn_connection() -> type[asyncio.Protocol]:
     """The class that uvicorn's configuration names `h11`.
 
-    Raises ContractError where the class lacks what is guarded by it.
-
-    A uvicorn that calls things otherwise would serve all the same, without limits.
+    Raises ContractError where the class lacks what is guarded by it. A uvicorn that calls things otherwise
+    would serve all the same, without limits.
     """
     config = uvicorn.Config(_serve_nothing, http="h11", ws="none", lifespan="off", log_config=None)
     config.load()

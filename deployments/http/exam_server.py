@@ -1,7 +1,4 @@
-"""The exam API as a process.
-
-It opens the exam's side of the ledger alone, and has no key of a model in its environment.
-"""
+"""The exam API as a process: the exam's side of the ledger alone, and no model's key."""
 
 from __future__ import annotations
 
@@ -56,20 +53,16 @@ def serve_exam(settings: Settings, listening: Listening, *, has_docs: bool = Fal
 
 
 def leave_secrets_behind(settings: Settings) -> None:
-    """Start this process again without the variables that hold secrets of others.
-
-    Where there are no such variables, nothing happens.
-    """
+    """Start this process again without variables that hold others' secrets, if there are any."""
     start_again(describe_environment(settings, os.environ))
 
 
 def describe_environment(settings: Settings, found: Mapping[str, str]) -> dict[str, str]:
     """The environment that the server is to run in.
 
-    It is without keys of models, and without the ways to the other stores.
-
-    Left out are the key variables of the registry, every variable whose name ends like that of a secret, and the addresses of
-    ledger and lake; the exam's own database is named in their place.
+    It is without keys of models, and without the ways to the other stores. Left out are the key variables of the registry,
+    every variable whose name ends like that of a secret, and the addresses of ledger and lake; the exam's own database is
+    named in their place.
     """
     named = _OWNERS_VARIABLES | read_key_variables(settings)
     dropped = {name for name in found if name in named or name.upper().endswith(_SECRET_ENDINGS)}
@@ -82,10 +75,7 @@ def describe_environment(settings: Settings, found: Mapping[str, str]) -> dict[s
 
 
 def find_warnings(settings: Settings) -> list[str]:
-    """What an administrator should close before candidates reach the server.
-
-    The server starts all the same.
-    """
+    """What to close before candidates reach the server, which starts all the same."""
     warnings = []
     if os.geteuid() == 0:
         warnings.append("it runs as root; give it a user of its own.")

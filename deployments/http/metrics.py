@@ -1,8 +1,7 @@
 """Numbers of runs for Prometheus, as the ledger has them: printed, written or served.
 
-They hold no name of a person, no address and no content.
-
-They are served on a port of their own, never on that of the exam API or the web desk: a proxy before these cannot let a stranger read them.
+They hold no name of a person, no address and no content. They are served on a port of their own, never on that of the exam API or the web
+desk: a proxy before these cannot let a stranger read them.
 """
 
 from __future__ import annotations
@@ -38,10 +37,7 @@ METRICS_HOST: Final = "127.0.0.1"
 
 
 class RunMetrics(Collector):
-    """Numbers of runs, read when somebody asks for them.
-
-    They count runs of flows, runs of the exam that are open, and scheduled runs that did not happen.
-    """
+    """Numbers of flow runs, open runs of the exam and missed runs, read when asked for."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -173,10 +169,7 @@ def serve_run_metrics(settings: Settings, ledger: Ledger, host: str, port: int) 
 
 
 def write_run_metrics(settings: Settings, ledger: Ledger, path: Path) -> None:
-    """Write the numbers of runs into a file, whole or not at all.
-
-    The file is for the textfile collector of Prometheus' node exporter.
-    """
+    """Write the numbers of runs, whole or not at all, for node exporter's textfile collector."""
     draft = path.with_name(f".{path.name}.draft")
     draft.write_text(render_run_metrics(settings, ledger), encoding="utf-8")
     draft.replace(path)

@@ -1,9 +1,6 @@
 """A server as a process.
 
-It tells where it listens, writes a line per call, and ends quietly.
-
-A line on standard output per call.
-
+It tells where it listens, writes a line per call, and ends quietly. A line on standard output per call.
 Strangers have a fixed number of lines a minute; calls beyond it are counted in one line.
 """
 
@@ -90,9 +87,8 @@ def make_config(
 ) -> uvicorn.Config:
     """How every server of ours listens.
 
-    There are limits on connections and no web sockets, and no word of a stranger appears in a log.
-
-    What a caller says of its own address (`X-Forwarded-For`) is believed from `proxy` alone.
+    There are limits on connections and no web sockets, and no word of a stranger appears in a log. What a
+    caller says of its own address (`X-Forwarded-For`) is believed from `proxy` alone.
     """
     logging.getLogger("uvicorn.error").addFilter(_leave_out_strangers)
     return uvicorn.Config(
@@ -112,10 +108,7 @@ def make_config(
 
 
 def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
-    """The application, with its calls counted.
-
-    The metrics can be read on that port of this host.
-    """
+    """The application with its calls counted, to be read on that port of this host."""
     from prometheus_client import CollectorRegistry
 
     from deployments.http.call_metrics import CallMetrics
@@ -129,10 +122,7 @@ def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
 
 
 def _write_own_lines(*, as_json: bool) -> None:
-    """Send the lines of our own parts and of uvicorn to standard error.
-
-    They are written in the form that the settings name, and with nothing of a traceback.
-    """
+    """Send our lines and uvicorn's to standard error, as settings say, without tracebacks."""
     for name in ("proctor", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [one for one in logger.handlers if not isinstance(one, ServerLines)]
@@ -143,10 +133,9 @@ def _write_own_lines(*, as_json: bool) -> None:
 def write_access_lines(app: Any, *, as_json: bool = False) -> Any:
     """The application with a line on standard output per call.
 
-    The line gives time, method, path, status and milliseconds.
-
-    No header, no query and no body is written: tokens travel in them. Calls of strangers, who show nothing that the
-    application knows (`state.is_known`), fill no disk: beyond so many lines a minute they are counted in one.
+    The line gives time, method, path, status and milliseconds. No header, no query and no body is written: tokens
+    travel in them. Calls of strangers, who show nothing that the application knows (`state.is_known`), fill no
+    disk: beyond so many lines a minute they are counted in one.
     """
     lines = AccessLines(as_json=as_json)
 

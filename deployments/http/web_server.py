@@ -14,9 +14,8 @@ from schemas.settings import Settings
 def serve_web(settings: Settings, listening: Listening, *, as_json: bool = False) -> None:
     """Serve until Ctrl-C or `kill -TERM`.
 
-    Raises UsageError when the address is taken, or when this host is not like the others.
-
-    With `as_json` the first line on standard output is one JSON document with the address, once it listens.
+    Raises UsageError when the address is taken, or when this host is not like the others. With `as_json` the
+    first line on standard output is one JSON document with the address, once it listens.
     """
     check_host(settings)
     home = str(settings.home.resolve())

@@ -18,13 +18,3 @@ from .texts import write_model_answer as write_model_answer
 
 # Marks simulated responses to questions of a bank as an errorless person would.
 from .key import ErrorlessMarker as ErrorlessMarker
-
-__all__ = [
-    "ErrorlessMarker",
-    "RunningServer",
-    "build_answer_key",
-    "draw_uniform",
-    "parse_profile",
-    "start_model_server",
-    "write_model_answer",
-]

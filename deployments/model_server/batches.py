@@ -1,8 +1,7 @@
 """Files and batches as OpenAI has them.
 
-A file of requests goes in, and a file of replies comes out, in its own time.
-
-A request of a batch is answered exactly as it would be singly. With a folder, files and batches outlive the server.
+A file of requests goes in, and a file of replies comes out, in its own time. A request of a batch is answered
+exactly as it would be singly. With a folder, files and batches outlive the server.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ _OPEN = ("validating", "in_progress", "cancelling")
 
 
 class BatchDesk:
-    """The files and batches of one server.
-
-    `created` counts the batches that were ever created: who pays twice creates two.
-    """
+    """Files and batches of one server; `created` counts batches: who pays twice creates two."""
 
     def __init__(self, traits: BatchTraits, complete: Completer, folder: Path | None = None) -> None:
         self.traits = traits

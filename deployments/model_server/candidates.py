@@ -1,7 +1,4 @@
-"""What a simulated candidate answers, and what it remembers of questions that it has read.
-
-It is right as often as its profile says, and otherwise plausibly wrong.
-"""
+"""What a simulated candidate answers, and what it remembers of questions that it has read."""
 
 from __future__ import annotations
 
@@ -158,10 +155,7 @@ def build_memory(spans: Mapping[str, str]) -> Memory:
 
 
 def complete_passage(model: SimulatedModel, passage: str, memory: Memory, draw: str, seed: str) -> str:
-    """The span, for the share `memorised` of the questions in memory; otherwise a guess.
-
-    Now and then the span of a memorised question is not given exactly.
-    """
+    """The span of the share `memorised`, now and then inexact; otherwise a guess."""
     place = hash_question(passage)
     span = memory.get(place)
     knows = span is not None and draw_uniform(seed, "memory", model.name, place) < model.memorised

@@ -58,10 +58,7 @@ def find_task(messages: list[dict[str, str]]) -> dict[str, Any] | None:
 
 
 def write_task_reply(task: dict[str, Any], traits: WritingTraits = FAULTLESS, *place: object) -> str:
-    """The reply to a task, as JSON text.
-
-    It has the fault that the traits and the luck of `place` give it.
-    """
+    """The reply to a task as JSON text, with the fault that traits and luck give it."""
     name = task["task"]
     fault = draw_fault(traits, json.dumps(task, ensure_ascii=False, sort_keys=True), *place)
     if fault == "unreadable":
@@ -108,10 +105,7 @@ def write_statement(stem: str, option: str) -> str:
 
 
 def write_statements(material: str, count: int, fault: str | None = None) -> list[dict[str, str]]:
-    """Statements about a material, true ones and false ones in turn.
-
-    Each comes with the sentence that decides it.
-    """
+    """Statements about a material, true and false in turn, each with its deciding sentence."""
     sentences = [match.group().strip() for match in _SENTENCE.finditer(material)]
     statements: list[dict[str, str]] = []
     for sentence in sentences:
@@ -139,10 +133,7 @@ def write_paraphrase(stem: str) -> str:
 
 
 def split_paragraphs(text: str) -> list[dict[str, object]]:
-    """A reader's guess at a paper without numbers.
-
-    Paragraphs are separated by blank lines; options and answers are recognised by their letters.
-    """
+    """A guess at a paper without numbers: by blank lines, options and answers by letters."""
     questions: list[dict[str, object]] = []
     for paragraph in re.split(r"\n\s*\n", text):
         options: list[Option] = []

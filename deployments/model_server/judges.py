@@ -1,7 +1,4 @@
-"""What a simulated judge returns: the true stars, or with a known rate others.
-
-The stars come in the forms that judges use.
-"""
+"""A simulated judge's reply: the true stars, or others at a known rate, in judges' forms."""
 
 from __future__ import annotations
 
@@ -44,10 +41,7 @@ _FIRST_OPTION = re.compile(r"\s*(?:A\b|正确|true\b)", re.IGNORECASE)
 def write_judgement(
     model: SimulatedModel, parts: JudgedParts, key: AnswerKey, draw: str, profile: ServerProfile
 ) -> str:
-    """The judge's reply: mostly JSON, sometimes fenced or in words.
-
-    Sometimes it has no readable stars.
-    """
+    """The judge's reply: JSON, sometimes fenced or in words, sometimes without readable stars."""
     seed = profile.seed
     place: tuple[object, ...] = (seed, model.name, hash_question(parts.question), parts.response)
     is_english = not any("\u4e00" <= character <= "\u9fff" for character in parts.question)
@@ -73,10 +67,7 @@ def render_form(stars: int, reason: str, form: float) -> str:
 
 
 def write_label(model: SimulatedModel, parts: JudgedParts, seed: str) -> str:
-    """The class of a failure, fixed by question and response.
-
-    Knowledge is the most frequent class, as with real candidates.
-    """
+    """The class of a failure by question and response; knowledge is the most frequent."""
     luck = draw_uniform(seed, "label", model.name, parts.question, parts.response)
     shares = (0.42, 0.60, 0.78, 0.94, 1.0)
     name = next(name for name, share in zip(ERROR_CLASSES, shares, strict=True) if luck < share)
@@ -109,9 +100,8 @@ def bend_stars(
 ) -> int:
     """The stars after the judge's planted biases, each with its own luck.
 
-    Without any biases the stars stay as they are.
-
-    `signatures` are those of the candidates of its organisation.
+    Without any biases the stars stay as they are. `signatures` are those of the candidates of its
+    organisation.
     """
     if model.gullible and find_address(response) and draw_uniform(*place, "gullible") < model.gullible:
         return 3

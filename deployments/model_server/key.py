@@ -169,10 +169,7 @@ class ErrorlessMarker:
 
 
 def is_right(entry: KnownQuestion, response: str) -> bool:
-    """Whether a response gives the key.
-
-    The key is the labels, the truth value, or every reference answer in its words.
-    """
+    """Whether a response gives the key: labels, truth value, or every reference answer."""
     if not entry.answer:
         return False
     if entry.question_type in ("multiple_choice", "true_false"):

@@ -1,9 +1,8 @@
 """What a simulated candidate says in a league.
 
-It sets questions, answers them and judges others, as well as its profile says.
-
-Everything that matters is written into the texts, so that a server started again reads it from them: a question carries its
-level, an answer its worth, the manner of its author's family and, where one was planted, a template that does not hold.
+It sets questions, answers them and judges others, as well as its profile says. Everything that matters is written into the
+texts, so that a server started again reads it from them: a question carries its level, an answer its worth, the manner of
+its author's family and, where one was planted, a template that does not hold.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """The profile of a simulated server.
 
-It says who answers there, how well, how fast, and what goes wrong.
-
-Draws that depend on nothing but what is asked.
-
-The same request always meets the same luck.
+It says who answers there, how well, how fast, and what goes wrong. Draws that depend on nothing but what is
+asked. The same request always meets the same luck.
 """
 
 from __future__ import annotations
@@ -30,11 +27,9 @@ _NORMAL = NormalDist()
 class Faults:
     """How often each fault happens.
 
-    Rates are shares of requests, in this order; each request meets one fault at most.
-
-    `rate_limit` to `malformed` strike an attempt and may spare the next one; `attempts` is the number of first attempts
-    of one request that they can strike (null: any). `empty`, `refusal`, `truncated` and `no_usage` (whole, without a count of
-    tokens) are answers and stay the same.
+    Rates are shares of requests, in this order; each request meets one fault at most. `rate_limit` to `malformed` strike an
+    attempt and may spare the next one; `attempts` is the number of first attempts of one request that they can strike (null:
+    any). `empty`, `refusal`, `truncated` and `no_usage` (whole, without a count of tokens) are answers and stay the same.
     """
 
     rate_limit: float = 0.0
@@ -103,11 +98,10 @@ class LeagueTraits:
 class WritingTraits:
     """What a generator does wrong when it writes variants.
 
-    Each trait is a share of its replies, and each reply has one fault at most.
-
-    `unreadable` replies are no JSON, `foreign_support` cites sentences that the material does not have, `one_sided` states
-    nothing but truths, `copied` states the material's own sentences, `changed` changes a number or turns a negation round.
-    Asked again, it has luck again.
+    Each trait is a share of its replies, and each reply has one fault at most. `unreadable` replies are no JSON,
+    `foreign_support` cites sentences that the material does not have, `one_sided` states nothing but truths, `copied`
+    states the material's own sentences, `changed` changes a number or turns a negation round. Asked again, it has luck
+    again.
     """
 
     unreadable: float = 0.0
@@ -147,7 +141,6 @@ class SimulatedModel:
         gullible: share of answers addressed to the judge that win all stars.
         latency_ms: median time to a reply; latencies are lognormal.
         latency_spread: standard deviation of the latency's logarithm.
-        faults: what goes wrong.
         league: how it plays in a league.
         writing: what a generator does wrong.
     """
@@ -209,10 +202,7 @@ def read_profile(path: Path) -> ServerProfile:
 
 
 def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> ServerProfile:
-    """A profile from plain data.
-
-    The data holds `seed`, `defaults` (fields of every model), `batches` and `models`.
-    """
+    """A profile from plain data: `seed`, `defaults` of every model, `batches`, `models`."""
     defaults = content.get("defaults") or {}
     entries = content.get("models")
     if not isinstance(entries, Mapping) or not entries:

@@ -60,12 +60,11 @@ ANSWER_FAULTS = ("empty", "refusal", "truncated", "no_usage")
 class SimulatedServer:
     """The state of one server.
 
-    It holds the profile, the key, what its candidates may remember, and counts of what it was asked.
-
-    `requests` counts chat completions by model, `served` those among them that were answered whole, `faults` those that
-    met each fault, `repeats` how often each request (by hash of its body) came, `answered` how often it was answered whole.
-    `billed` counts what a provider would bill: tokens by model and kind of every request that was worked on, whether its reply
-    arrived or not, at full price; `batch_billed` the same for what batches asked, at half of it.
+    It holds the profile, the key, what its candidates may remember, and counts of what it was asked. `requests` counts chat
+    completions by model, `served` those among them that were answered whole, `faults` those that met each fault, `repeats` how
+    often each request (by hash of its body) came, `answered` how often it was answered whole. `billed` counts what a provider
+    would bill: tokens by model and kind of every request that was worked on, whether its reply arrived or not, at full price;
+    `batch_billed` the same for what batches asked, at half of it.
     """
 
     def __init__(
@@ -145,10 +144,7 @@ class SimulatedServer:
         return reply
 
     def _complete_batched(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
-        """Status and body for one request of a batch; None where it is lost.
-
-        The answer is what the request would get if it were sent singly.
-        """
+        """Status and body of a batched request, as if sent singly; None where it is lost."""
         raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         try:
             model = self.profile.models.get(body["model"])
@@ -340,10 +336,7 @@ async def _listen(state: SimulatedServer, host: str, port: int) -> tuple[web.Ser
 
 
 class FaultDraws:
-    """Draws faults, and counts the attempts of each request.
-
-    The count lets a fault of one attempt spare the next.
-    """
+    """Draws faults, and counts a request's attempts: a fault may spare the next one."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed

@@ -1,10 +1,8 @@
 """Texts and calculations that a simulated candidate writes.
 
-They are for prompts that ask for a text or a calculation whose answer no key knows.
-
-Every prompt of that kind has one model answer, made from nothing but the prompt (`write_model_answer`). A candidate keeps each clause of it, or
-its result, as often as its accuracy says and puts something else in its place otherwise: so a better candidate
-writes what is closer to the model answer, and texts are never twice the same.
+They are for prompts that ask for a text or a calculation whose answer no key knows. Every prompt of that kind has one model answer, made from
+nothing but the prompt (`write_model_answer`). A candidate keeps each clause of it, or its result, as often as its accuracy says and puts
+something else in its place otherwise: so a better candidate writes what is closer to the model answer, and texts are never twice the same.
 """
 
 from __future__ import annotations
@@ -56,10 +54,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] =
 
 
 def write_text_answer(model: SimulatedModel, prompt: str, draw: str, seed: str) -> str | None:
-    """The candidate's answer to a prompt that asks for a text or a calculation; else None.
-
-    The text that is asked for is one of some length.
-    """
+    """The candidate's answer to a prompt that asks for a text or a calculation; else None."""
     accuracy = model.accuracy["default"]
     place = (seed, model.name, prompt, draw)
     if _is_calculation(prompt):
@@ -86,10 +81,7 @@ def write_text_answer(model: SimulatedModel, prompt: str, draw: str, seed: str) 
 
 
 def write_model_answer(prompt: str) -> str | None:
-    """The one answer that every simulated candidate comes close to, more or less.
-
-    It is what to score them against.
-    """
+    """The one answer that simulated candidates come close to; what to score them against."""
     if _is_calculation(prompt):
         return _join_calculation(prompt, *_solve(prompt))
     clauses = _write_clauses(prompt)

@@ -1,7 +1,4 @@
-"""Completions on the wire, and errors.
-
-A completion is sent whole, as a stream, or as the body of a line in a batch's output.
-"""
+"""Completions on the wire: whole, as a stream, or in a batch's output; and errors."""
 
 from __future__ import annotations
 
@@ -60,10 +57,7 @@ def read_messages(body: Mapping[str, Any]) -> tuple[list[dict[str, str]], frozen
 
 
 def count_usage(messages: list[dict[str, str]], completion: Completion, limit: int | None) -> dict[str, int]:
-    """Tokens at three bytes each; never more than the limit.
-
-    Three bytes are about a Chinese character, or three letters.
-    """
+    """Tokens at three bytes each, a Chinese character or three letters; at most the limit."""
     sent = sum(len(message["content"].encode()) for message in messages) // 3 + 4 * len(messages)
     returned = len((completion.text + (completion.refusal or "")).encode()) // 3 + 1
     if completion.reasoning is not None:
@@ -108,10 +102,7 @@ async def send_whole(
     usage: dict[str, int] | None,
     fault: str | None,
 ) -> web.StreamResponse:
-    """Send a completion at once.
-
-    `malformed` halves it; `cut_stream` drops the connection in the middle of it.
-    """
+    """Send a completion at once; `malformed` halves it, `cut_stream` drops the connection."""
     body = json.dumps(build_reply(model, completion, usage), ensure_ascii=False).encode()
     if fault == "malformed":
         body = body[: len(body) // 2]

@@ -1,6 +1,2 @@
 # The application.
 from .app import create_app as create_app
-
-__all__ = [
-    "create_app",
-]

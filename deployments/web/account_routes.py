@@ -49,10 +49,7 @@ def add_account_routes(app: FastAPI) -> None:
 
     @app.get("/session")
     def show_session(request: Request, visitor: Visitor) -> Response:
-        """Who is signed in, and the token of their forms.
-
-        This is for a page that was open while somebody signed in again.
-        """
+        """Who is signed in, and their forms' token, for a page open since before they signed in."""
         token = read_sessions(request).make_form_token(visitor.session_id)
         return JSONResponse({"user_id": visitor.user_id, "form_token": token})
 
@@ -106,11 +103,7 @@ def add_account_routes(app: FastAPI) -> None:
         reply = RedirectResponse(keep_own_path(page if is_ours else "/"), 303)
         if language in LANGUAGES:
             reply.set_cookie(
-                LANGUAGE_COOKIE,
-                language,
-                max_age=_LANGUAGE_S,
-                samesite="lax",
-                secure=app.state.is_https,
+                LANGUAGE_COOKIE, language, max_age=_LANGUAGE_S, samesite="lax", secure=app.state.is_https
             )
         return reply
 

@@ -1,7 +1,4 @@
-"""Pages of questions and answers for those who watch.
-
-Each look at content is in the audit log before the content is shown.
-"""
+"""Questions and answers for those who watch; each look is in the audit log before it."""
 
 from __future__ import annotations
 
@@ -49,10 +46,7 @@ Lines = Sequence[AnswerLine]
 
 
 def add_answer_routes(app: FastAPI) -> None:
-    """Add the pages of answers.
-
-    An address names ids alone; the text that is searched for travels in a body.
-    """
+    """Add the pages of answers: an address names ids alone, a searched text is in a body."""
     landed: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _LANDED_S)
     fresh: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _OPEN_S)
 
@@ -112,10 +106,7 @@ def add_answer_routes(app: FastAPI) -> None:
     def search_answers(
         request: Request, run_id: str, visitor: Watcher, ledger: Store, form: Form
     ) -> Response:
-        """The same page, of answers and questions that hold a text.
-
-        The text is in the request's body, so that no log and no history has it.
-        """
+        """The same page of what holds a text; it is in the request's body, so in no log or history."""
         return show_list(
             request, ledger, visitor, run_id, form, form.get("text", "").strip()[:_LONGEST_SEARCH]
         )
@@ -185,10 +176,7 @@ def add_answer_routes(app: FastAPI) -> None:
         session: str = "",
         seq: int = 0,
     ) -> Response:
-        """The walk from an answer's stars back to its page.
-
-        It names reviewers, and is for those who see references.
-        """
+        """From an answer's stars back to its page, with reviewers: for who sees references."""
         if not may_read_references(visitor.role):
             raise HTTPException(403)
         sight = read_sight(request, visitor)

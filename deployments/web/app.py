@@ -1,9 +1,7 @@
 """The web desk: pages on which people review, give marks, and look at runs.
 
-It parses and renders; what it takes in goes to the review desk.
-
-The process knows the ledger; it opens the lake for nothing. To add a kind of work: a module with `add_…_routes`, its
-templates, its words in wording.yaml, and a line in `_KINDS`.
+It parses and renders; what it takes in goes to the review desk. The process knows the ledger; it opens the lake for nothing. To add
+a kind of work: a module with `add_…_routes`, its templates, its words in wording.yaml, and a line in `_KINDS`.
 """
 
 from __future__ import annotations

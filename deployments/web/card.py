@@ -82,10 +82,7 @@ def write_original(content: QuestionContent, pictures: Sequence[Mapping[str, Any
 
 
 def write_given(decision: Decision | None) -> str:
-    """The annotator's own decision; empty when there is none.
-
-    It has the form in which the page's script repeats or changes it.
-    """
+    """The annotator's own decision as the page's script repeats or changes it; empty for none."""
     if decision is None:
         return ""
     given = decision.given

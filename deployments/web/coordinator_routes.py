@@ -1,7 +1,4 @@
-"""The coordinator's pages.
-
-They show how far each batch is, who is late, how far annotators agree, and the release of a batch.
-"""
+"""How far each batch is, who is late, how far annotators agree, and the release of a batch."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from deployments.web.pages import count_days, render_page
-from deployments.web.visitor import COORDINATORS, Config, Coordinator, Form, Store, Visitor
+from deployments.web.visitor import Config, Coordinator, Form, Store
 from schemas.errors import UsageError
 from tasks.review import Agreement, close_batch, compute_review_agreement, read_votes
 from tasks.review.assigning import reassign
@@ -62,16 +59,10 @@ def add_coordinator_routes(app: FastAPI) -> None:
 
     @app.post("/coordination/{batch_id}/reassign")
     def move_work(
-        request: Request, batch_id: str, visitor: Visitor, ledger: Store, settings: Config, form: Form
+        request: Request, batch_id: str, visitor: Coordinator, ledger: Store, settings: Config, form: Form
     ) -> Response:
-        """Move what somebody has not decided yet to others; decisions stay.
-
-        The others are those of the batch's disciplines.
-        """
-        if visitor.role not in COORDINATORS:
-            raise HTTPException(404)
-        if form.get("is_understood") != "yes":
-            raise HTTPException(400)
+        """Move somebody's undecided work to others of the batch's disciplines; decisions stay."""
+        _check_understood(form)
         _read(ledger, batch_id, now_text())
         try:
             found = reassign(ledger, form.get("annotator", ""), settings, now_text(), batch_id=batch_id)
@@ -84,11 +75,9 @@ def add_coordinator_routes(app: FastAPI) -> None:
         return RedirectResponse(f"/coordination/{batch_id}?moved={moved}&left={left}", 303)
 
     @app.post("/coordination/{batch_id}/release")
-    def release(request: Request, batch_id: str, visitor: Visitor, ledger: Store, form: Form) -> Response:
+    def release(request: Request, batch_id: str, visitor: Coordinator, ledger: Store, form: Form) -> Response:
         """Close a batch before everything is decided: what is settled goes on, the rest stays out."""
-        if visitor.role not in COORDINATORS:
-            raise HTTPException(404)
-        _check_release(form)
+        _check_understood(form)
         detail = _read(ledger, batch_id, now_text())
         if detail.status != "closed":
             close_batch(ledger, batch_id, now_text(), early=True)
@@ -105,18 +94,15 @@ def _read_agreement(ledger: Ledger, batch_id: str) -> dict[str, list[Agreement]]
 
 
 def _read_moved(request: Request) -> tuple[int, int] | None:
-    """How much was moved just now, and how much no annotator could take.
-
-    Returns None where nothing was asked for.
-    """
+    """How much was moved just now, and how much nobody could take; null where unasked."""
     counts = [request.query_params.get(name, "") for name in ("moved", "left")]
     return (
         (int(counts[0]), int(counts[1])) if all(one.isdecimal() and len(one) < 9 for one in counts) else None
     )
 
 
-def _check_release(form: Mapping[str, str]) -> None:
-    """The box beside the button must be ticked: no more decisions are taken afterwards."""
+def _check_understood(form: Mapping[str, str]) -> None:
+    """The box beside the button must be ticked: what follows is not taken back."""
     if form.get("is_understood") != "yes":
         raise HTTPException(400)
 

@@ -1,7 +1,4 @@
-"""Pages of the guidelines by which annotators decide.
-
-Coordinators publish them, and each annotator is shown what changed until they have read it.
-"""
+"""Coordinators publish guidelines; each annotator is shown what changed until it is read."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from deployments.auth import SignedIn
 from deployments.web.pages import render_page
-from deployments.web.visitor import ANNOTATORS, COORDINATORS, Form, Store, Visitor, keep_own_path
+from deployments.web.visitor import ANNOTATORS, COORDINATORS, Coordinator, Form, Store, Visitor, keep_own_path
 from schemas.errors import UsageError
 from tasks.review.desk import (
     list_guidelines,
@@ -57,9 +54,7 @@ def add_guideline_routes(app: FastAPI) -> None:
         return RedirectResponse(keep_own_path(form.get("then", "/")), 303)
 
     @app.post("/guidelines")
-    def publish(request: Request, visitor: Visitor, ledger: Store, form: Form) -> Response:
-        if visitor.role not in COORDINATORS:
-            raise HTTPException(404)
+    def publish(request: Request, visitor: Coordinator, ledger: Store, form: Form) -> Response:
         try:
             publish_guidelines(
                 ledger,

@@ -1,9 +1,4 @@
-"""The lake as the web pages need it.
-
-It is opened when a page first asks, for reading; for landing marks it is open only while they land.
-
-A few values kept in memory, the least recently used leaving first.
-"""
+"""The lake for the pages: open for reading since first asked, for writing while marks land."""
 
 from __future__ import annotations
 
@@ -25,10 +20,7 @@ V = TypeVar("V")
 
 
 class LakeDoor:
-    """One connection for reading, kept open, and one for each team whose members look.
-
-    Queues and decisions never use it, so that they wait for no lake.
-    """
+    """A reading connection kept open, one per watching team; no queue or decision waits for it."""
 
     def __init__(self, settings: Settings) -> None:
         # Whoever asks for a page can wait, and is told to; the server does not.

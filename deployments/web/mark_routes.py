@@ -1,7 +1,4 @@
-"""Pages on which people give marks.
-
-Marks are stars for responses, classes of failures, and verdicts on a league's questions.
-"""
+"""Marks that people give: stars for responses, classes of failures, verdicts on a league."""
 
 from __future__ import annotations
 
@@ -77,10 +74,7 @@ def add_mark_routes(app: FastAPI) -> None:
     async def take_mark(
         request: Request, work_id: str, key: str, visitor: Visitor, body: Body, ledger: Store
     ) -> Response:
-        """Keep a mark.
-
-        The same mark again changes nothing; one that was seen differently is shown instead.
-        """
+        """Keep a mark: the same again changes nothing, one not seen so is shown instead."""
         work = await run_in_threadpool(_open, request, kept, visitor, work_id)
         mark, note, seen = body.get("mark"), body.get("note") or "", body.get("seen")
         if not isinstance(mark, str) or not isinstance(note, str) or not isinstance(seen, str | None):
@@ -176,10 +170,7 @@ def _open(request: Request, kept: Kept[tuple[str, str], Work], visitor: SignedIn
 
 
 def _count_given(ledger: Ledger, one: WorkSummary, person: str) -> int:
-    """How many items have a mark, landed or not.
-
-    Marks that landed by a workbook are not in the ledger.
-    """
+    """How many items have a mark, landed or not; the ledger knows none that came by a workbook."""
     given = read_given(ledger, Work(one.kind, one.name, person, {}))
     waiting = sum(not mark.has_landed for mark in given.values())
     return min(one.landed_count + waiting, one.item_count)

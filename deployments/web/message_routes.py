@@ -9,9 +9,9 @@ from starlette.responses import RedirectResponse, Response
 
 from deployments.auth import SignedIn
 from deployments.web.pages import render_page
-from deployments.web.references import make_reference, read_reference
+from deployments.web.references import read_reference, refer
 from deployments.web.show import choose_language, show_question
-from deployments.web.visitor import COORDINATORS, Coordinator, Form, Store, Visitor
+from deployments.web.visitor import Coordinator, Form, Store
 from schemas.errors import GateError, UsageError
 from tasks.review.desk import (
     MOST_CHARACTERS,
@@ -34,7 +34,7 @@ def add_message_routes(app: FastAPI) -> None:
             request,
             "messages.html",
             visitor,
-            conversations=[(_refer(request, visitor, one.batch_id, one.question_uuid), one) for one in found],
+            conversations=[(refer(request, visitor, one.batch_id, one.question_uuid), one) for one in found],
             waiting=count_waiting(found),
         )
 
@@ -63,10 +63,8 @@ def add_message_routes(app: FastAPI) -> None:
 
     @app.post("/messages/{batch_id}/{reference}")
     def answer(
-        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store, form: Form
+        request: Request, batch_id: str, reference: str, visitor: Coordinator, ledger: Store, form: Form
     ) -> Response:
-        if visitor.role not in COORDINATORS:
-            raise HTTPException(404)
         uuid = _read(request, visitor, batch_id, reference)
         try:
             written = NewMessage(
@@ -78,10 +76,6 @@ def add_message_routes(app: FastAPI) -> None:
         except GateError:
             raise HTTPException(409) from None
         return RedirectResponse(f"/messages/{batch_id}/{reference}", 303)
-
-
-def _refer(request: Request, visitor: SignedIn, batch_id: str, question_uuid: str) -> str:
-    return make_reference(request.app.state.key, visitor.user_id, batch_id, question_uuid)
 
 
 def _read(request: Request, visitor: SignedIn, batch_id: str, reference: str) -> str:

@@ -1,6 +1,4 @@
-"""What is shown beside a question under review: its original, and questions like it.
-
-Of the original that is its page with the place marked, or the lines around it.
+"""Beside a question under review: its page with its place marked or lines, and its likes.
 
 Questions like it are found among all that lie in review batches, by an index in this process's memory alone: made from
 the ledger when a page first asks, and brought up to date with batches that have come since, in a thread of its own.
@@ -198,12 +196,7 @@ class SimilarShelf:
         self._lock = threading.Lock()
 
     def find(self, batch_id: str, question_uuid: str) -> list[tuple[tuple[str, str], float]]:
-        """Batch and UUID of the questions like one under review, with their likeness.
-
-        The most alike comes first.
-
-        Raises BusyError while the index is being made.
-        """
+        """What is like one under review, most alike first; BusyError while the index is being made."""
         with self._guard:
             if self._reading is None or not self._reading.is_alive():
                 missing = [one for one in list_compared_batches(self._ledger) if one not in self._known]

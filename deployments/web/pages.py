@@ -63,10 +63,7 @@ def _say_both(word: str) -> Markup:
 
 
 def count_days(due_at: str, now: str) -> int:
-    """Days on the calendar, where the server stands, until something is due.
-
-    The number is negative once the moment has passed.
-    """
+    """Days on the server's calendar until something is due; negative once it has passed."""
     due, present = (datetime.fromisoformat(moment).astimezone() for moment in (due_at, now))
     days = (due.date() - present.date()).days
     return min(days, -1) if due < present else days
@@ -87,10 +84,7 @@ def _make_environment() -> Environment:
 
 @lru_cache(maxsize=64)
 def _name_static(name: str) -> str:
-    """The address of a file beside the pages.
-
-    It changes with the file, so that browsers may keep it.
-    """
+    """The address of a file beside the pages, another for another file: browsers may keep it."""
     path = next(path for folder in (STATIC, SHARED_FOLDER) if (path := folder / name).is_file())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return f"/static/{name}?{digest}"

@@ -1,6 +1,4 @@
-"""What addresses call a question.
-
-It is a number that says nothing, cannot be guessed, and means nothing to anybody else.
+"""What addresses call a question: a number that says nothing and means nothing to others.
 
 A UUID of a question is computed from its content, so it would let people test what is in the bank. In an address it is
 enciphered for the annotator and the batch (a Feistel network of four rounds over HMAC-SHA256: Luby and Rackoff, SIAM J.
@@ -13,8 +11,17 @@ import hashlib
 import hmac
 import uuid
 
+from starlette.requests import Request
+
+from deployments.auth import SignedIn
+
 _ROUNDS = 4
 _HALF_BYTES = 8
+
+
+def refer(request: Request, visitor: SignedIn, batch_id: str, question_uuid: str) -> str:
+    """How an address of this visitor names the question."""
+    return make_reference(request.app.state.key, visitor.user_id, batch_id, question_uuid)
 
 
 def make_reference(key: bytes, annotator: str, batch_id: str, question_uuid: str) -> str:
@@ -27,10 +34,7 @@ def make_reference(key: bytes, annotator: str, batch_id: str, question_uuid: str
 
 
 def read_reference(key: bytes, annotator: str, batch_id: str, reference: str) -> str | None:
-    """The UUID that a reference stands for, of a question or of nothing.
-
-    Returns None where it is no reference.
-    """
+    """The UUID that a reference stands for, of a question or none; null for no reference."""
     try:
         whole = bytes.fromhex(reference)
     except ValueError:

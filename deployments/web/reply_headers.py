@@ -28,10 +28,7 @@ _SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class SecurityHeaders:
-    """Adds the headers to every reply.
-
-    It refuses what changes something and comes from another site's page.
-    """
+    """Adds the headers to every reply, and refuses changes that another site's page sends."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -63,10 +60,7 @@ class SecurityHeaders:
 
 
 def _is_from_elsewhere(headers: Headers) -> bool:
-    """Whether the browser says that another site's page sent this.
-
-    A program that is no browser says nothing about this.
-    """
+    """Whether the browser says that another site's page sent this; programs say nothing."""
     if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         return True
     origin = headers.get("origin")

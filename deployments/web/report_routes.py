@@ -1,7 +1,4 @@
-"""The report site for those who watch, as it was rendered last, and what its numbers open.
-
-The pages are those of the folder. What the server adds is its own navigation, and a link from every number to its answers.
-"""
+"""The report site for those who watch, as rendered last, numbers linked to their answers."""
 
 from __future__ import annotations
 

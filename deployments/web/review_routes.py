@@ -26,7 +26,7 @@ from deployments.web.guideline_routes import find_unread
 from deployments.web.originals import BusyError, Sight, Sights, SimilarShelf
 from deployments.web.pages import count_days, render_page
 from deployments.web.pictures import ReviewPictures, place_pictures_in
-from deployments.web.references import make_reference, read_reference
+from deployments.web.references import read_reference, refer
 from deployments.web.show import choose_language, show_question
 from deployments.web.visitor import COORDINATORS, Body, Config, Store, Visitor
 from schemas.errors import DocumentError, GateError, StoreError, UsageError
@@ -97,7 +97,7 @@ def add_review_routes(app: FastAPI) -> None:
             "work.html",
             visitor,
             conversations=[
-                (_refer(request, visitor, one.batch_id, one.question_uuid), one)
+                (refer(request, visitor, one.batch_id, one.question_uuid), one)
                 for one in list_conversations(ledger, visitor.user_id)
                 if one.stem is not None
             ],
@@ -128,7 +128,7 @@ def add_review_routes(app: FastAPI) -> None:
             or read_first(ledger, batch_id, visitor.user_id, name) is not None,
             queue=name,
             queues=QUEUES,
-            lines=[(_refer(request, visitor, batch_id, line.item_uuid), line) for line in lines],
+            lines=[(refer(request, visitor, batch_id, line.item_uuid), line) for line in lines],
             start=start,
             page=max(page, 1),
             page_count=-(-listed[name] // ROWS_PER_PAGE) or 1,
@@ -170,10 +170,7 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.get("/review/{batch_id}/question/{reference}/original")
     def show_original(request: Request, reference: str, visitor: Visitor, one: Opened) -> Response:
-        """The place of the question in its paper.
-
-        It is a page with a request of its own, for a paper may take seconds to be drawn.
-        """
+        """The question's place in its paper, in a request of its own: drawing one takes seconds."""
         sights: Sights = request.app.state.sights
         sight = _find_sight(sights, one)
         return render_page(
@@ -244,23 +241,17 @@ def add_review_routes(app: FastAPI) -> None:
         request: Request, batch_id: str, visitor: Visitor, ledger: Store, before: str = ""
     ) -> Response:
         found = read_last_decided(ledger, batch_id, visitor.user_id, before or None)
-        reference = None if found is None else _refer(request, visitor, batch_id, found)
+        reference = None if found is None else refer(request, visitor, batch_id, found)
         return JSONResponse({"reference": reference})
 
     @app.post("/review/{batch_id}/question/{reference}/decision")
     async def decide(request: Request, visitor: Visitor, body: Body, ledger: Store, one: Opened) -> Response:
-        """Record a decision.
-
-        The same decision again changes nothing; one that was seen differently is shown instead.
-        """
+        """Record a decision: the same again changes nothing, one not seen so is shown instead."""
         return await run_in_threadpool(_decide, request, ledger, visitor, one, body)
 
     @app.post("/review/{batch_id}/question/{reference}/draft")
     async def keep_draft(visitor: Visitor, body: Body, ledger: Store, one: Opened) -> Response:
-        """Keep what was begun.
-
-        It is then there on another device, and after anything that happens here.
-        """
+        """Keep what was begun, for another device and after anything that happens here."""
         draft = body.get("draft")
         if not isinstance(draft, dict | None):
             raise HTTPException(400)
@@ -407,7 +398,7 @@ def _describe(request: Request, visitor: SignedIn, one: OpenQuestion, reference:
         "content": item.content,
         "reference": reference,
         "address": address,
-        "next_reference": one.next_uuid and _refer(request, visitor, batch_id, one.next_uuid),
+        "next_reference": one.next_uuid and refer(request, visitor, batch_id, one.next_uuid),
         "shown": place_pictures_in(show_question(item.content, language), described, address, language),
         "doubts": list_doubts(item, language),
         "accept_fault": fault,
@@ -436,12 +427,8 @@ def _check_queue(queue: str) -> Queue:
     return queue
 
 
-def _refer(request: Request, visitor: SignedIn, batch_id: str, question_uuid: str) -> str:
-    return make_reference(request.app.state.key, visitor.user_id, batch_id, question_uuid)
-
-
 def _locate(request: Request, visitor: SignedIn, batch_id: str, question_uuid: str) -> str:
-    return f"/review/{batch_id}/question/{_refer(request, visitor, batch_id, question_uuid)}"
+    return f"/review/{batch_id}/question/{refer(request, visitor, batch_id, question_uuid)}"
 
 
 def _count_today(ledger: Ledger, annotator: str) -> int:

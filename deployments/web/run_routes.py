@@ -1,9 +1,4 @@
-"""Pages of runs for those who watch: of every model, or of those of their teams.
-
-They show runs under way with numbers that move, the sessions of a run, and what was published of a month.
-
-The page of costs by team and month for those who watch, and its rows as a file.
-"""
+"""Pages of runs, results and costs for those who watch: of every model, or of their teams."""
 
 from __future__ import annotations
 
@@ -60,10 +55,7 @@ FromMonth = Annotated[str, Query(alias="from")]
 
 
 def add_run_routes(app: FastAPI) -> None:
-    """Add the pages of runs.
-
-    They show numbers and names, and no text of a question or an answer.
-    """
+    """Add the pages of runs: numbers and names, no text of a question or an answer."""
     app.state.landed_runs = Kept[tuple[str, Sight], WatchedRun](_MOST_KEPT, _KEPT_S)
 
     @app.get("/runs")
@@ -84,10 +76,7 @@ def add_run_routes(app: FastAPI) -> None:
 
     @app.get("/runs/progress")
     def show_progress(request: Request, visitor: Watcher) -> Response:
-        """The numbers of the runs under way, as they stand on the page.
-
-        The page's script asks for them every few seconds.
-        """
+        """The numbers of the runs under way, which the page's script asks for every few seconds."""
         found = _read_progress(request, read_sight(request, visitor))
         return JSONResponse({"runs": [_describe_run(run) for run in found]})
 
@@ -145,10 +134,7 @@ def open_lake_for(request: Request, sight: Sight) -> Lake | None:
 
 
 def need_run(request: Request, ledger: Ledger, lake: Lake | None, run_id: str, sight: Sight) -> WatchedRun:
-    """The run that the address names, where a model in sight is in it; else 404.
-
-    What has landed is kept for a minute, so that a page of answers reads texts alone.
-    """
+    """The run of the address, kept a minute once landed; 404 where no model in sight is in it."""
     kept: Kept[tuple[str, Sight], WatchedRun] = request.app.state.landed_runs
     known = kept.get((run_id, sight))
     if known is not None:
@@ -168,10 +154,7 @@ def _read_progress(request: Request, sight: Sight) -> list[RunProgress]:
 
 
 def _describe_run(run: RunProgress) -> dict[str, Any]:
-    """A run under way as its page shows it.
-
-    Every number is a text already, so that the script only puts it in its place.
-    """
+    """A run under way as its page shows it, every number a text for the script to place."""
     return {
         "run_id": run.run_id,
         "updated_at": run.updated_at[11:19],

@@ -1,7 +1,4 @@
-"""A question as people read it, in their language: safe HTML, whatever its text holds.
-
-The words of the pages are those of wording.yaml.
-"""
+"""A question as safe HTML in its readers' language, by the words of wording.yaml."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ LANGUAGE_COOKIE = "proctor_language"
 
 
 def show_bare_question(content: QuestionContent, language: Language) -> Markup:
-    """Material, stem and options, as a candidate sees them.
-
-    Nothing of an answer is shown, whatever the content holds.
-    """
+    """Material, stem and options as a candidate sees them, and nothing of an answer."""
     bare = QuestionContent(content.bare)
     parts = [_show_section("material", bare.material, language)] if bare.material else []
     parts.append(_show_section("stem", bare.stem, language))
@@ -60,18 +54,12 @@ def show_question(content: QuestionContent, language: Language, *, answer_headin
 
 
 def show_text(text: str, language: Language) -> Markup:
-    """A text of a question, as it is shown.
-
-    Formulas and tables are drawn; line breaks are kept by the style sheet.
-    """
+    """A question's text: formulas and tables drawn, line breaks left to the style sheet."""
     return render_text(text, language)
 
 
 def show_difference(before: str, after: str) -> Markup:
-    """What a correction took away and put in, in one text.
-
-    The two can also be told apart without colour.
-    """
+    """What a correction took away and put in, as one text that can be told without colour."""
     parts: list[Markup] = []
     for kind, text in _compare(before, after):
         if kind == "same":

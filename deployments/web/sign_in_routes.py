@@ -103,10 +103,7 @@ def add_sign_in_routes(app: FastAPI) -> None:
 
     @app.get("/sign-in/{kind_name}")
     async def leave(request: Request, kind_name: str, then: str = "/") -> Response:
-        """Send the browser to the other site.
-
-        This is a link and no form: the page's policy lets no form lead to another site.
-        """
+        """Send the browser to the other site by a link: the policy lets no form lead there."""
         kind = _need_redirect(request, kind_name)
         if await run_in_threadpool(read_visitor, request) is not None:
             return RedirectResponse(keep_own_path(then), 303)
@@ -190,10 +187,7 @@ async def _try(
 
 
 async def _ask(kind_name: str, asked: Awaitable[str | None]) -> str | None:
-    """The address to which a kind sends somebody.
-
-    None where it has none or cannot say it, or where nobody may be sent.
-    """
+    """Where a kind sends somebody; null where nowhere, not known now, or not allowed."""
     try:
         async with asyncio.timeout(_LONGEST_WAIT_S):
             address = await asked
@@ -264,10 +258,7 @@ def _start_session(request: Request, kind_name: str, name: str, teams: Sequence[
 def _show_sign_in(
     request: Request, then: str, message: str | None = None, status: int = 200, *, left: str = ""
 ) -> Response:
-    """The sign-in page, whose forms are tied to a cookie of its own.
-
-    The cookie means that another site cannot sign a browser in as somebody else.
-    """
+    """The sign-in page, its forms tied to a cookie: no other site signs a browser in."""
     nonce = request.cookies.get(_FORM_COOKIE) or secrets.token_urlsafe(32)
     kinds = read_kinds(request)
     reply = render_page(

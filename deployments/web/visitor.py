@@ -1,7 +1,4 @@
-"""What every route of the web app begins with.
-
-It finds who asks, what they may see, and whether a form is really theirs.
-"""
+"""How every route begins: who asks, what they may see, and whether a form is theirs."""
 
 from __future__ import annotations
 
@@ -71,10 +68,7 @@ def is_watcher(visitor: SignedIn) -> bool:
 
 
 def read_sight(request: Request, visitor: SignedIn) -> Sight:
-    """The models that somebody sees here; None for all.
-
-    Raises 503 where the registry, which says what is a team's, cannot be read now; the log says why.
-    """
+    """The models that somebody sees, null for all; 503, and a log line, without the registry."""
     try:
         return find_sight(_read_settings(request), visitor.role, visitor.teams)
     except RegistryError as error:
@@ -119,10 +113,7 @@ def _read_settings(request: Request) -> Settings:
 
 
 def keep_own_path(then: str) -> str:
-    """A path of this server.
-
-    Anything that a browser could take for another site becomes the start page.
-    """
+    """A path of this server; what could be taken for another site becomes the start page."""
     is_own = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable()
     return then if is_own and "\\" not in then else "/"
 
@@ -134,10 +125,7 @@ def check_form(request: Request, visitor: SignedIn, token: str) -> None:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; the last of a name counts.
-
-    Raises 400 for what is no form, and for the character zero in it.
-    """
+    """A form's fields, the last of a name counts; 400 for no form, or the character zero."""
     try:
         text = (await request.body()).decode("utf-8")
         fields = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
@@ -149,10 +137,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 async def _read_json(request: Request) -> Mapping[str, Any]:
-    """The JSON object of a request that carries the token of its session.
-
-    Raises 400, 401 and 403.
-    """
+    """The JSON object of a request with its session's token; raises 400, 401 and 403."""
     visitor = read_visitor(request)
     if visitor is None:
         raise HTTPException(401)
@@ -169,10 +154,7 @@ async def _read_json(request: Request) -> Mapping[str, Any]:
 
 
 async def _read_checked_form(request: Request) -> Mapping[str, str]:
-    """The fields of a form that carries the token of its session.
-
-    Raises 400, 403 and SignInNeeded.
-    """
+    """The fields of a form with its session's token; raises 400, 403 and SignInNeeded."""
     visitor = _need_visitor(request)
     fields = await read_form(request)
     check_form(request, visitor, fields.get("form_token", ""))

@@ -62,7 +62,6 @@ class StoredTable:
     """A ledger table.
 
     Attributes:
-        name: the table's name.
         grain: what one row is.
         columns: in order.
         indexes: what rows are looked for by, besides their key.
@@ -179,10 +178,7 @@ class LedgerRow:
         return type(self)(**{**self.__dict__, **changes})
 
     def _complete(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The values, with those that have a default added.
-
-        Raises TypeError for a value that is missing or unknown.
-        """
+        """The values with defaults added; TypeError for a missing or unknown one."""
         given = {name: field.default for name, field in self._fields.items() if field.has_default} | values
         if given.keys() != self._fields.keys():
             missing, unknown = self._fields.keys() - given.keys(), given.keys() - self._fields.keys()

@@ -1,7 +1,4 @@
-"""The tables of who may do what, and of what proves it.
-
-Users, keys, approvals, editions, erasures.
-"""
+"""The tables of users, keys, approvals, editions, erasures: who may what, and proofs."""
 
 from __future__ import annotations
 

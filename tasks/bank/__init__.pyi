@@ -9,10 +9,3 @@ from .retirement import restore_question as restore_question
 
 # Take a question out; an original takes its lineage with it. Doing it twice changes nothing.
 from .retirement import retire_question as retire_question
-
-__all__ = [
-    "find_question",
-    "read_card",
-    "restore_question",
-    "retire_question",
-]

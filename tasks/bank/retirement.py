@@ -32,10 +32,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Retirement:
-    """The result of a retirement.
-
-    It has the question, the version that followed, and how many questions left and entered with it.
-    """
+    """The question that left, the version that followed, and how many left and entered with it."""
 
     question_uuid: str
     is_whole_lineage: bool
@@ -45,10 +42,7 @@ class Retirement:
 
 
 def find_question(lake: Lake, name: str) -> dict[str, object]:
-    """The latest entry of the question whose UUID begins with `name`.
-
-    Raises UsageError for none, or for several questions.
-    """
+    """The latest entry of the question with this start of a UUID; UsageError for none or many."""
     found = lake.read("entries_named", {"name": name.lower()}).to_dicts() if len(name) >= 6 else []
     questions = {row["question_uuid"] for row in found}
     if not questions:
@@ -65,10 +59,9 @@ def find_question(lake: Lake, name: str) -> dict[str, object]:
 def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> Retirement:
     """Take a question out; an original takes its lineage with it.
 
-    Doing it twice changes nothing.
-
-    What was left out as its duplicate is compared again, and may come in. Raises UsageError for an unknown question, or
-    without a reason, and ApprovalNeeded where a second person must agree first.
+    Doing it twice changes nothing. What was left out as its duplicate is compared again, and may come in.
+    Raises UsageError for an unknown question, or without a reason, and ApprovalNeeded where a second person
+    must agree first.
     """
     return _move_question(lake, settings, name, reason, is_retired=True)
 
@@ -76,10 +69,9 @@ def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> R
 def restore_question(lake: Lake, settings: Settings, name: str, reason: str) -> Retirement:
     """Take a retired question back in; an original brings its lineage.
 
-    Doing it twice changes nothing.
-
-    It is compared with the bank as an arrival: what came in for its sake meanwhile stays, and keeps it out. Raises UsageError for an
-    unknown question, for one that was not retired itself, or without a reason.
+    Doing it twice changes nothing. It is compared with the bank as an arrival: what came in for its sake
+    meanwhile stays, and keeps it out. Raises UsageError for an unknown question, for one that was not retired
+    itself, or without a reason.
     """
     return _move_question(lake, settings, name, reason, is_retired=False)
 
@@ -125,11 +117,10 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
 def read_card(lake: Lake, name: str) -> dict[str, Any]:
     """The card of the question whose UUID begins with `name`.
 
-    Raises UsageError for none, or for several questions.
-
-    Beside the question: `entries` (since which version it is in the bank, until which), `lineage` (the original and its
-    variants), `reviews`, `duplicates` (what was left out for its sake, or why it was left out), `exposure` (organisations that
-    met the lineage), `difficulty` and `results` by edition. Every part is a list of rows, empty where nothing is known.
+    Raises UsageError for none, or for several questions. Beside the question: `entries` (since which version
+    it is in the bank, until which), `lineage` (the original and its variants), `reviews`, `duplicates` (what
+    was left out for its sake, or why it was left out), `exposure` (organisations that met the lineage),
+    `difficulty` and `results` by edition. Every part is a list of rows, empty where nothing is known.
     """
     entry = find_question(lake, name)
     parts = {part: lake.read(read, {key: entry[key]}).to_dicts() for part, (read, key) in _PARTS.items()}

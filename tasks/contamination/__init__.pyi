@@ -33,18 +33,3 @@ from .tracing import trace_text as trace_text
 
 # What is replayed.
 from .replay import ReplayRequest as ReplayRequest
-
-__all__ = [
-    "BANK",
-    "SET_FIELDS",
-    "ReplayRequest",
-    "compare_sources",
-    "describe_comparison",
-    "describe_leaks",
-    "describe_trace",
-    "extract_passage",
-    "find_leaks",
-    "replay_questions",
-    "trace_text",
-    "watch_leaks",
-]

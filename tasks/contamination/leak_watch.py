@@ -1,7 +1,4 @@
-"""The leak watch: how organisations score on questions that were met before.
-
-These are the questions that they, or the reference's provider, have met before.
-"""
+"""How organisations score on questions that they, or the reference's provider, met before."""
 
 from __future__ import annotations
 
@@ -21,10 +18,9 @@ if TYPE_CHECKING:
 def watch_leaks(lake: Lake, run_id: str) -> list[dict[str, Any]]:
     """One row per organisation of the last edition of a run.
 
-    A row has the gain on questions met before, its error, and the power of the look.
-
-    The numbers are null for an organisation with too few questions on either side. Raises UsageError for a run that was not
-    published, or whose questions have no fitted difficulty yet.
+    A row has the gain on questions met before, its error, and the power of the look. The numbers are null for
+    an organisation with too few questions on either side. Raises UsageError for a run that was not published,
+    or whose questions have no fitted difficulty yet.
     """
     found = lake.read("run_revisions", {"run_id": run_id})
     if found.is_empty():

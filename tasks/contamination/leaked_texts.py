@@ -65,10 +65,7 @@ class Match:
 
 
 def split_text(text: str) -> list[str]:
-    """The pieces of a text, without their numbers.
-
-    A piece is what stands between empty lines, or what begins with a number; the number itself is left out.
-    """
+    """A text's pieces, between empty lines or from a number on, without that number."""
     return [piece for part in _BREAK.split("\n" + text) if (piece := _NUMBER.sub("", part.strip())).strip()]
 
 
@@ -124,10 +121,9 @@ def find_questions(pieces: list[str], bank: pl.DataFrame) -> list[Match]:
 def _normalise_bank(bank: pl.DataFrame) -> tuple[list[str], list[int]]:
     """The normal forms of what each question shows, and the row that each form belongs to.
 
-    Each question gives one normal form of all that it shows (material, stem and options), then one of material and
-    stem alone.
-
-    Alone they are looked for where they are long enough, and no other lineage has the same: many choices ask "which is right".
+    Each question gives one normal form of all that it shows (material, stem and options), then one of
+    material and stem alone. Alone they are looked for where they are long enough, and no other lineage has
+    the same: many choices ask "which is right".
     """
     asked = pl.concat_str(pl.col("material").fill_null(""), pl.col("stem").fill_null(""), separator="\n")
     offered = pl.col("options").list.eval(pl.element().struct.field("text")).list.join("\n").fill_null("")
@@ -160,10 +156,7 @@ def _hash(form: str) -> NDArray[np.uint64]:
 def _compare(
     texts: list[str], names: NDArray[np.uint64], counts: NDArray[np.float64]
 ) -> tuple[sparse.csr_matrix, NDArray[np.float64]]:
-    """Which grams of the leak each question has (a row each), and how many other grams it has.
-
-    `counts` is added to.
-    """
+    """Each question's grams of the leak (a row each) and its others; `counts` is added to."""
     rows, columns = [], []
     missing = np.zeros(len(texts))
     for row, text in enumerate(texts):

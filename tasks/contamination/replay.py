@@ -77,12 +77,10 @@ async def replay_sources(
 ) -> ReplaySummary:
     """Replay up to `size` questions of each source to every model.
 
-    The tables `replay_spans` and `replays` are landed.
-
-    Of the bank a model is shown
-    only what its organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
-    completed is not asked again, and after a kill replies that were paid for are taken from the ledger. Raises UsageError for a
-    source without questions, CallFailed and BudgetError.
+    The tables `replay_spans` and `replays` are landed. Of the bank a model is shown only what its
+    organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
+    completed is not asked again, and after a kill replies that were paid for are taken from the ledger.
+    Raises UsageError for a source without questions, CallFailed and BudgetError.
     """
     replay_id = request.replay_id
     summary = ReplaySummary(replay_id)
@@ -103,10 +101,9 @@ async def replay_sources(
 def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
     """Questions of a public set: item_id, question, options and language.
 
-    The options may be a list or its JSON.
-
-    Without a column of ids a question is known by its number in the file, without one of languages by its characters. Raises
-    UsageError for a file that cannot be read or has no questions.
+    The options may be a list or its JSON. Without a column of ids a question is known by its number in the
+    file, without one of languages by its characters. Raises UsageError for a file that cannot be read or has
+    no questions.
     """
     frame = read_table(path)
     known = dict(mapping)

@@ -1,7 +1,4 @@
-"""What a replay shows: how much each candidate recalls, and whether a difference is chance.
-
-Our questions are set beside public sets.
-"""
+"""How much each candidate recalls of ours and public sets, and whether that is chance."""
 
 from __future__ import annotations
 
@@ -22,10 +19,9 @@ FALSE_ALARM_SHARE = 0.05
 def compare_sources(lake: Lake, replay_id: str) -> dict[str, Any]:
     """Shares by candidate and source with Wilson's interval.
 
-    The bank is set beside every public set.
-
-    Within a candidate by Fisher's exact test; over candidates, paired, by the exact permutation test of the mean difference
-    (null for fewer than two candidates). Raises UsageError for a replay that is not there.
+    The bank is set beside every public set. Within a candidate by Fisher's exact test; over candidates,
+    paired, by the exact permutation test of the mean difference (null for fewer than two candidates). Raises
+    UsageError for a replay that is not there.
     """
     counts = lake.read("replayed_counts", {"replay_id": replay_id})
     if counts.is_empty():

@@ -101,10 +101,9 @@ def _list_spans(stem: str, options: Sequence[str], text: str) -> list[tuple[str,
 def is_recalled(span: str, kind: str, completion: str) -> bool | None:
     """Whether the completion's first line gives the span.
 
-    None where there is nothing to compare.
-
-    A number must be the only number there, equal in value. Any other span must stand there, without regard to case, width,
-    spaces and punctuation, with at most 6 characters (Chinese) or 3 words (English) beside it.
+    None where there is nothing to compare. A number must be the only number there, equal in value. Any other
+    span must stand there, without regard to case, width, spaces and punctuation, with at most 6 characters
+    (Chinese) or 3 words (English) beside it.
     """
     line = next((one.strip() for one in completion.splitlines() if one.strip()), "")
     said = _LABEL.sub("", unicodedata.normalize("NFKC", line))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.contamination.replay import ReplayRequest, replay_sources
 from tasks.models.registry import read_registry
 from tasks.running import hide_content
-from tasks.running.flow_runs import sign_landings
+from tasks.running.flow_runs import sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="replay_questions")
+@step(name="replay_questions")
 @hide_content
 @sign_landings
 def replay_questions(
@@ -25,10 +23,7 @@ def replay_questions(
     size: int = 1_000,
     columns: dict[str, str] | None = None,
 ) -> dict[str, object]:
-    """Replay questions of these sources (`bank` or files) to these models.
-
-    Each model completes each question three times.
-    """
+    """Replay these sources (`bank` or files) to these models, each question three times."""
     settings = load_settings()
     registry = read_registry(settings.registry_path)
     chosen = [registry.get(name) for name in models]

@@ -1,6 +1,4 @@
-"""Whose leak a text is: how likely each organisation is to be its source.
-
-The module finds the questions of the bank that the text holds, and who met them and when.
+"""Whose leak a text is: the questions that it holds, who met them, and its likely source.
 
 Nothing that comes back holds a text: questions are named by their UUIDs.
 """
@@ -206,10 +204,7 @@ def _suspect(
 
 
 def _list_alike(names: Sequence[str], held: NDArray[np.bool_], number: int) -> list[str]:
-    """The others that had met exactly the same of these questions.
-
-    The list is empty for an organisation that had met none.
-    """
+    """The others that had met exactly the same of these questions; empty where it met none."""
     if not held[number].any():
         return []
     same = np.flatnonzero((held == held[number]).all(axis=1)).tolist()
@@ -221,10 +216,9 @@ def _compute_background(
 ) -> Floats:
     """The chance of each question where the leak came from no organisation.
 
-    Before the draw, no organisation is then likelier than another to have been put the question.
-
-    The largest share of the question's discipline in what any organisation met, over the lineages of the discipline. A variant counts as
-    its lineage: how many others there were when it was drawn is not known.
+    Before the draw, no organisation is then likelier than another to have been put the question. The largest
+    share of the question's discipline in what any organisation met, over the lineages of the discipline. A
+    variant counts as its lineage: how many others there were when it was drawn is not known.
     """
     shares: dict[str, float] = {}
     for organisation, discipline, met, least in holdings.iter_rows():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from prefect import task
-
 from schemas.editions import GRADES
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
@@ -13,13 +11,13 @@ from tasks.editions.roots import publish_and_keep_root
 from tasks.exam.closed import land_access_log
 from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
-from tasks.running.flow_runs import sign_landings
+from tasks.running.flow_runs import sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="grade_editions")
+@step(name="grade_editions")
 @hide_content
 def grade_editions() -> dict[str, object]:
     """State every edition's grade again, once witnesses were told."""
@@ -32,7 +30,7 @@ def grade_editions() -> dict[str, object]:
     }
 
 
-@task(name="publish_edition")
+@step(name="publish_edition")
 @hide_content
 @sign_landings
 def publish_edition(

@@ -48,23 +48,3 @@ from .task import plan_month as plan_month
 
 # Let every in-house candidate of the run answer what it has not answered yet, beside other flows where several share the run.
 from .task import sit_run as sit_run
-
-__all__ = [
-    "CandidateProgress",
-    "HttpCaller",
-    "RunProgress",
-    "RunWishes",
-    "SittingPart",
-    "close_overdue_sessions",
-    "collect_provider_batches",
-    "describe_session",
-    "describe_task",
-    "extract_answer",
-    "help_to_sit",
-    "land_run",
-    "list_runs_under_way",
-    "month",
-    "plan_month",
-    "read_run_progress",
-    "sit_run",
-]

@@ -1,9 +1,8 @@
 """Read the answer out of a response.
 
-An answer is the labels of a choice, true or false, or a marked final answer.
-
-What is extracted serves statistics and analysts; judges always read the whole response. Where nothing can be read with
-confidence the answer is null, never a guess.
+An answer is the labels of a choice, true or false, or a marked final answer. What is extracted serves statistics and
+analysts; judges always read the whole response. Where nothing can be read with confidence the answer is null, never a
+guess.
 """
 
 from __future__ import annotations

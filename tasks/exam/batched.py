@@ -1,7 +1,5 @@
 """Sitting where a candidate's calls go into batches of its provider.
 
-What is pending is put into a batch; what was answered is handed in.
-
 The exam hands out as it always does, so many questions at a time as the run's window lets be pending: a batch holds no more of a session.
 """
 
@@ -29,9 +27,8 @@ async def sit_in_batches(
 ) -> tuple[SittingReport, Counter[str]]:
     """Hand in what is answered and submit what is pending.
 
-    Returns the report and what became of the calls.
-
-    What is too little for a batch is asked for singly at once. A provider that takes no batch is a failure of the report.
+    Returns the report and what became of the calls. What is too little for a batch is asked for singly at once. A
+    provider that takes no batch is a failure of the report.
     """
     answered = 0
     while True:

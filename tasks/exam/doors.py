@@ -7,7 +7,7 @@ exam need not know which it is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import quote, urlencode
@@ -69,12 +69,12 @@ class HttpDoor:
         body = await self._call(
             "POST", f"/sessions/{_segment(session_id)}/open", token, json={"lease_secret": lease_secret}
         )
-        return _parse_lease(body, body["secret"])
+        return Lease.from_body(body, body["secret"])
 
     async def renew_lease(self, token: str, lease: Lease) -> Lease:
         """See ExamProtocol.renew_lease."""
         body = await self._call("POST", f"/sessions/{_segment(lease.session_id)}/renew", token, lease)
-        return _parse_lease(body, lease.secret)
+        return Lease.from_body(body, lease.secret)
 
     async def next_question(self, token: str, lease: Lease) -> Put | None:
         """See ExamProtocol.next_question."""
@@ -82,10 +82,7 @@ class HttpDoor:
         return None if body["question"] is None else Put.from_body(body["question"])
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
-        """Return an empty list: through this door at most one question is pending.
-
-        That question is given again by next_question.
-        """
+        """An empty list: at most one question is pending, and next_question gives it again."""
         del token, lease
         return []
 
@@ -127,12 +124,6 @@ class HttpDoor:
         return await self._call(
             "POST", f"/sessions/{_segment(lease.session_id)}/answers", token, lease, json=body
         )
-
-
-def _parse_lease(body: Mapping[str, Any], secret: str) -> Lease:
-    """The lease in a reply; what else the reply tells candidates is left out."""
-    told = {item.name: body[item.name] for item in fields(Lease) if item.name in body}
-    return Lease(**{**told, "secret": secret})
 
 
 def _parse_status(body: Mapping[str, Any]) -> SessionStatus:

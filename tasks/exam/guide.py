@@ -1,7 +1,5 @@
 """What candidates are told about a session.
 
-The guide describes how its style puts questions, its worked examples, and how answers are graded.
-
 The grading is the judges' rubric as far as candidates may know it (tasks/judging/prompts.py): the meaning of the stars, and
 what counts as the answer itself for each type of question. Nothing here depends on a question's key.
 """
@@ -68,9 +66,7 @@ GRADING: Final[dict[str, dict[str, str]]] = {
 def describe_session(style: str) -> dict[str, object]:
     """The guide of a session: its style in words, worked examples and grading, each by language.
 
-    There are worked examples for few-shot only.
-
-    Raises ContractError for an unknown style.
+    There are worked examples for few-shot only. Raises ContractError for an unknown style.
     """
     if style not in STYLES:
         raise ContractError(f"There is no prompt style {style!r}; tasks/exam/guide.py describes them.")

@@ -1,7 +1,4 @@
-"""Calls to the exam API over HTTP, tried again while the server is away or busy.
-
-Every call may be sent twice.
-"""
+"""Calls to the exam API over HTTP; each may be sent again while the server is away or busy."""
 
 from __future__ import annotations
 

@@ -51,10 +51,9 @@ class Draw(NamedTuple):
 def shape_draw(settings: Settings, size: int, repetition: str | None) -> Draw:
     """A fresh draw of `size` questions beside the month's own run.
 
-    It is zero-shot, with one repeat, and a repetition is named for it.
-
-    Several draws of one size are told apart by the repetition's name. A size of 0 is the month's own run, as settings say.
-    Raises UsageError for a size below the number of disciplines, which could not hold them all.
+    It is zero-shot, with one repeat, and a repetition is named for it. Several draws of one size are told apart by the
+    repetition's name. A size of 0 is the month's own run, as settings say. Raises UsageError for a size below the number
+    of disciplines, which could not hold them all.
     """
     if size == 0:
         return Draw(settings, repetition)
@@ -153,20 +152,14 @@ def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
 
 
 def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
-    """Publish a plan once every key and address that it needs is there.
-
-    Nothing is claimed for a run that cannot be sat.
-    """
+    """Publish a plan that can be sat: every key and address that it needs is there."""
     check_served(plan)
     check_reachable(settings, plan)
     return publish_plan(ledger, plan)
 
 
 def check_reachable(settings: Settings, plan: RunPlan) -> None:
-    """Pass when every model that sits in house has its key and its address.
-
-    Raises RegistryError for the first one without.
-    """
+    """Pass when every model that sits in house has its key and address; raises RegistryError."""
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
     check_callable(registry.get(name) for name in sorted(needed))

@@ -1,8 +1,7 @@
 """A run while it is under way, by candidate.
 
-It shows what is done, pace, cost, time left and failures; in a file and for a command.
-
-Everything is read from the ledger, so that it is the same whichever process asks and however many work on the run.
+It shows what is done, pace, cost, time left and failures; in a file and for a command. Everything is read from the
+ledger, so that it is the same whichever process asks and however many work on the run.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from schemas.errors import UsageError
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.exam import sittings
@@ -40,7 +38,6 @@ class CandidateProgress:
     """How far a candidate is in a run.
 
     Attributes:
-        model: the candidate.
         is_outside: whether it sits with its own client.
         session_count: its sessions.
         closed_count: how many are closed.
@@ -69,7 +66,6 @@ class RunProgress:
     """How far a run is.
 
     Attributes:
-        run_id: the run.
         status: `open` or `closed`.
         updated_at: when this was read (UTC, ISO text).
         done: questions that had their turn.
@@ -104,9 +100,7 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
     """How far a run is at this moment; raises UsageError for an unknown run."""
     moment = time.time() if now is None else now
     with ledger.read() as connection:
-        run = sittings.read_run(connection, run_id)
-        if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        run = sittings.require_run(connection, run_id)
         rows = read_session_paces(connection, run_id)
         calls = read_call_sums(connection, run_id, "exam")
         spent_usd = read_spent_usd(connection, run_id)
@@ -173,9 +167,8 @@ def list_runs_under_way(ledger: Ledger) -> list[str]:
 async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIterator[None]:
     """Keep `progress.json` in the home up to date while the block runs.
 
-    It is written once more at the end of the block.
-
-    The file holds this run and every other that is open, so that processes on several runs do not hide each other's.
+    It is written once more at the end of the block. The file holds this run and every other that is open, so that
+    processes on several runs do not hide each other's.
     """
     task = asyncio.create_task(_write_for_ever(ledger, home, run_id))
     try:

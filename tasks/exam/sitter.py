@@ -87,10 +87,7 @@ class SessionSitter:
         session: Session,
         is_ours: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`is_ours` says whether the session is still this process's own.
-
-        When another process has taken it over, this one leaves it.
-        """
+        """`is_ours` says whether the session is still this process's; else it is left to its taker."""
         self._door = room.door
         self._client = room.client
         self._settings = room.settings

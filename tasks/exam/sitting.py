@@ -1,10 +1,9 @@
 """Sit the sessions of a run with in-house candidates until every session is closed.
 
-Many sessions are sat at a time.
-
-Nothing is kept here that must survive: the ledger knows what was handed out, answered and paid. After `kill -9` the same
-call continues: the pending question is put again, its reply is replayed if it had been paid for, and the rest follows.
-Each session is a job: several processes, on one host or many, may sit one run at once, and each session is one's at a time.
+Many sessions are sat at a time. Nothing is kept here that must survive: the ledger knows what was handed out, answered and
+paid. After `kill -9` the same call continues: the pending question is put again, its reply is replayed if it had been paid
+for, and the rest follows. Each session is a job: several processes, on one host or many, may sit one run at once, and each
+session is one's at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from schemas.errors import BudgetError, ProctorError, UsageError
+from schemas.errors import BudgetError, ProctorError
 from schemas.ledger.engine import Job
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
@@ -43,10 +42,7 @@ SESSIONS_PER_CALL = 2
 
 @dataclass(frozen=True)
 class SittingFailure:
-    """A session that stays open, and why.
-
-    `is_pending` is set where nothing failed, and calls of the session are in a provider's batch.
-    """
+    """A session that stays open, and why; `is_pending`: nothing failed, a batch has its calls."""
 
     session_id: str
     model: str
@@ -59,7 +55,6 @@ class SittingReport:
     """What came of sitting a run.
 
     Attributes:
-        run_id: the run.
         session_count: its sessions.
         closed_count: how many are closed now.
         outside_count: open sessions of candidates that sit with their own client.
@@ -80,10 +75,7 @@ class SittingReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to do in house.
-
-        Otherwise the command exits 1, and the same command continues.
-        """
+        """Whether nothing is left to do in house; otherwise exit code 1, and the command continues."""
         return not self.failures
 
 
@@ -118,12 +110,11 @@ async def sit_sessions(
 ) -> SittingReport:
     """Sit all open sessions of a run, many at a time.
 
-    The run is closed when the last session is closed.
-
-    Each process has at most its share of the sessions under way. Sessions that another one sits are waited for: they are sat here
-    when that process ends without having closed them. A session whose model cannot be called is sat again after the others; if
-    it still cannot, it stays open and is reported, and what failed is noted in the ledger. Limits per provider are the client's.
-    `part` says which sessions are sat here, and by which door. Who helps sits what waits, and leaves the rest to who conducts.
+    The run is closed when the last session is closed. Each process has at most its share of the sessions under way. Sessions that
+    another one sits are waited for: they are sat here when that process ends without having closed them. A session whose model
+    cannot be called is sat again after the others; if it still cannot, it stays open and is reported, and what failed is noted in
+    the ledger. Limits per provider are the client's. `part` says which sessions are sat here, and by which door. Who helps sits
+    what waits, and leaves the rest to who conducts.
 
     Raises UsageError for an unknown run, BudgetError when the budget stops it (what was answered is kept).
     """
@@ -290,9 +281,7 @@ def _read_sessions(
     ledger: Ledger, run_id: str, models: Sequence[str] | None
 ) -> tuple[list[Session], frozenset[str]]:
     with ledger.read() as connection:
-        run = sittings.read_run(connection, run_id)
-        if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        run = sittings.require_run(connection, run_id)
         rows = sittings.list_sessions(connection, run_id=run_id)
     if models is not None:
         rows = [row for row in rows if row.model in set(models)]

@@ -7,8 +7,6 @@ from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.exam.batched import sit_in_batches
 from tasks.exam.closed import close_overdue, land_access_log, land_closed_sessions, set_deadlines
@@ -27,21 +25,19 @@ from tasks.models.budget import open_budget
 from tasks.models.registry import read_registry
 from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
-from tasks.running.flow_runs import RETRIED, show_progress, sign_landings
+from tasks.running.flow_runs import RETRIED, show_progress, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="plan_month")
+@step(name="plan_month")
 @hide_content
 def plan_month(wishes: RunWishes) -> dict[str, object]:
     """Plan the month's run and publish the plan.
 
-    Returns its id, or an empty one when no candidate is due.
-
-    Where a second person must agree first, the id is empty, too, and `waits_for` says how it goes on. Where no month is wished,
-    it is the present one.
+    Returns its id, or an empty one when no candidate is due. Where a second person must agree first, the id is empty, too, and
+    `waits_for` says how it goes on. Where no month is wished, it is the present one.
     """
     settings = load_settings()
     wishes = replace(wishes, month=wishes.month or datetime.now(UTC).strftime("%Y-%m"))
@@ -59,15 +55,14 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
         return {"run_id": published}
 
 
-@task(name="sit_run")
+@step(name="sit_run")
 @show_progress
 @hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     """Let every in-house candidate of the run answer what it has not answered yet.
 
-    Workers that are free sit beside this process.
-
-    `in_batches` submits the questions that are pending to the batch endpoints of candidates that have one.
+    Workers that are free sit beside this process. `in_batches` submits the questions that are pending to the
+    batch endpoints of candidates that have one.
     """
     if not run_id:
         return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": [], "pending_sessions": 0}
@@ -91,7 +86,7 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     }
 
 
-@task(name="close_overdue_sessions", **RETRIED)
+@step(name="close_overdue_sessions", **RETRIED)
 @hide_content
 def close_overdue_sessions() -> dict[str, object]:
     """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
@@ -107,15 +102,14 @@ def close_overdue_sessions() -> dict[str, object]:
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 
-@task(name="land_run", **RETRIED)
+@step(name="land_run", **RETRIED)
 @hide_content
 @sign_landings
 def land_run(run_id: str) -> dict[str, object]:
     """Land what has closed in the ledger.
 
-    That is sessions, responses, calls, and the access log as far as it has come.
-
-    What a closed run was drawn from is disclosed before.
+    That is sessions, responses, calls, and the access log as far as it has come. What a closed run was drawn
+    from is disclosed before.
     """
     if not run_id:
         return {"landed_rows": {}}
@@ -125,14 +119,13 @@ def land_run(run_id: str) -> dict[str, object]:
         return {"landed_rows": land_closed_sessions(ledger, lake) | land_access_log(ledger, lake)}
 
 
-@task(name="collect_provider_batches", **RETRIED)
+@step(name="collect_provider_batches", **RETRIED)
 @hide_content
 def collect_provider_batches() -> dict[str, object]:
     """Book what providers have answered in batches.
 
-    What waits for it continues with the next `evaluate` or `judge`.
-
-    A provider that cannot be asked now is counted, and asked again by the next sweep.
+    What waits for it continues with the next `evaluate` or `judge`. A provider that cannot be asked now is
+    counted, and asked again by the next sweep.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

@@ -9,17 +9,15 @@ import asyncio
 from pathlib import Path
 from typing import Literal
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.gscore.cgeval import DEFAULT_RUN, Scoring, answer_and_land, score_and_land
 from tasks.running import Progress, hide_content
-from tasks.running.flow_runs import sign_landings
+from tasks.running.flow_runs import sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="answer_cgeval")
+@step(name="answer_cgeval")
 @hide_content
 @sign_landings
 def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
@@ -45,7 +43,7 @@ def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
     }
 
 
-@task(name="score_cgeval")
+@step(name="score_cgeval")
 @hide_content
 @sign_landings
 def score_cgeval(

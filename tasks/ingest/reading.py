@@ -29,6 +29,7 @@ from tasks.ingest.tables.records import split_records
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import find_discipline, name_discipline
+from tasks.running import without_collecting
 
 MAX_TEXT = 20_000_000
 
@@ -55,6 +56,7 @@ def read_document(
     return {"document": document, "text": None, "questions": [], "pictures": []}
 
 
+@without_collecting()
 def read_extraction(
     extraction: Extraction, path: Path, document: dict[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -101,7 +103,7 @@ def read_extraction(
             f"{repeated} of {len(split.drafts)} questions repeat another of this document and were left out."
         )
     document["question_count"] = len(questions)
-    if extraction.lines:
+    if any(line.sure is not None for line in extraction.lines):
         note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
     judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
@@ -253,8 +255,6 @@ def note_sureness(questions: Sequence[dict[str, Any]], lines: Sequence[Line], st
 
     `questions` are rows on their way to be landed, `starts` the offsets of the lines in the raw text.
     """
-    if all(line.sure is None for line in lines):
-        return
     other = {page for page in {line.page for line in lines} if _agreed_on(lines, page) < LEAST_OF_PAGE}
     for row in questions:
         first, last = row["text_start"], row["text_end"]

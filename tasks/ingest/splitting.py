@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 
 from tasks.ingest.content.choices import cut_after_options
@@ -56,7 +55,6 @@ from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
-from tasks.running import without_collecting
 
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
@@ -93,31 +91,17 @@ def split_lines(
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
-    with without_collecting():
-        return _split_document(lines, starts, correction, layouts)
-
-
-def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
-    """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
-    return write_key_blocks(write_marks(made.pieces))
-
-
-def _split_document(
-    lines: Sequence[Line],
-    starts: Sequence[int],
-    correction: Correction | None,
-    layouts: Sequence[Correction],
-) -> Split:
     pieces = prepare_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
+    repeated = Repeated(pieces)
     paper = LinedPaper(
         lines,
         starts,
         pieces,
         language,
         PaperTables(lines, starts, language),
-        tag_lines(pieces, lines, starts),
+        tag_lines(pieces, lines, starts, repeated),
+        repeated,
     )
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
@@ -131,13 +115,19 @@ def _split_document(
     return _describe(best)
 
 
+def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
+    """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
+    made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
+    return write_key_blocks(write_marks(made.pieces))
+
+
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
     """The reading that a person's marks make; None where no line of the paper has one."""
     marked = correction.apply(paper.pieces)
     if marked is None:
         return None
     pieces, outline = marked
-    return _read_outline(replace(paper, pieces=pieces), outline)
+    return _read_outline(replace(paper, pieces=pieces, repeated=Repeated(pieces)), outline)
 
 
 # So much worse may what a paper says of itself hold in a reading by a person's marks that finds more questions.
@@ -192,11 +182,11 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             paper.repeated,
             {draft.start for draft in first.drafts},
             {stretch.place: stretch.is_question for stretch in headed},
-            list_silent(Reading(first.drafts, paper.pieces)),
+            list_silent(Reading(first.drafts, paper.pieces, found_before=paper.repeated)),
             any(stretch.fine is None for stretch in headed),
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
-        held, passages = list_held(Reading(best.drafts, paper.pieces))
+        held, passages = list_held(Reading(best.drafts, paper.pieces, found_before=paper.repeated))
         running = replace(best.outline, numbers=held, passages=passages, family="held", given=True)
         take([running] if held else ())
     for _ in range(_MOST_REPAIRS):
@@ -247,6 +237,7 @@ class LinedPaper:
     language: str | None
     tables: PaperTables
     tags: Sequence[str]
+    repeated: Repeated
     # what the lines of one question came to: most questions are the same in every reading
     contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
     noise: dict[tuple[object, ...], bool] = field(default_factory=dict)
@@ -258,11 +249,6 @@ class LinedPaper:
         if known is None:
             known = self.noise[key] = is_noise(piece)
         return known
-
-    @cached_property
-    def repeated(self) -> Repeated:
-        """What repeats in its lines."""
-        return Repeated(self.pieces)
 
     def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
         """What `read_content` says of these lines, a draft of its own for each reading."""

@@ -8,19 +8,17 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
 from tasks.running import hide_content
-from tasks.running.flow_runs import sign_landings
+from tasks.running.flow_runs import sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="ingest_documents")
+@step(name="ingest_documents")
 @hide_content
 @sign_landings
 def ingest_documents(

@@ -45,22 +45,3 @@ from .prompts import extract_judged as extract_judged
 
 # Judge what a run's candidates answered and no judge has judged; an empty id means every run.
 from .task import judge_run as judge_run
-
-__all__ = [
-    "REQUEST",
-    "VERSION",
-    "CallFinder",
-    "JudgedParts",
-    "compare_labels",
-    "describe_wordings",
-    "draw_failures",
-    "export_failures",
-    "export_unparsed",
-    "extract_judged",
-    "find_address",
-    "help_to_judge",
-    "import_failures",
-    "import_unparsed",
-    "judge_run",
-    "prelabel_failures",
-]

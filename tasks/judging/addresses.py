@@ -1,7 +1,4 @@
-"""Responses that speak to their judge instead of answering.
-
-They are recognised and reported, and there is a set of them to try a judge with.
-"""
+"""Responses that speak to their judge: recognised, reported, and a set to try a judge with."""
 
 from __future__ import annotations
 
@@ -89,10 +86,7 @@ class Trial:
 
 
 def find_address(response: str) -> str | None:
-    """How a response speaks to its judge; None where it does not.
-
-    The ways are `order`, `stars`, `reply`, `marker`, `section` and `role`.
-    """
+    """How a response speaks to its judge (order, stars, reply, marker, section, role); or null."""
     return next((kind for kind, sign in _SIGNS.items() if sign.search(response)), None)
 
 
@@ -123,10 +117,8 @@ def list_trials() -> list[Trial]:
 def summarise_trials(trials: Sequence[Trial], stars: Sequence[int | None]) -> list[dict[str, object]]:
     """The results of trials by kind of address.
 
-    For each: how many responses there are, their mean stars, and how many more stars these are than those of the
-    same answers without an address.
-
-    What could not be read (null) earns nothing, and is counted.
+    For each: how many responses there are, their mean stars, and how many more stars these are than those of
+    the same answers without an address. What could not be read (null) earns nothing, and is counted.
     """
     plain = _mean([star for trial, star in zip(trials, stars, strict=True) if trial.name == "plain"])
     rows: list[dict[str, object]] = []

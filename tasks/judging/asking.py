@@ -1,7 +1,4 @@
-"""Which judges are in use, and how each of them is asked.
-
-Each is asked by our own kind, or by one of another package.
-"""
+"""Which judges are in use, and by which kind, ours or another package's, each is asked."""
 
 from __future__ import annotations
 
@@ -58,10 +55,7 @@ class Asking:
 
 
 def find_asking(judge: RegisteredModel) -> Asking:
-    """How the judge is asked.
-
-    Raises UsageError where no package brings its kind, or one brings it under a name or version that cannot be recorded.
-    """
+    """How the judge is asked; UsageError where no package brings its kind as it can be recorded."""
     name = judge.judge_kind
     try:
         kind = JUDGES.find(name)
@@ -109,9 +103,6 @@ def list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -
 
 
 def describe_wordings(registry: Registry, settings: Settings, *, is_simulated: bool) -> str:
-    """The wordings by which judges in use judge runs of a kind.
-
-    It is our own where there are no judges yet.
-    """
+    """The wordings of the judges in use for runs of a kind; our own where there are none yet."""
     judges = list_judges(registry, settings, is_simulated=is_simulated)
     return "+".join(sorted({find_asking(judge).wording for judge in judges})) or prompts.VERSION

@@ -1,7 +1,4 @@
-"""Judging where calls may be in batches.
-
-What has ended is collected first, then everything known is landed.
-"""
+"""Judging in batches: what has ended is collected first, then everything known is landed."""
 
 from __future__ import annotations
 
@@ -69,10 +66,7 @@ async def judge_collected(
 
 
 def _join(before: JudgingSummary, after: JudgingSummary) -> JudgingSummary:
-    """Two rounds as one.
-
-    What was done is added up; what is left open is as the later round found it.
-    """
+    """Two rounds as one: what was done added up, what is left open as the later one found it."""
     after.judged += before.judged
     after.unparsed += before.unparsed
     after.controls += before.controls

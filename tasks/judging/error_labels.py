@@ -68,8 +68,7 @@ def draw_failure_sample(failed: pl.DataFrame, *, per_model: int, seed: str) -> p
     ]
     return (
         failed.with_columns(
-            pl.Series("luck", luck, dtype=pl.String),
-            failed_count=pl.len().over("model").cast(pl.Int64),
+            pl.Series("luck", luck, dtype=pl.String), failed_count=pl.len().over("model").cast(pl.Int64)
         )
         .sort("luck")
         .group_by("model", maintain_order=True)
@@ -147,10 +146,7 @@ def render_label_prompt(question: QuestionContent, response: str) -> Messages:
 
 
 def parse_label(text: str) -> str | None:
-    """The one class that a reply names.
-
-    None where it names no class, or several, or names one only in a quotation.
-    """
+    """The one class that a reply names outside of quotations; null for none or several."""
     text = drop_thinking(text)
     objects = find_objects(text, repair=True)
     if objects is None:

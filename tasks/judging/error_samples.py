@@ -1,7 +1,4 @@
-"""Failed responses are drawn, pre-labelled by a model, and labelled by people.
-
-People confirm or correct what the model gave.
-"""
+"""Failed responses: drawn, labelled by a model, and confirmed or corrected by people."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from tasks.models.registry import RegisteredModel
 from tasks.review.marking import compute_key
 from tasks.running.archives import bring_back
 from tasks.running.claiming import claim_work
-from tasks.statistics.agreement import Bounded, compute_kappa_interval
+from tasks.statistics.agreement import compute_kappa_interval, name_bounds
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -52,11 +49,7 @@ FORM = Form(
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """What came of a workbook.
-
-    It counts the labels that are new, those that replace the person's earlier ones, those that were there already,
-    and the empty rows.
-    """
+    """A workbook's labels: new, in place of the person's earlier, there already; empty rows."""
 
     sample_id: str
     new: int
@@ -106,10 +99,9 @@ async def prelabel_failures(
 ) -> dict[str, object]:
     """Let a model label a sample, and land its labels with their calls.
 
-    By default it is the sample drawn last.
-
-    After a kill replies that were paid for are taken from the ledger; labels that are there are not asked for again. Raises
-    CallFailed, BudgetError, and UsageError for a real model on simulated responses, or the other way round.
+    By default it is the sample drawn last. After a kill replies that were paid for are taken from the ledger;
+    labels that are there are not asked for again. Raises CallFailed, BudgetError, and UsageError for a real
+    model on simulated responses, or the other way round.
     """
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
@@ -144,10 +136,7 @@ async def prelabel_failures(
 
 
 def export_failures(lake: Lake, path: Path, *, sample_id: str | None = None, is_blind: bool = False) -> int:
-    """Write the workbook of a sample and return how many responses it holds.
-
-    What a model thought stands in the note, unless it is to be blind; the class is for the person to write.
-    """
+    """Write a sample's workbook, a model's opinion in the note unless blind; how many responses."""
     check_workbook_path(path)
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
@@ -177,9 +166,8 @@ def import_failures(
 ) -> ImportedLabels:
     """Land the classes that a person gave.
 
-    The same workbook again changes nothing; an emptied cell withdraws nothing.
-
-    Raises UsageError for a user who may not label, WorkbookError for a row that is none of the sample.
+    The same workbook again changes nothing; an emptied cell withdraws nothing. Raises UsageError for a user
+    who may not label, WorkbookError for a row that is none of the sample.
     """
     check_persons(ledger, [person])
     sample = read_sample(lake, sample_id)
@@ -201,12 +189,7 @@ def import_failures(
 
 
 def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[str, str]) -> ImportedLabels:
-    """Land classes of one person by the key of the response, whatever the channel.
-
-    What the person gave before is kept beside them.
-
-    Raises UsageError for a key that is none of the sample.
-    """
+    """Land a person's classes by key beside earlier ones; UsageError for a foreign key."""
     name = str(sample["sample_id"][0])
     places = {compute_key(name, row["session_id"], row["seq"]): row for row in sample.iter_rows(named=True)}
     if set(given) - set(places):
@@ -239,12 +222,7 @@ def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[st
 
 
 def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
-    """How far a model's labels agree with people's.
-
-    It gives the number of responses with both, and kappa with its interval; the shares are in `error_shares`.
-
-    Where several people labelled a response, the first by name speaks.
-    """
+    """How far a model's labels agree with people's, the first by name: counts, kappa, interval."""
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])
     labels = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("error_class").is_not_null())
@@ -259,7 +237,7 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
     models: dict[str, object] = {}
     for (labeller,), own in labels.filter(~pl.col("is_human")).group_by("labeller", maintain_order=True):
         both = own.join(people, on=["session_id", "seq"])
-        kappa: Bounded | None = compute_kappa_interval(
+        kappa = compute_kappa_interval(
             [codes[label] for label in both["agreed"]],
             [codes[label] for label in both["error_class"]],
             len(codes),
@@ -267,9 +245,7 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
         models[str(labeller)] = {
             "labelled": own.height,
             "compared": both.height,
-            "kappa": None if kappa is None else kappa.value,
-            "kappa_low": None if kappa is None else kappa.low,
-            "kappa_high": None if kappa is None else kappa.high,
+            **name_bounds("kappa", kappa),
         }
     return {
         "sample_id": name,
@@ -280,10 +256,7 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
 
 
 def read_sample(lake: Lake, sample_id: str | None = None) -> pl.DataFrame:
-    """The sample asked for, by default the one drawn last.
-
-    Raises UsageError where there is none.
-    """
+    """The sample asked for, by default the one drawn last; UsageError where there is none."""
     drawn = lake.read("error_samples_drawn", {"sample_id": sample_id})
     if drawn.is_empty():
         named = "" if sample_id is None else f" {sample_id!r}"

@@ -1,7 +1,4 @@
-"""A worker judges a part of a run that another process conducts.
-
-The call behind a judgement: named again from what the judge was asked.
-"""
+"""A worker's part of another's run, and the call behind a judgement by what was asked."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ from warehouse.ledger.engine.ledger import Ledger
 
 
 def help_to_judge(ledger: Ledger, lake: Lake, settings: Settings, run_id: str) -> dict[str, int]:
-    """Judge what waits of the run, by the judges that it waits for, until nothing does.
-
-    Returns counts.
-    """
+    """Judge what waits of the run, by the judges it waits for, until nothing does; counts."""
     with Progress(f"help {run_id}: judgements") as progress:
         summary = asyncio.run(_judge(ledger, lake, settings, run_id, progress))
     return {"judgements": summary.judged + summary.unparsed}

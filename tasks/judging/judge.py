@@ -1,7 +1,4 @@
-"""Judges give stars to responses, unit by unit.
-
-A unit is a session, a judge and a version of its prompt.
-"""
+"""Judges give stars to responses by units: a session, a judge and a version of its prompt."""
 
 from __future__ import annotations
 
@@ -65,14 +62,12 @@ _RESPONSE_COLUMNS = (
     "answer_status",
     "is_simulated",
 )
+_JUDGED_COLUMNS = _RESPONSE_COLUMNS[: _RESPONSE_COLUMNS.index("response")]
 
 
 @dataclass(frozen=True, slots=True)
 class PutResponse:
-    """A response and the question that it answers.
-
-    It is all that is known of them where they are judged or labelled.
-    """
+    """A response and its question: all that is known of them where they are judged or labelled."""
 
     run_id: str
     session_id: str
@@ -96,12 +91,13 @@ class PutResponse:
         }
         return cls(**fields, question=QuestionContent.from_row({**row, "answer": row["reference_answer"]}))
 
+    def describe(self) -> JudgementRow:
+        """What every judgement says of the response that it is on."""
+        return {name: getattr(self, name) for name in _JUDGED_COLUMNS}
+
 
 class JudgingIncomplete(ProctorError):
-    """Some units could not be judged because a judge gave no reply; the others were judged.
-
-    `failed_count` is the number of units that were not judged.
-    """
+    """`failed_count` units have no judgement for want of a reply; the others were judged."""
 
     def __init__(self, message: str, failed_count: int) -> None:
         super().__init__(message)
@@ -134,16 +130,20 @@ class AskedStars:
     Attributes:
         stars: 0 to 3; null where no reply could be read.
         reason: why, in its words.
-        raw: its last reply.
+        raw: its last reply; null where there was nothing to judge.
         cost_usd: of all its replies.
         attempt: how often it was asked.
     """
 
     stars: int | None
     reason: str | None = field(repr=False)
-    raw: str = field(repr=False)
+    raw: str | None = field(repr=False)
     cost_usd: float
     attempt: int
+
+
+# 0 stars by rule (SPEC 6.2) where there is nothing to judge, told apart by attempt 0.
+_NOTHING_TO_JUDGE = AskedStars(stars=0, reason=NO_ANSWER_REASON, raw=None, cost_usd=0.0, attempt=0)
 
 
 def name_unit(session_id: str, judge: str, wording: str | None = None, occasion: str = FIRST_OCCASION) -> str:
@@ -175,9 +175,8 @@ def read_wording(prompt_version: str) -> str:
 def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
     """Responses with what a judge needs of their questions.
 
-    The bank's `answer` becomes `reference_answer`.
-
-    Joined on question and bank version; `answer`, what was extracted of the response, may be missing. Raises ContractError when a response has no question in `bank`.
+    The bank's `answer` becomes `reference_answer`. Joined on question and bank version; `answer`, what was
+    extracted of the response, may be missing. Raises ContractError when a response has no question in `bank`.
     """
     if "pictures" not in bank.columns:
         bank = bank.with_columns(pictures=pl.lit(None))
@@ -237,13 +236,7 @@ async def judge_responses(
                 group, judge = work.pop(0)
                 put = [PutResponse.from_row(row) for row in group.iter_rows(named=True)]
                 dealt = mixtures[judge.name].deal()
-                ask = partial(
-                    _judge_response,
-                    client,
-                    judge,
-                    most_tries=most_tries,
-                    occasion=occasion,
-                )
+                ask = partial(_judge_response, client, judge, most_tries=most_tries, occasion=occasion)
                 running.add(asyncio.create_task(_judge_unit(ask, put, dealt, lanes)))
                 lanes.taken += len(put) + len(dealt.put)
             freed = asyncio.create_task(lanes.wait_for_room(responses_at_once)) if work else None
@@ -329,10 +322,7 @@ async def _judge_unit(
     dealt: _Dealt,
     lanes: _Lanes,
 ) -> list[JudgementRow]:
-    """The judgements of a session.
-
-    What was dealt to it is asked among its responses, and noted for itself.
-    """
+    """The judgements of a session, with what was dealt to it, asked alike and noted for itself."""
     tasks = {id(put): asyncio.create_task(ask(put)) for put in _mix(responses, dealt.put)}
     for task in tasks.values():
         task.add_done_callback(lanes.free)
@@ -364,40 +354,25 @@ def _read_outcome(task: asyncio.Task[JudgementRow]) -> JudgementRow | BaseExcept
 
 
 def _rank_failure(error: BaseException) -> int:
-    """Which of several failures is to be reported first.
-
-    First comes what ends everything, then what failed, then what only waits.
-    """
+    """The failure to report first: one that ends everything, then what failed, then what waits."""
     return isinstance(error, CallFailed) + isinstance(error, CallPending)
 
 
 async def _judge_response(
-    client: ModelClient,
-    judge: RegisteredModel,
-    put: PutResponse,
-    most_tries: int,
-    occasion: str,
+    client: ModelClient, judge: RegisteredModel, put: PutResponse, most_tries: int, occasion: str
 ) -> JudgementRow:
     request, version = describe_request(judge, put, occasion, client.archive)
-    judgement: JudgementRow = {
-        "run_id": put.run_id,
-        "session_id": put.session_id,
-        "seq": put.seq,
-        "question_uuid": put.question_uuid,
-        "model": put.model,
-        "prompt_style": put.prompt_style,
-        "month": put.month,
+    has_nothing = put.answer_status in ("empty", "refused") or not put.response.strip()
+    asked = _NOTHING_TO_JUDGE
+    if not has_nothing:
+        asked = await ask_stars(client, judge, request, most_tries=most_tries)
+    return put.describe() | {
         "judge": judge.name,
         "prompt_version": version,
         "occasion": occasion,
         "is_simulated": put.is_simulated or judge.is_simulated,
         "key_verdict": check_key(put.question, put.answer),
         "address": find_address(put.response),
-    }
-    if put.answer_status in ("empty", "refused") or not put.response.strip():
-        return judgement | _rule_stars()
-    asked = await ask_stars(client, judge, request, most_tries=most_tries)
-    return judgement | {
         "stars": asked.stars,
         "reason": asked.reason,
         "raw": asked.raw,
@@ -455,19 +430,3 @@ async def ask_stars(
         if parsed.stars is not None:
             break
     return AskedStars(parsed.stars, parsed.reason, reply.text, cost_usd, attempt)
-
-
-def _rule_stars() -> JudgementRow:
-    """0 stars by rule (SPEC 6.2), where there is nothing to judge.
-
-    Attempt 0 distinguishes these rows from judged ones.
-    """
-    return {
-        "stars": 0,
-        "reason": NO_ANSWER_REASON,
-        "raw": None,
-        "parse_status": "parsed",
-        "judged_at": datetime.now(UTC),
-        "cost_usd": 0.0,
-        "attempt": 0,
-    }

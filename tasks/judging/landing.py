@@ -31,6 +31,7 @@ from tasks.models import ModelClient, read_call_frames
 from tasks.models.batches import BatchClient
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel, Registry, read_registry
+from tasks.questions.pictures import tell_pictures
 from tasks.running import Progress
 from tasks.running.archives import bring_back
 from tasks.running.claiming import POLL_S, claim_work
@@ -186,10 +187,7 @@ class RunJudging:
             await conduct(jobs, list_left, work)
 
     async def help(self, judge: RegisteredModel) -> None:
-        """Judge what waits for the judge.
-
-        What could not be judged is left to the process that conducts.
-        """
+        """Judge what waits for the judge; what could not be is left to the process that conducts."""
         units = {_name_unit(name, judge): name for name in [name_controls(self._run_id), *self._months]}
         most = _count_at_once(units)
         with JobQueue(self._ledger, JOB, self._run_id) as jobs:
@@ -214,13 +212,8 @@ class RunJudging:
         await refuse(sorted({job.name for job in taken} - set(done)))
 
     async def _judge_named(self, judge: RegisteredModel, names: Sequence[str]) -> None:
-        """Judge those of the sessions that have not landed.
-
-        Another process may have landed one between a look at the lake and the taking of its job.
-        """
-        await self._judge_some(judge, self._list_unjudged(judge, names, is_named=True))
-
-    async def _judge_some(self, judge: RegisteredModel, names: Sequence[str]) -> None:
+        """Judge those that have not landed: another process may have, before the job was taken."""
+        names = self._list_unjudged(judge, names, is_named=True)
         if not names:
             return
         sessions = [name for name in names if not is_controls(name)]
@@ -231,10 +224,7 @@ class RunJudging:
         self._land_empty(judge, sorted(set(sessions) - set(judged)))
 
     async def resolve_alone(self, chain: Sequence[RegisteredModel], *, is_simulated: bool) -> None:
-        """The same as `resolve`, without asking any judge again.
-
-        While another process does so, it is waited for.
-        """
+        """The same as `resolve` without asking a judge again; another process that asks is awaited."""
         with JobQueue(self._ledger, JOB) as jobs:
             while not jobs.take_named([self._run_id]):  # noqa: ASYNC110 - no event reaches over processes
                 await asyncio.sleep(POLL_S)
@@ -246,9 +236,8 @@ class RunJudging:
     ) -> None:
         """Pass unread responses on from judge to judge, until one can be read or all were asked.
 
-        A response is unread where no judge's reply on it could be read.
-
-        Without `asks_again` a judge that was asked for a response is left out.
+        A response is unread where no judge's reply on it could be read. Without `asks_again` a judge that was
+        asked for a response is left out.
         """
         unread = self._read_unparsed(is_simulated)
         first = len(unread)
@@ -335,10 +324,7 @@ class RunJudging:
         return [name for name in names if name not in done]
 
     def _read_responses(self, names: Sequence[str]) -> pl.DataFrame:
-        """Responses of these sessions with their questions.
-
-        Each table is scanned once, and only for the months of the sessions.
-        """
+        """These sessions' responses with their questions, each table scanned once for their months."""
         return read_put_responses(self._lake, names, sorted({self._months[name] for name in names}))
 
     def _read_unparsed(self, is_simulated: bool) -> dict[Place, set[str]]:
@@ -358,9 +344,8 @@ def name_occasions(
 ) -> dict[str, list[Place]]:
     """The places by the next occasion on which the judge is asked in their session.
 
-    A place is a session and a position. The occasions are `again-1` and so on.
-
-    An occasion is used up when it has landed: after a kill the same one is asked again, and its replies are replayed.
+    A place is a session and a position. The occasions are `again-1` and so on. An occasion is used up when it
+    has landed: after a kill the same one is asked again, and its replies are replayed.
     """
     left = {session_id for session_id, _ in places}
     occasions: dict[str, list[Place]] = {}
@@ -374,40 +359,18 @@ def name_occasions(
 
 
 def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[str]) -> pl.DataFrame:
-    """The responses of these sessions with what a judge needs of their questions.
-
-    See join_questions.
-
-    Raises UsageError where their texts were erased.
-    """
+    """These sessions' responses joined with their questions; UsageError for erased texts."""
     refuse_erased(lake, session_ids)
     named = {"session_ids": list(session_ids), "months": list(months)}
     responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
-    return join_questions(responses, _describe_pictures(lake, bank))
-
-
-def _describe_pictures(lake: Lake, bank: pl.DataFrame) -> pl.DataFrame:
-    """The questions with what their pictures show in words, where somebody said it."""
-    held = [list(one or ()) for one in bank["pictures"].to_list()]
-    shown = {picture["sha256"] for pictures in held for picture in pictures}
-    if not shown:
-        return bank
-    rows = lake.read_rows("picture_alt_texts", {"sha256s": sorted(shown)})
-    told = {str(name): str(words) for name, words in rows}
-    described = [
-        [{**picture, "alt_text": told.get(picture["sha256"])} for picture in pictures] for pictures in held
-    ]
-    fields = {"number": pl.Int64, "sha256": pl.String, "place": pl.String, "alt_text": pl.String}
-    return bank.with_columns(pl.Series("pictures", described, dtype=pl.List(pl.Struct(fields))))
+    pictures = tell_pictures(lake, bank["pictures"].to_list())
+    return join_questions(responses, bank if pictures is None else bank.with_columns(pictures))
 
 
 def read_unparsed(
     lake: Lake, months: Sequence[str], *, run_id: str | None, is_simulated: bool
 ) -> dict[Place, set[str]]:
-    """Responses that were judged, but without any reply that could be read.
-
-    They are given by session and position, with the names of the judges who were asked.
-    """
+    """Judged responses without a reply that can be read, by session and position: who was asked."""
     rows = lake.read(
         "unparsed_responses", {"months": list(months), "run_id": run_id, "is_simulated": is_simulated}
     )
@@ -420,10 +383,7 @@ def read_unparsed(
 def land_judgements(
     ledger: Ledger, lake: Lake, units: Sequence[Sequence[JudgementRow]]
 ) -> list[pl.DataFrame]:
-    """Land judgements with the calls that they cost; returns them as frames.
-
-    Each list is a unit of its own.
-    """
+    """Land judgements with the calls they cost, each list a unit; returns them as frames."""
     table = get_table("judgements")
     frames = {name_unit_of(rows[0]): table.frame(list(rows)) for rows in units}
     calls = read_call_frames(ledger, {unit: frame["month"][0] for unit, frame in frames.items()})
@@ -434,10 +394,7 @@ def land_judgements(
 
 
 def name_lane(judge: RegisteredModel) -> str:
-    """The lane of what the judge is to judge as it is asked now.
-
-    Another version of the prompt has another lane.
-    """
+    """The lane of what the judge is asked now: another version of the prompt has another."""
     return name_unit("", judge.name, find_asking(judge).wording)
 
 
@@ -479,10 +436,9 @@ def _add_runs(
 def _list_chain(
     registry: Registry, judges: Sequence[RegisteredModel], *, is_simulated: bool
 ) -> list[RegisteredModel]:
-    """The judges to be asked, one after the other.
+    """The judges to be asked in turn: the run's, then the registry's others.
 
-    They are the judges of the run, then the others that the registry has. Raises UsageError as `find_asking`: whoever may be
-    asked in the end is known to be one before anything is paid.
+    Raises UsageError as `find_asking`: whoever may be asked in the end is known to be one before anything is paid.
     """
     named = {judge.name for judge in judges}
     others = [

@@ -1,7 +1,4 @@
-"""Reading the stars out of what a judge returned.
-
-What cannot be read with certainty is unparsed, never 0.
-"""
+"""Stars out of what a judge returned; what is not certain is unparsed, never 0."""
 
 from __future__ import annotations
 
@@ -133,10 +130,7 @@ def parse_judgement(text: str) -> ParsedJudgement:
 
 
 def _find_claims(text: str, objects: Sequence[FoundObject]) -> list[_Claim] | None:
-    """What the words outside the objects name, except for quotations.
-
-    None where they name stars too often to be read.
-    """
+    """What the words outside objects and quotations name; null where stars are named too often."""
     pieces: list[str] = []
     last = 0
     for one in objects:
@@ -185,12 +179,7 @@ def _read_claim(words: str, match: re.Match[str], *, is_named: bool) -> _Claim:
 
 
 def _pick_contradicting(claims: Sequence[_Claim], end: int) -> list[float | None]:
-    """What the words around JSON verdicts give.
-
-    They give verdicts, and any stars that follow the last JSON.
-
-    What a judge weighs before its JSON (`2 or 3 stars, then`) is no verdict yet.
-    """
+    """Verdicts in words around the JSON ones, and any stars after the last; none weighed before."""
     return [
         claim.value
         for claim in claims
@@ -202,10 +191,7 @@ def _pick_contradicting(claims: Sequence[_Claim], end: int) -> list[float | None
 
 
 def _pick_named(claims: Sequence[_Claim]) -> list[float | None]:
-    """What a reply in words gives.
-
-    It gives named stars, else verdicts, else all counts, where at least one is more than weighed.
-    """
+    """Named stars, else verdicts, else all counts where at least one is more than weighed."""
     given = [claim for claim in claims if claim.denied is None]
     certain = [claim for claim in given if not claim.is_weighed]
     for chosen in (

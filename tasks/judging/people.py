@@ -11,13 +11,7 @@ from pathlib import Path
 
 from schemas.errors import WorkbookError
 from tasks.judging.judge import JudgementRow, PutResponse
-from tasks.judging.landing import (
-    Place,
-    land_judgements,
-    name_occasions,
-    read_put_responses,
-    read_unparsed,
-)
+from tasks.judging.landing import Place, land_judgements, name_occasions, read_put_responses, read_unparsed
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, read_workbook, write_workbook
 from tasks.review.marking import compute_key
@@ -59,9 +53,8 @@ class ImportedStars:
 def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
     """Write the workbook of the responses on which no judge's reply could be read.
 
-    They are those of a run, or of all runs. Returns how many there are.
-
-    It names no candidate, and its order tells nothing. A text beyond what a cell holds is cut, and marked.
+    They are those of a run, or of all runs. Returns how many there are. It names no candidate, and its order
+    tells nothing. A text beyond what a cell holds is cut, and marked.
     """
     waiting = {compute_key(*place): (put, "", "") for place, put in _read_waiting(lake, run_id).items()}
     write_workbook(path, _FORM, waiting)
@@ -73,10 +66,9 @@ def import_unparsed(
 ) -> ImportedStars:
     """Land the stars that a person gave.
 
-    The same workbook again changes nothing, because what has stars no longer waits.
-
-    Raises UsageError for a user that is unknown, inactive or of another role, WorkbookError for a damaged workbook, a key that
-    stands there twice, stars that are not 0 to 3, or stars without a reason; the message names sheet and row.
+    The same workbook again changes nothing, because what has stars no longer waits. Raises UsageError for a
+    user that is unknown, inactive or of another role, WorkbookError for a damaged workbook, a key that stands
+    there twice, stars that are not 0 to 3, or stars without a reason; the message names sheet and row.
     """
     check_persons(ledger, [user_id])
     rows = read_workbook(path, _FORM)
@@ -119,14 +111,7 @@ def _read_waiting(lake: Lake, run_id: str | None) -> dict[Place, PutResponse]:
 
 
 def _describe_judgement(judge: str, occasion: str, row: MarkedRow, put: PutResponse) -> JudgementRow:
-    return {
-        "run_id": put.run_id,
-        "session_id": put.session_id,
-        "seq": put.seq,
-        "question_uuid": put.question_uuid,
-        "model": put.model,
-        "prompt_style": put.prompt_style,
-        "month": put.month,
+    return put.describe() | {
         "judge": judge,
         "stars": int(row.mark),
         "reason": row.note,

@@ -1,6 +1,4 @@
-"""How a judge is asked: question, response and reference answer, and the stars.
-
-The stars are those of LLMEval-Fair (figure 11).
+"""How a judge is asked for stars (LLMEval-Fair, figure 11) of a response by its reference.
 
 The scale is the method, the wording is ours. What comes from the candidate stands between lines that carry a tag made
 from its own content: a response cannot close its section, nor open another, without knowing the tag beforehand.
@@ -146,10 +144,7 @@ def render_sections(question: QuestionContent, response: str) -> str:
 
 
 def render_reference(question: QuestionContent) -> str:
-    """The reference answer in words.
-
-    Options are given with their labels and texts, truth values in the question's language.
-    """
+    """The reference answer in words: labels with their texts, truth in the question's language."""
     language = question.language
     if question.question_type == "true_false":
         words = [TRUTH[language].get(value, value) for value in question.answer]

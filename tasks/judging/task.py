@@ -1,23 +1,18 @@
-"""Judging as Prefect sees it: read responses → judge → land.
-
-Only ids and counts pass through Prefect.
-"""
+"""Judging as Prefect sees it: read responses → judge → land; only ids and counts pass."""
 
 from __future__ import annotations
 
 import asyncio
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.running import Progress, hide_content
-from tasks.running.flow_runs import show_progress, sign_landings
+from tasks.running.flow_runs import show_progress, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="judge_run")
+@step(name="judge_run")
 @show_progress
 @hide_content
 @sign_landings

@@ -1,7 +1,4 @@
-"""The form of every workbook in which a person marks responses.
-
-It has a page that explains, a sheet of rows, and two columns to fill in.
-"""
+"""The workbook in which a person marks responses: an explanation, rows, two columns to fill."""
 
 from __future__ import annotations
 
@@ -48,10 +45,7 @@ class Form:
 
 @dataclass(frozen=True)
 class MarkedRow:
-    """A row as it was filled in; an empty mark means left empty.
-
-    `place` names file, sheet and row.
-    """
+    """A row as filled in, empty mark: left empty; `place` names file, sheet and row."""
 
     key: str
     mark: str
@@ -70,10 +64,9 @@ def write_workbook(
 ) -> None:
     """Write a workbook of key → (response, mark and note to begin with).
 
-    It is blind: the rows are in the order of the keys, which tells nothing.
-
-    It names no candidate. A text beyond what a cell holds is cut, and marked. A workbook that is one person's names them among
-    its properties, which spreadsheet programs keep.
+    It is blind: the rows are in the order of the keys, which tells nothing. It names no candidate. A text
+    beyond what a cell holds is cut, and marked. A workbook that is one person's names them among its
+    properties, which spreadsheet programs keep.
     """
     lines = [
         (key, render_question(put.question.bare), render_reference(put.question), put.response, mark, note)

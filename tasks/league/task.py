@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_league
 from tasks.league.domain import name_season, read_domain
 from tasks.league.play import Playing, play_league
 from tasks.models.registry import Registry, read_registry
 from tasks.running import Progress, hide_content
-from tasks.running.flow_runs import sign_landings
+from tasks.running.flow_runs import sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="claim_season")
+@step(name="claim_season")
 @hide_content
 @sign_landings
 def claim_season(candidates: list[str] | None = None, domains: list[str] | None = None) -> str:
@@ -50,7 +48,7 @@ def _choose_candidates(registry: Registry) -> list[str]:
     return (real or [model.name for model in candidates])[:MOST_CANDIDATES]
 
 
-@task(name="play_rounds")
+@step(name="play_rounds")
 @hide_content
 @sign_landings
 def play_rounds(

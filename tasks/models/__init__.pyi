@@ -57,26 +57,3 @@ from .picture_parts import part_pictures as part_pictures
 
 # Media type and base64 of a picture's part.
 from .picture_parts import read_data_address as read_data_address
-
-__all__ = [
-    "CALL",
-    "SIMULATED_FINGERPRINT",
-    "CallFailed",
-    "CallPending",
-    "CallReply",
-    "CallRequest",
-    "Failure",
-    "ModelClient",
-    "SentPicture",
-    "SharedClient",
-    "attach_pictures",
-    "check_models",
-    "compute_call_key",
-    "compute_status",
-    "help_with_calls",
-    "land_paid_calls",
-    "load_pictures",
-    "part_pictures",
-    "read_call_frames",
-    "read_data_address",
-]

@@ -44,10 +44,7 @@ _COPIED = (
 
 
 def read_call_frames(ledger: Ledger, months: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Rows of `llm_calls` by unit; `months` gives the month of every unit asked for.
-
-    A unit without calls has an empty frame.
-    """
+    """Rows of `llm_calls` by unit, none for one without calls; `months` has each unit's."""
     rows: dict[str, list[dict[str, object]]] = {unit: [] for unit in months}
     with ledger.read() as connection:
         calls: Sequence[Mapping[str, object]] = [
@@ -66,11 +63,9 @@ def read_call_frames(ledger: Ledger, months: Mapping[str, str]) -> dict[str, pl.
 def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
     """Land the calls that a stage paid for when it was killed before it landed them.
 
-    Returns the newly landed rows by table.
-
-    Such a unit has fewer calls in the lake than in the ledger, or some that the lake knows only as started. The calls of
-    the exam are not among them. Only units with a call since the last time are looked at; where the lake has fewer units than
-    it had then (it was lost, or restored), all of them.
+    Returns the newly landed rows by table. Such a unit has fewer calls in the lake than in the ledger, or some that the lake
+    knows only as started. The calls of the exam are not among them. Only units with a call since the last time are looked at;
+    where the lake has fewer units than it had then (it was lost, or restored), all of them.
     """
     from warehouse.lake import Batch
 

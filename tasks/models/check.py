@@ -1,7 +1,4 @@
-"""Each registered model is asked one tiny question.
-
-Is it there, under this name, with this key, at a known price?
-"""
+"""Is each registered model there: under this name, with this key, at a known price?"""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ class ModelCheck:
     """What was found of a model.
 
     Attributes:
-        model: its name.
         has_key: whether its key variable is set, a program gives its key, or it needs none.
         is_reachable: whether its endpoint replied.
         is_name_known: whether the endpoint knows the model's name; null where it did not get so far.
@@ -58,10 +54,7 @@ class ModelCheck:
 async def check_models(
     ledger: Ledger, settings: Settings, models: Iterable[RegisteredModel], *, timeout_s: float = 60.0
 ) -> list[ModelCheck]:
-    """Ask every model, all at once within the limits of their providers.
-
-    Each call is entered in the ledger like any paid one.
-    """
+    """Ask all at once within providers' limits; each call enters the ledger as paid ones do."""
     unit = f"check-{secrets.token_hex(6)}"
     asked = settings.model_copy(update={"call_timeout_s": min(timeout_s, settings.call_timeout_s)})
     async with ModelClient(ledger, asked, most_attempts=2) as client:

@@ -1,10 +1,9 @@
 """The only way to LLMs, each through its provider (tasks/models/providers).
 
-A ledger records what was paid for.
-
-A call is known by the hash of what it asks. A `started` row is committed before it is sent and its reply before it is
-used, so that after a kill only calls then in flight are sent again. A call that another living process has under way is
-waited for, and its reply replayed. Keys and question text stay out of logs and errors.
+A ledger records what was paid for. A call is known by the hash of what it asks. A `started` row is committed before it
+is sent and its reply before it is used, so that after a kill only calls then in flight are sent again. A call that
+another living process has under way is waited for, and its reply replayed. Keys and question text stay out of logs and
+errors.
 """
 
 from __future__ import annotations
@@ -75,7 +74,6 @@ class CallFailed(ProctorError):
     It stays in the ledger as failed; the next command sends it again.
 
     Attributes:
-        call_key: the call.
         error: a short class such as `429`, `timeout`, `cut_stream`, `malformed`.
         attempts: HTTP attempts made.
     """
@@ -114,10 +112,7 @@ class CallRequest:
 
 @dataclass(frozen=True)
 class CallReply:
-    """What came back.
-
-    `cost_usd` is the cost of this reply, also when it is replayed: it was paid once.
-    """
+    """What came back; `cost_usd` is that of this reply, paid once, also when it is replayed."""
 
     call_key: str
     text: str
@@ -135,10 +130,7 @@ class CallReply:
 
 
 class CallPending(CallFailed):
-    """A call is in a batch under way, or is to go into one.
-
-    Its reply is there when the batch has ended.
-    """
+    """A call is, or is to be, in a batch; its reply is there when the batch has ended."""
 
     def __init__(self, model: RegisteredModel, call_key: str) -> None:
         super().__init__(
@@ -153,11 +145,10 @@ class CallPending(CallFailed):
 class ModelClient:
     """Sends calls within the limits of their providers and the budget of the run.
 
-    It is an async context manager.
-
-    `counts` tells what was done: `sent` (calls), `replayed` (found done in the ledger), `awaited` (under way in another
-    process), `repeated` (in flight when an earlier process was killed, so perhaps billed twice), `retried` (attempts beyond
-    the first), `failed`. `pending` holds the keys of calls that are in batches under way.
+    It is an async context manager. `counts` tells what was done: `sent` (calls), `replayed` (found done in the ledger),
+    `awaited` (under way in another process), `repeated` (in flight when an earlier process was killed, so perhaps billed
+    twice), `retried` (attempts beyond the first), `failed`. `pending` holds the keys of calls that are in batches under
+    way.
     """
 
     def __init__(
@@ -211,10 +202,7 @@ class ModelClient:
         return self._settings.call_concurrency
 
     async def close(self) -> None:
-        """Close the connections to all endpoints.
-
-        What is still under way may then be sent by others.
-        """
+        """Close all endpoints; what is still under way may then be sent by others."""
         await self._endpoints.close()
         await asyncio.to_thread(self._presence.close)
 
@@ -335,10 +323,7 @@ class ModelClient:
     async def _start(
         self, call: NewCall, model: RegisteredModel, body: dict[str, Any], flight: Flight
     ) -> FoundCall | None:
-        """Begin the call, unless it is done or another living process makes it.
-
-        In the latter case `held_by` says which process.
-        """
+        """Begin the call, unless it is done or another living process (`held_by`) makes it."""
         if await self._begin(call, model, body, flight):
             return None
         run = self._ledger.writer.run_async

@@ -28,10 +28,7 @@ class SentPicture:
 
 
 def load_pictures(archive: Path, bare: BareQuestion) -> tuple[SentPicture, ...]:
-    """The pictures of a question as they are sent to a model.
-
-    Raises StoreError for one that is lost or changed.
-    """
+    """A question's pictures as they are sent; raises StoreError for one lost or changed."""
     return tuple(
         SentPicture(write_mark(picture.number), picture.sha256, name_media_type(data), data)
         for picture in bare.pictures
@@ -42,10 +39,7 @@ def load_pictures(archive: Path, bare: BareQuestion) -> tuple[SentPicture, ...]:
 def attach_pictures(
     messages: Sequence[Mapping[str, Any]], pictures: Sequence[SentPicture]
 ) -> list[dict[str, Any]]:
-    """The messages with pictures as parts of the last one, in OpenAI's form.
-
-    Each comes after the first mark that names it. One that is not named there comes at the end.
-    """
+    """The messages with pictures as parts of the last, each after its first mark or at the end."""
     whole = [dict(message) for message in messages]
     if not pictures:
         return whole

@@ -13,10 +13,7 @@ from warehouse.ledger.engine.ledger import Ledger
 
 
 class Presence:
-    """A lease of this process in the ledger, from the first use of `holder` until it is closed.
-
-    Once it is closed, or this process is dead, what it left under way may be sent by others.
-    """
+    """A lease of this process until it is closed; others may send what a closed one left."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger

@@ -1,7 +1,4 @@
-"""What endpoints send back, read without trust.
-
-This is the text, reasoning, finish reason, usage and status.
-"""
+"""What endpoints send back: text, reasoning, finish reason, usage, status; never trusted."""
 
 from __future__ import annotations
 
@@ -92,9 +89,8 @@ def build_reply(
 ) -> ParsedReply:
     """A reply from its parts as an endpoint gave them, each of whatever type.
 
-    What is not a text or a count is None.
-
-    Where no reasoning is given, what stands between `<think>` and `</think>` at the beginning of the content is it.
+    What is not a text or a count is None. Where no reasoning is given, what stands between `<think>` and `</think>`
+    at the beginning of the content is it.
     """
     text = read_text(content) or ""
     thought = read_text(reasoning)
@@ -125,10 +121,7 @@ def cut_reply(reply: ParsedReply, most: int) -> ParsedReply:
 
 
 def compute_status(reply: ParsedReply) -> Literal["answered", "empty", "refused", "truncated"]:
-    """What became of the answer.
-
-    A reply that was cut at the token limit is truncated even when no text was left.
-    """
+    """What became of the answer; cut at the token limit it is truncated, even without a text."""
     if reply.is_refusal or reply.finish_reason in _REFUSING:
         return "refused"
     if reply.finish_reason in _CUT or (reply.whole is not None and "text" in reply.whole):
@@ -146,10 +139,7 @@ def _split_thinking(text: str) -> tuple[str | None, str]:
 
 
 def read_text(value: object) -> str | None:
-    """The text of a value, also where it comes in parts, in a form that any store can keep.
-
-    The result is None for a value that is not a text.
-    """
+    """A value's text, in parts or whole, as any store can keep it; None for what is no text."""
     if isinstance(value, str):
         return _repair(value)
     if isinstance(value, list):  # content in parts

@@ -1,7 +1,4 @@
-"""What leads to a star, under proof.
-
-Every stage is held to what closed it, and a star can be walked back to the page that its question stands on.
-"""
+"""Every stage held to what closed it, and a star walked back to the page of its question."""
 
 from lazy_loader import attach_stub
 

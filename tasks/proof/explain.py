@@ -82,10 +82,7 @@ class Walk:
 def find_sitting(
     ledger: Ledger, run_id: str, model: str = "", prompt_style: str = "", repeat: int | None = None
 ) -> WalkedSession:
-    """The one session of a run that is meant; `run_id` may be a session's id.
-
-    Raises UsageError for none, and for several.
-    """
+    """The one session of a run (or of that id) that is meant; UsageError for none or several."""
     with ledger.read() as connection:
         known = walks.list_sittings(connection, run_id)
     if not known:
@@ -108,10 +105,7 @@ def find_sitting(
 
 
 def explain_answer(ledger: Ledger, lake: Lake, settings: Settings, sitting: WalkedSession, seq: int) -> Walk:
-    """Walk from the stars of an answer back to the page of its question.
-
-    Raises UsageError where the session has no question at that position.
-    """
+    """Walk from an answer's stars to the page of its question; UsageError for no such one."""
     with read_whole(ledger, settings, session_ids=[sitting.session_id]) as connection:
         put = walks.read_put_question(connection, sitting, seq)
         if put is None:

@@ -20,10 +20,7 @@ _MOMENT: Final = re.compile(rb": [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UT
 
 
 def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
-    """Close the report as it was written.
-
-    One that was written to another folder is nobody's but its reader's.
-    """
+    """Close the report as written; one in another folder is nobody's but its reader's."""
     if folder.resolve() == (settings.home / REPORT).resolve():
         rows = list(read_report_rows(folder))
         with ledger.write() as connection:
@@ -31,10 +28,7 @@ def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
 
 
 def read_report_rows(folder: Path) -> Iterator[StageRow]:
-    """Each file below a folder with its hash, the moment in a page's footer left out.
-
-    The same report written again changes nothing.
-    """
+    """Each file below a folder with its hash, moments in footers left out: again, the same."""
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".html":
             page = _MOMENT.sub(b"</p>", path.read_bytes())

@@ -1,7 +1,4 @@
-"""Whether every stage is as it was closed, and both stores say the same.
-
-The ledger's rows, what landed, and files are looked at.
-"""
+"""Whether each stage's rows, landings and files are as closed, the same in both stores."""
 
 from __future__ import annotations
 
@@ -63,10 +60,9 @@ def check_stages(
 ) -> StageReport:
     """Compare every unit of every stage with what closed it.
 
-    Ledger and lake are compared where both hold a thing.
-
-    `step` is told the rows looked at. Without `with_rows` rows of the lake are not hashed, and sessions not compared: whoever asks
-    so does both elsewhere. A home whose stages were never closed, made by an earlier version, has no unit yet.
+    Ledger and lake are compared where both hold a thing. `step` is told the rows looked at. Without `with_rows` rows of the lake
+    are not hashed, and sessions not compared: whoever asks so does both elsewhere. A home whose stages were never closed, made by
+    an earlier version, has no unit yet.
     """
     findings: list[LogFinding] = []
     with read_whole(ledger, lake, tables=(llm_calls,)) as connection:

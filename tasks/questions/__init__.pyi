@@ -60,27 +60,3 @@ from .question import read_options as read_options
 
 # Offered answers in their stored form.
 from .question import write_options as write_options
-
-__all__ = [
-    "ORIGINAL",
-    "SHOWN_PLACES",
-    "BareQuestion",
-    "BlindKey",
-    "Option",
-    "Question",
-    "QuestionContent",
-    "QuestionPicture",
-    "compute_rank",
-    "compute_short_rank",
-    "count_blanks",
-    "draw_order",
-    "draw_share",
-    "draw_short_order",
-    "fill_blanks",
-    "find_blind_key",
-    "has_blank",
-    "is_call",
-    "read_options",
-    "rules",
-    "write_options",
-]

@@ -1,6 +1,4 @@
-"""Draws by hash: the same salt and the same items give the same draw.
-
-This holds on every machine, and in whatever order the items come.
+"""Draws by hash: the same salt and items give the same draw on any machine, in any order.
 
 Nothing here is secret: who knows the salt knows the draw. What a candidate must not foresee is drawn with the key of a
 season instead (`tasks.exam.plan.bank.drawing`).
@@ -23,10 +21,7 @@ def compute_rank(*parts: object) -> bytes:
 
 
 def compute_short_rank(*parts: object) -> bytes:
-    """A rank of eight bytes, for draws by the thousand: BLAKE2b of the parts.
-
-    It orders differently from compute_rank.
-    """
+    """A rank of eight bytes (BLAKE2b), for draws by the thousand; no order of compute_rank."""
     return hashlib.blake2b(_join(parts), digest_size=8).digest()
 
 
@@ -41,10 +36,7 @@ def draw_order(items: Iterable[T], *salt: object, name: Callable[[T], object] = 
 
 
 def draw_short_order(names: Iterable[str], *salt: object) -> list[str]:
-    """The names in an order that the salt fixes, by short ranks.
-
-    It is meant for names by the hundred thousand.
-    """
+    """The names in an order that the salt fixes, by short ranks: for hundreds of thousands."""
     begun = hashlib.blake2b(_join((*salt, "")), digest_size=8)
 
     def rank(name: str) -> bytes:
@@ -58,9 +50,8 @@ def draw_short_order(names: Iterable[str], *salt: object) -> list[str]:
 def draw_share(items: Sequence[T], share: float, *salt: object) -> list[T]:
     """That share of the items, rounded, in the drawn order.
 
-    It holds at least one item where there is any, and none for a share of 0.
-
-    Every item is drawn or not by its own rank: of a larger share, a smaller one with the same salt is the beginning.
+    It holds at least one item where there is any, and none for a share of 0. Every item is drawn or not by
+    its own rank: of a larger share, a smaller one with the same salt is the beginning.
     """
     if not items or share <= 0:
         return []

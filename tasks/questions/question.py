@@ -65,10 +65,7 @@ class BareQuestion:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> BareQuestion:
-        """The bare part of any row or JSON object that holds these fields.
-
-        Every other field is left out.
-        """
+        """The bare part of a row or JSON object with these fields; others are left out."""
         return cls(
             row["question_type"],
             row["language"],
@@ -79,10 +76,7 @@ class BareQuestion:
         )
 
     def as_row(self) -> dict[str, Any]:
-        """Plain values, as they are stored for a sitting and sent to a candidate.
-
-        A question without pictures says nothing of them.
-        """
+        """Plain values as stored for a sitting and sent; without pictures nothing of them."""
         return {
             "question_type": self.question_type,
             "language": self.language,
@@ -139,10 +133,7 @@ class Question:
         }
 
     def as_row(self) -> dict[str, Any]:
-        """Identity and content with plain values.
-
-        `method` is not here, because only some tables have it.
-        """
+        """Identity and content with plain values, without `method`, which some tables lack."""
         return self.identity_row() | self.content.as_row()
 
 
@@ -202,10 +193,7 @@ class QuestionContent:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> QuestionContent:
-        """The content in a row of a table, or in a stored JSON object.
-
-        The tables are `questions`, `variants`, `bank` and `review_decisions`.
-        """
+        """The content in a stored object or row of `questions variants bank review_decisions`."""
         return cls(
             BareQuestion.from_row(row),
             tuple(text or "" for text in row.get("answer") or ()),
@@ -229,10 +217,7 @@ class QuestionContent:
 
 
 def read_options(options: Iterable[Mapping[str, str]] | None) -> tuple[Option, ...]:
-    """Offered answers from their stored form, a list of label and text.
-
-    A text that is None becomes an empty one.
-    """
+    """Offered answers from a stored list of label and text; a null text becomes empty."""
     return tuple(Option(option["label"], option["text"] or "") for option in options or ())
 
 

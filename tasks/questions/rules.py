@@ -1,6 +1,4 @@
-"""Format rules of a question (LLMEval-Fair, A.2.2).
-
-There is one function per rule, named for what must hold.
+"""Format rules of a question, functions named for what must hold (LLMEval-Fair, A.2.2).
 
 A rule looks at the content of one question and answers whether it holds; it never changes anything.
 `ANSWERABLE` are the rules without which a question cannot be put or judged: an annotator cannot accept past them.
@@ -37,10 +35,7 @@ ANSWERABLE = (
 
 
 def find_broken_rules(content: QuestionContent) -> list[str]:
-    """Names of all rules that `content` breaks, in the order of `RULES`.
-
-    Empty when it is well formed.
-    """
+    """Names of all rules that `content` breaks, in the order of `RULES`."""
     return [name for name, rule in RULES.items() if not rule(content)]
 
 
@@ -52,9 +47,8 @@ def find_unanswerable(content: QuestionContent) -> list[str]:
 def is_sound_choice(stem: str, labels: Sequence[str], texts: Sequence[str], answer: Sequence[str]) -> bool:
     """Whether a multiple-choice question keeps all rules, found quickly.
 
-    False sends it to `find_broken_rules` for their names, and so does a picture.
-
-    For whole banks: the same as `find_broken_rules` finding nothing (a test compares them on a real bank).
+    False sends it to `find_broken_rules` for their names, and so does a picture. For whole banks: the same as
+    `find_broken_rules` finding nothing (a test compares them on a real bank).
     """
     count = len(labels)
     return (
@@ -121,10 +115,7 @@ def truth_is_true_or_false(content: QuestionContent) -> bool:
 
 
 def blanks_match_answers(content: QuestionContent) -> bool:
-    """A fill-in question has as many blanks as answers.
-
-    Several answers printed as one are counted apart.
-    """
+    """A fill-in question has as many blanks as answers, those printed as one counted apart."""
     if content.question_type != "fill_in_the_blank":
         return True
     answer = content.answer

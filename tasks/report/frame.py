@@ -12,6 +12,7 @@ import datetime as dt
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from tasks.report.look import SHARED_FOLDER
 from tasks.report.panels import flatten_lists
 from tasks.report.rendering import render_template
 from tasks.texts import Words, write_safe_csv
+from warehouse.stores.kept_files import copy_kept, keep_file
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SHARED: Final = (
@@ -138,7 +140,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) -> None:
     """Write the styles and scripts, and the drawing library only where it is not there.
 
-    The library is large and takes a second to put together.
+    The library is large and takes a second and a half to put together: it is kept for the next folder.
     """
     for path in (*_SHARED, *(_TEMPLATES / name for name in scripts if "/" not in name)):
         shutil.copyfile(path, folder / path.name)
@@ -146,12 +148,17 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
         return
     from importlib.metadata import version
 
-    import vl_convert
-
-    library, mark = folder / _DRAWING, f"/* vl-convert {version('vl-convert-python')} */\n"
+    made_by = f"vl-convert {version('vl-convert-python')}"
+    library, kept = folder / _DRAWING, f"{made_by}.js".replace(" ", "-")
+    mark = f"/* {made_by} */\n"
     if library.is_file():
         with library.open(encoding="utf-8") as text:
             if text.readline() == mark:
                 return
+    if copy_kept(kept, library):
+        return
+    import vl_convert
+
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its types forget the default
     library.write_text(mark + bundle, encoding="utf-8")
+    keep_file(kept, partial(shutil.copyfile, library))

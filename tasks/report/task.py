@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.models.registry import open_team_lake, read_registry
 from tasks.proof import close_report
@@ -14,12 +12,12 @@ from tasks.report.frame import Issue
 from tasks.report.panels import Source
 from tasks.report.site import render_site
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED
+from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import hold_rows, open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="render_reports", **RETRIED)
+@step(name="render_reports", **RETRIED)
 @hide_content
 def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
     """Render the site over the whole lake, or over what a team sees of it.

@@ -45,22 +45,3 @@ from .words import list_words as list_words
 
 # The code for what a person chose or typed, in either language; null when it is none, or may be two.
 from .words import parse_word as parse_word
-
-__all__ = [
-    "LANGUAGES",
-    "Agreement",
-    "Language",
-    "close_batch",
-    "close_reviewed_batches",
-    "compute_review_agreement",
-    "land_missing_batches",
-    "land_row_faults",
-    "list_open_batches",
-    "list_words",
-    "open_review_batch",
-    "open_variant_samples",
-    "open_waiting_batch",
-    "parse_word",
-    "read_unreviewed",
-    "read_votes",
-]

@@ -1,13 +1,4 @@
-"""How far annotators agree, and how fast they work.
-
-It is computed per batch, discipline and annotator. Pure.
-
-Decisions are accept, edit or reject, as names and in that order. Adjudications are no independent reviews and are left out.
-
-Independent reviews in the ledger, of open and closed batches.
-
-Agreement is computed from them.
-"""
+"""How far annotators agree, and how fast they work; over the first reviews in the ledger."""
 
 from __future__ import annotations
 
@@ -97,10 +88,7 @@ class Agreement:
 
 
 def compute_review_agreement(votes: Sequence[Vote]) -> list[Agreement]:
-    """Agreement per batch, discipline, annotator and pair of annotators.
-
-    The rows come in that order, and by name.
-    """
+    """Agreement per batch, discipline, annotator and pair of annotators, in that order, by name."""
     of_item = dict(_group(votes, lambda vote: vote.item))
     found = []
     names: tuple[tuple[str, Callable[[Vote], str]], ...] = (
@@ -140,10 +128,7 @@ def _list_pairs(items: Iterable[Sequence[Vote]]) -> list[tuple[tuple[str, str], 
 def _summarise(
     scope: str, name: str, votes: Sequence[Vote], items: Sequence[Sequence[Vote]], only: str | None
 ) -> Agreement:
-    """One row over `votes` and all votes on their questions.
-
-    `only` leaves out pairs without that annotator.
-    """
+    """One row over `votes` and all votes on their questions; of pairs only those with `only`."""
     several = [item for item in items if len(item) > 1]
     couples = [shared for pair, shared in _list_pairs(several) if only is None or only in pair]
     pairs = [(first.decision, second.decision) for shared in couples for first, second in shared]
@@ -167,10 +152,7 @@ def _summarise(
 
 
 def _is_far_off(annotator: str, row: Agreement, items: Iterable[Sequence[Vote]]) -> bool | None:
-    """Whether their agreement is surely below that of the pairs without them.
-
-    The comparison is over the questions of all annotators.
-    """
+    """Whether they agree with others surely less than the others do, over all questions."""
     others = [
         first.decision == second.decision
         for votes in items

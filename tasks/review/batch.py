@@ -1,7 +1,4 @@
-"""A review batch as it lies in the ledger.
-
-It shows what is in it, who is to decide on what, and what was decided.
-"""
+"""A review batch in the ledger: what is in it, who decides on what, and what was decided."""
 
 from __future__ import annotations
 
@@ -32,29 +29,13 @@ class Assignment:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Assignment:
-        """The assignment in a row of the ledger table `review_assignments`.
-
-        It comes with its question's discipline.
-        """
-        return cls(
-            row["question_uuid"],
-            row["annotator"],
-            row["role"],
-            row["assigned_at"],
-            row["due_at"],
-            row["discipline"],
-        )
+        """The assignment in a row of `review_assignments`, with its question's discipline."""
+        return cls(**{name: row[name] for name in cls.__slots__})
 
     def as_row(self, batch_id: str) -> dict[str, Any]:
         """The row of the ledger table `review_assignments`; the discipline is its question's."""
-        return {
-            "batch_id": batch_id,
-            "question_uuid": self.question_uuid,
-            "annotator": self.annotator,
-            "role": self.role,
-            "assigned_at": self.assigned_at,
-            "due_at": self.due_at,
-        }
+        named = {name: getattr(self, name) for name in self.__slots__ if name != "discipline"}
+        return {"batch_id": batch_id, **named}
 
 
 def list_batches(ledger: Ledger) -> list[ReviewBatch]:
@@ -85,10 +66,7 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
 def read_items(
     connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
 ) -> list[Item]:
-    """Questions of the batch that are to be reviewed, by UUID.
-
-    `question_uuids` takes only these.
-    """
+    """Questions of the batch that are to be reviewed, by UUID, or these of them."""
     return [
         Item.from_row(row)
         for row in assigning.read_items(connection, batch_id, question_uuids=question_uuids)
@@ -98,12 +76,7 @@ def read_items(
 def read_given_items(
     connection: Connection, batch_id: str, annotator: str, question_uuids: Collection[str] | None = None
 ) -> dict[str, Item]:
-    """Questions of the batch that somebody is to decide on.
-
-    They are to be reviewed, or have a decision that is known.
-
-    `question_uuids` takes only these.
-    """
+    """What somebody is to decide on in the batch, with a known decision or not, or these of it."""
     rows = assigning.read_items(connection, batch_id, annotator, question_uuids, with_gold=True)
     return {row["question_uuid"]: Item.from_row(row) for row in rows}
 
@@ -117,12 +90,7 @@ def read_assignments(
     *,
     with_gold: bool = True,
 ) -> list[Assignment]:
-    """Assignments of the batch, by question and annotator.
-
-    Those with a known decision are work like the others.
-
-    `question_uuids` takes only these.
-    """
+    """Assignments of the batch, planted ones too, by question and annotator, or these of them."""
     rows = assigning.read_assignments(
         connection, batch_id, annotator, role, question_uuids, with_gold=with_gold
     )

@@ -14,7 +14,7 @@ import polars as pl
 from schemas.errors import GateError
 from schemas.tables import get_table
 from tasks.review.assigning import read_gold_rows
-from tasks.review.batch import Assignment, read_assignments, read_batch, read_decisions
+from tasks.review.batch import read_assignments, read_batch, read_decisions
 from tasks.review.decisions import Decision, Outcome
 from tasks.review.overview import read_outcomes
 from warehouse.ledger.engine.ledger import Ledger
@@ -23,10 +23,7 @@ from warehouse.ledger.review import assigning, messages
 
 @dataclass(frozen=True)
 class ClosedBatch:
-    """What a closed batch lands.
-
-    It lands rows of `review_assignments`, `reviews`, `review_messages`, `review_decisions` and `gold_reviews`, and the counts.
-    """
+    """What a closed batch lands: the rows of each table, and the counts of outcomes."""
 
     batch_id: str
     assignments: pl.DataFrame = field(repr=False)
@@ -66,7 +63,8 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
     return ClosedBatch(
         batch_id=batch_id,
         assignments=_frame(
-            "review_assignments", [_build_assignment_row(batch_id, one) for one in assignments]
+            "review_assignments",
+            [one.as_row(batch_id) | {"discipline": one.discipline} for one in assignments],
         ),
         reviews=_frame("reviews", [_build_review_row(batch_id, one) for one in decisions]),
         decisions=_frame(
@@ -83,10 +81,6 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
 def _name_outcome(outcome: Outcome) -> str:
     """The outcome in the words of `review_decisions`."""
     return outcome.state if outcome.is_settled else "undecided"
-
-
-def _build_assignment_row(batch_id: str, assignment: Assignment) -> dict[str, Any]:
-    return assignment.as_row(batch_id) | {"discipline": assignment.discipline}
 
 
 def _build_review_row(batch_id: str, decision: Decision) -> dict[str, Any]:

@@ -28,9 +28,8 @@ from warehouse.ledger.engine.opening import open_ledger
 def read_unreviewed(lake: Lake) -> pl.DataFrame:
     """Rows of `questions` that no landed decision settles.
 
-    Of a question found in two documents the first counts.
-
-    Whether a question lies in an open batch is the ledger's knowledge: assigning skips those.
+    Of a question found in two documents the first counts. Whether a question lies in an open batch is the
+    ledger's knowledge: assigning skips those.
     """
     return lake.read("unreviewed_questions")
 
@@ -69,10 +68,7 @@ def land_closed_batches(
 
 
 def read_review_time(ledger: Ledger) -> str:
-    """The moment that decides whether open batches are overdue.
-
-    Raises ClockError where a leap of the clock alone would decide it.
-    """
+    """The moment that makes open batches overdue; ClockError where a leap alone would decide it."""
     open_batches = [batch for batch in list_batches(ledger) if not batch.is_closed]
     check_clock(ledger)
     with ledger.read() as connection:
@@ -87,12 +83,7 @@ def _is_overdue(due_at: str, moment: float) -> bool:
 
 
 def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land the batches that are closed in the ledger and not in the lake.
-
-    Returns rows newly landed by table.
-
-    Closes nothing: which batch is ready is for the review gate to say.
-    """
+    """Land batches closed in the ledger and not in the lake; closes none; rows by table."""
     closed = {batch.batch_id: batch.closed_at for batch in list_batches(ledger) if batch.is_closed}
     counts: Counter[str] = Counter()
     for name in sorted(closed.keys() - lake.landed("review_decisions", list(closed))):
@@ -116,9 +107,7 @@ def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
 
 
 def land_row_faults(settings: Settings, report: DeskReport) -> int:
-    """Keep in `quarantine` every row of a workbook that could not be recorded.
-
-    A later file that has it right takes it out.
+    """Keep in `quarantine` each row that could not be recorded until a later file has it right.
 
     Returns how many faults stand there of what was handed in. The lake is written only where something changes.
     """
@@ -170,10 +159,7 @@ def _frame_faults(unit: str, faults: Sequence[RowFault]) -> pl.DataFrame:
 
 
 def open_waiting_batch(settings: Settings) -> dict[str, object]:
-    """Put questions that nobody has reviewed into a batch; returns ids and counts.
-
-    This is done if there are annotators to give them to.
-    """
+    """Put questions that nobody reviewed into a batch, if there are annotators; gives counts."""
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         questions = read_unreviewed(lake)
         if questions.is_empty() or not read_annotators(ledger):
@@ -188,3 +174,32 @@ def open_waiting_batch(settings: Settings) -> dict[str, object]:
         "assigned_questions": summary.question_count if summary.is_new else 0,
         "assignments": summary.assignment_count if summary.is_new else 0,
     }
+
+
+def open_sample_batch(settings: Settings) -> dict[str, object]:
+    """Put the variants drawn from held batches into a review batch.
+
+    Only variants are put there that nobody has decided on and nobody is about to.
+
+    Returns ids and counts. Where there are too few annotators, or they have too much to do, the sample waits and
+    `sample_refusal` says why: the variants are written and stay held.
+    """
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        waiting = lake.read("variant_samples").filter(pl.col("outcome").is_null())
+        nothing: dict[str, object] = {"waiting_samples": waiting.height, "sample_batch_id": None}
+        if waiting.is_empty() or not read_annotators(ledger):
+            return nothing
+        try:
+            # One that a closed batch left undecided is given out again.
+            summary = assign_batch(
+                ledger,
+                None,
+                waiting,
+                None,
+                settings,
+                now_text(),
+                AssignmentTerms(again=True, all_or_nothing=True),
+            )
+        except GateError as error:
+            return nothing | {"sample_refusal": str(error)}
+    return {"waiting_samples": waiting.height, "sample_batch_id": summary.batch_id}

@@ -1,39 +1,30 @@
-"""The review gate as Prefect sees it.
-
-Nothing waits here: what is ready continues, the rest is counted.
-"""
+"""The review gate as Prefect sees it: what is ready continues, the rest is counted."""
 
 from __future__ import annotations
 
-from prefect import task
-
 from schemas.settings import load_settings
-from tasks.review.landing import land_closed_batches, open_waiting_batch, read_review_time
-from tasks.review.sample import open_sample_batch
+from tasks.review.landing import land_closed_batches, open_sample_batch, open_waiting_batch, read_review_time
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings
+from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="open_review_batch")
+@step(name="open_review_batch")
 @hide_content
 def open_review_batch() -> dict[str, object]:
-    """Put questions that nobody has reviewed into a batch.
-
-    This is done if there are annotators to give them to.
-    """
+    """Put questions that nobody has reviewed into a batch, if there are annotators."""
     return open_waiting_batch(load_settings())
 
 
-@task(name="open_variant_samples")
+@step(name="open_variant_samples")
 @hide_content
 def open_variant_samples() -> dict[str, object]:
     """Give the sample of a model's variants to annotators, if there are any."""
     return open_sample_batch(load_settings())
 
 
-@task(name="close_reviewed_batches", **RETRIED)
+@step(name="close_reviewed_batches", **RETRIED)
 @hide_content
 @sign_landings
 def close_reviewed_batches(batch_id: str = "") -> dict[str, object]:

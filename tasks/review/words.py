@@ -1,7 +1,4 @@
-"""The words of review work (words.yaml).
-
-They are what annotators see in their language, and what they may write for it.
-"""
+"""The words of review work (words.yaml), as annotators see them and may write them."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ def list_words(topic: Topic, language: Language) -> dict[str, str]:
 
 
 def parse_word(text: str, topic: Topic) -> str | None:
-    """The code for what a person chose or typed, in either language.
-
-    None when it matches no code, or may match two.
-    """
+    """The code for what a person chose or typed in either language; null for none or two."""
     known = _index_words(topic)
     whole = known.get(_normalise(text))
     if whole is not None:

@@ -42,21 +42,3 @@ from .spearman import compute_spearman_interval as compute_spearman_interval
 
 # Rank correlation of two lists; ties share their mean rank.
 from .spearman import Spearman as Spearman
-
-__all__ = [
-    "FULL_SCORE",
-    "POINTS_PER_STAR",
-    "Codes",
-    "Curve",
-    "Floats",
-    "Spearman",
-    "StarRows",
-    "compute_external_correlations",
-    "compute_means",
-    "compute_pearson",
-    "compute_session_score",
-    "compute_spearman",
-    "compute_spearman_interval",
-    "fit_curve",
-    "on_one_thread",
-]

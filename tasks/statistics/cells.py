@@ -209,11 +209,7 @@ def average_repeats(rows: StarRows, candidate_count: int, discipline_count: int)
     question = _number(rows.question)
     cluster = _number(rows.clusters)
     question_count = int(question.max(initial=-1)) + 1
-    for name, codes in (
-        ("discipline", rows.discipline),
-        ("lineage", rows.lineage),
-        ("cluster", cluster),
-    ):
+    for name, codes in (("discipline", rows.discipline), ("lineage", rows.lineage), ("cluster", cluster)):
         seen = np.zeros(question_count, dtype=np.int64)
         seen[question] = codes
         if bool((seen[question] != codes).any()):

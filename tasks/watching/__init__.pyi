@@ -51,24 +51,3 @@ from .runs import RUNS_PER_PAGE as RUNS_PER_PAGE
 
 # A run.
 from .runs import WatchedRun as WatchedRun
-
-__all__ = [
-    "RUNS_PER_PAGE",
-    "WATCHERS",
-    "Look",
-    "ProgressReading",
-    "Sight",
-    "WatchedRun",
-    "find_run",
-    "find_sat_run",
-    "find_sight",
-    "is_seen",
-    "list_landed_runs",
-    "list_published_months",
-    "list_sessions",
-    "may_read_references",
-    "narrow_progress",
-    "note_look",
-    "read_costs",
-    "read_month",
-]

@@ -1,7 +1,4 @@
-"""Who may look at runs, at which models of them, and who at reference answers.
-
-Each look at content leaves an entry in the audit log.
-"""
+"""Who may look at which runs, models and reference answers; each look is in the audit log."""
 
 from __future__ import annotations
 

@@ -60,20 +60,14 @@ def list_published_months(lake: Lake) -> list[str]:
 
 
 def find_sat_run(lake: Lake, edition_id: str, model: str, style: str) -> str | None:
-    """The run in which a candidate gave the answers that an edition counts.
-
-    Null where it counts none.
-    """
+    """The run in which a candidate gave the answers that an edition counts; null for none."""
     asked = {"edition_id": edition_id, "model": model, "prompt_style": style}
     rows = lake.read("sat_run", asked)["sat_in_run_id"].to_list()
     return str(rows[0]) if rows else None
 
 
 def read_month(lake: Lake, month: str) -> list[MonthRun]:
-    """Everything that is published of a month, by run.
-
-    The month's own run comes before its repetitions.
-    """
+    """All that is published of a month, by run: its own first, then its repetitions."""
     runs: dict[str, MonthRun] = {}
     rows: dict[tuple[str, str], ResultRow] = {}
     for cell in lake.read("watched_scores", {"month": month}).iter_rows(named=True):

@@ -1,15 +1,7 @@
-"""Runs and their sessions.
+"""Runs and their sessions, from lake or ledger, how far they are, and what they cost.
 
-Those that have landed are read from the lake, those that are being sat from the ledger.
-
-How far the runs under way are, read once for all who watch.
-
-A page that asks every few seconds must cost nothing.
-
-A reading serves everybody for a while, and for longer the longer it took: however many tabs are open, and however many calls a
-run has made, no more than a twentieth of one core goes into it.
-
-What the models in sight cost by month, with the judging of their answers.
+A page that asks every few seconds must cost nothing: a reading serves everybody for a while, and for longer the longer it took.
+However many tabs are open, and however many calls a run has made, no more than a twentieth of one core goes into it.
 """
 
 from __future__ import annotations
@@ -86,15 +78,7 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str, sight: Sight) -> Wa
     if row is None or (sight is not None and not _list_open_sessions(ledger, run_id, sight)):
         return None
     return WatchedRun(
-        run_id,
-        row.month,
-        False,
-        row.status,
-        row.bank_version,
-        None,
-        None,
-        row.planned_at,
-        row.is_simulated,
+        run_id, row.month, False, row.status, row.bank_version, None, None, row.planned_at, row.is_simulated
     )
 
 
@@ -111,15 +95,7 @@ def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun, sight: Sig
 
 
 def _list_open_sessions(ledger: Ledger, run_id: str, sight: Sight) -> list[dict[str, Any]]:
-    names = (
-        "session_id",
-        "model",
-        "prompt_style",
-        "repeat",
-        "status",
-        "answered_count",
-        "question_count",
-    )
+    names = ("session_id", "model", "prompt_style", "repeat", "status", "answered_count", "question_count")
     with ledger.read() as connection:
         rows = sittings.list_sessions(connection, run_id=run_id)
     return [
@@ -168,10 +144,7 @@ class ProgressReading:
         self.count = 0
 
     def read(self) -> list[RunProgress]:
-        """Every run that is not closed, in the order in which they were planned.
-
-        What is returned is at most seconds old.
-        """
+        """Every run that is not closed, as planned, at most seconds old."""
         with self._lock:
             begun = time.monotonic()
             if begun >= self._serves_until:
@@ -185,10 +158,7 @@ class ProgressReading:
 
 
 def read_costs(lake: Lake, from_month: str | None, through_month: str | None) -> pl.DataFrame:
-    """The rows of the analysis `cost_by_team` of these months, the latest month first.
-
-    `lake` has what is in sight alone.
-    """
+    """`cost_by_team` of these months, the latest first, from a lake of what is in sight."""
     asked = {"from_month": from_month, "through_month": through_month}
     return lake.run_named("cost_by_team", asked).sort(
         ["month", "team", "model", "purpose"], descending=[True, False, False, False], nulls_last=True

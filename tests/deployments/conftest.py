@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fits import remembering_fits
-from tests.fresh import copying_new_lakes
+from tests.fresh import copying_new_stores
 
 
 @pytest.fixture(scope="package", autouse=True)
-def _new_lakes_are_copies() -> Iterator[None]:
-    """New lakes are copies, because the commands open lakes by the hundred.
+def _new_stores_are_copies() -> Iterator[None]:
+    """New stores are copies, because the commands open lakes and ledgers by the hundred.
 
     The tests of the warehouse check that a new one is made correctly.
     """
-    with copying_new_lakes():
+    with copying_new_stores():
         yield
 
 

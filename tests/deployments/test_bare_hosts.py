@@ -1,7 +1,4 @@
-"""The commands of docs/server.md, typed as they stand there, on two bare Debian hosts.
-
-They go from nothing to a published month.
-"""
+"""The commands of docs/server.md, typed as they stand there, on two bare Debian hosts."""
 
 from __future__ import annotations
 
@@ -104,14 +101,7 @@ def hosts(tmp_path: Path) -> Iterator[dict[str, bare.Host]]:
 
 def make_repository(folder: Path) -> Path:
     """A repository with this working tree as its one commit."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
-    ).stdout
-    for name in listed.decode().split("\0"):
-        if name and (ROOT / name).is_file():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target)
+    bare.copy_tree(ROOT, folder)
     for words in (
         ["init", "-q"],
         ["add", "-A"],

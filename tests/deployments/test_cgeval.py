@@ -1,7 +1,4 @@
-"""`proctor cgeval`: the commands as they are typed, over real HTTP, killed and resumed.
-
-They run on our own and on the real questions.
-"""
+"""`proctor cgeval` as it is typed, over real HTTP, killed and resumed."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ class World:
         return str(self.folder / "references.csv")
 
     def run(self, *arguments: str, exit_code: int = 0) -> Any:
-        """Run a `cgeval` command in this process with --json.
-
-        Returns what it printed, or the error's text.
-        """
+        """Run `cgeval` in this process with --json: what it printed, or the error's text."""
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.variables.items():
                 patch.setenv(name, value)

@@ -1,7 +1,4 @@
-"""The command line.
-
-It has help with examples, JSON for machines, one sentence for a mistake, and exit codes as documented.
-"""
+"""The command line: help with examples, JSON for machines, one sentence for a mistake."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The image is built, and every service of the compose file runs.
-
-It is built by podman on this machine, on Debian's own packages.
-"""
+"""The image is built by podman, and every service of the compose file runs."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ runroot = "{run}"
 
 
 class Podman:
-    """Podman and podman-compose with a configuration and a storage of their own.
-
-    No image, volume or network of others is touched.
-    """
+    """Podman and podman-compose with configuration and storage of their own."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -124,14 +118,7 @@ def write_tree(podman: Podman, folder: Path) -> None:
 
     The compose file's public images are ours of Debian's packages.
     """
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
-    ).stdout
-    for name in listed.decode().split("\0"):
-        if name and (ROOT / name).is_file():
-            target = folder / "tree" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target)
+    bare.copy_tree(ROOT, folder / "tree")
     compose: dict[str, Any] = yaml.safe_load(podman.compose_file.read_text())
     for name, words in IMAGES.items():
         compose["services"][name] |= {"image": "localhost/proctor-parts", "entrypoint": words, "command": []}

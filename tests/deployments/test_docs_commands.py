@@ -1,7 +1,4 @@
-"""Pages and commands agree.
-
-Every command stands on a page, and what a page shows can be typed.
-"""
+"""Pages and commands agree: every command is on a page, and what a page shows works."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ GENERATED = "commands.md"
 
 
 def find_command_lines(page: str) -> list[str]:
-    """What a page shows to be typed.
-
-    These are spans of code, and lines of blocks, that begin with `proctor`.
-    """
+    """What a page shows to be typed: code and lines of blocks that begin with `proctor`."""
     blocks = "\n".join(re.findall(r"^```(?:sh|console)\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
     prose = re.sub(r"^```.*?^```", "", page, flags=re.DOTALL | re.MULTILINE)
     lines = [

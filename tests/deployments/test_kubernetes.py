@@ -1,7 +1,4 @@
-"""The manifests for Kubernetes.
-
-Pods are closed, secrets stand by reference, and what serves strangers knows the least.
-"""
+"""The manifests for Kubernetes: closed pods, secrets by reference, strangers' part least."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The procedure of docs/encryption.md with the real program.
-
-A backup is put into an encrypted repository, taken out of it, and restored.
-"""
+"""The procedure of docs/encryption.md with the real program, there and back."""
 
 from __future__ import annotations
 

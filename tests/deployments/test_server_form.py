@@ -1,7 +1,4 @@
-"""The files of the server form.
-
-They are valid by the tools that read them, and in step with our own commands and settings.
-"""
+"""The files of the server form, valid by the tools that read them, and in step with ours."""
 
 from __future__ import annotations
 
@@ -72,10 +69,7 @@ def read_environment(path: Path) -> dict[str, str]:
 
 
 def check_command(words: list[str]) -> None:
-    """Our own parser takes the command with these options.
-
-    Raises click's error where it does not.
-    """
+    """Our own parser takes the command with these options, or click raises."""
     command = typer.main.get_command(app)
     context = command.make_context("proctor", list(words), resilient_parsing=False)
     while hasattr(command, "commands"):

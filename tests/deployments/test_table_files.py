@@ -1,7 +1,4 @@
-"""Rows in files.
-
-Every format gives back what was written, and a workbook never makes a formula of a text.
-"""
+"""Rows in files: what was written comes back, and a workbook makes no formula of a text."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ while not stop.exists():
     queries += 1
     if not seen or seen[-1] != list(row):
         seen.append(list(row))
-    # Often enough to see every landing; without a rest it takes a quarter of a processor from the demo.
-    time.sleep(0.2)
+    # Without a rest it takes a quarter of a processor from the demo.
+    time.sleep(0.5)
 print(json.dumps({"seen": seen, "errors": errors, "query_count": queries}))
 """
 

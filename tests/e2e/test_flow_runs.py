@@ -29,9 +29,10 @@ def home(home_without_server: Home) -> Home:
     return home_without_server
 
 
-def start(home: Home, *arguments: str) -> subprocess.Popen[str]:
+def start(home: Home, *arguments: str, folder: Path = BIN) -> subprocess.Popen[str]:
+    """`proctor` beside others; the installed one takes signals, that of the home starts warm."""
     return subprocess.Popen(
-        [str(BIN / "proctor"), *arguments],
+        [str(folder / "proctor"), *arguments],
         env=home.environment(),
         cwd=home.work,
         stdin=subprocess.DEVNULL,
@@ -76,7 +77,7 @@ def write_papers(folder: Path, count: int, questions: int) -> Path:
 
 def test_two_commands_at_once_start_one_server_and_leave_it_running(home: Home) -> None:
     papers = [write_papers(home.work / name, 2, 3) for name in ("first", "second")]
-    commands = [start(home, "ingest", str(folder)) for folder in papers]
+    commands = [start(home, "ingest", str(paper), folder=home.bin) for paper in papers]
     ended = [command.communicate(timeout=400) for command in commands]
     assert [command.returncode for command in commands] == [0, 0], ended
     told = [errors for _, errors in ended if "proctor down" in errors]

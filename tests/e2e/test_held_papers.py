@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from schemas.settings import Settings
 from tests.browser import needs_browser
-from tests.e2e.test_web_desk import DESKTOP, PROCTOR, Reader, Server, browser, server, settings
+from tests.e2e.test_web_desk import DESKTOP, Reader, Server, browser, server, settings
 from tests.tasks.ingest.builders import make_docx, write
 from tests.tasks.ingest.finnish_paper import FACTS, KNOWN, LATER, write_paper
 from warehouse.lake import open_lake
@@ -24,10 +24,10 @@ pytestmark = [*needs_browser, pytest.mark.slow]
 MOST_CLICKS, MOST_SECONDS = 12, 30
 
 
-def ingest(settings: Settings, folder: Path) -> dict[str, int]:
+def ingest(settings: Settings, folder: Path, warm: Path) -> dict[str, int]:
     """What became of the papers of a folder that were not known, by status."""
     found = subprocess.run(
-        [PROCTOR, "ingest", str(folder), "--no-server", "--json"],
+        [str(warm / "proctor"), "ingest", str(folder), "--no-server", "--json"],
         env=os.environ | {"PROCTOR_HOME": str(settings.home)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     counts: dict[str, int] = json.loads(found.stdout)["documents"]
@@ -35,12 +35,12 @@ def ingest(settings: Settings, folder: Path) -> dict[str, int]:
 
 
 def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_reads_alone(
-    tmp_path: Path, settings: Settings, server: Server, browser: Browser
+    tmp_path: Path, settings: Settings, server: Server, browser: Browser, warm: Path
 ) -> None:
     folder = tmp_path / "finland"
     folder.mkdir()
     write(folder, "syksy.docx", make_docx(write_paper().split("\n")))
-    assert ingest(settings, folder) == {"held": 1}
+    assert ingest(settings, folder, warm) == {"held": 1}
 
     cora = Reader(browser, server, "cora", "en", DESKTOP)
     page = cora.page
@@ -69,7 +69,7 @@ def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_re
         assert f"Answer: {key}" in text
 
     write(folder, "talvi.docx", make_docx(write_paper(LATER).split("\n")))
-    assert ingest(settings, folder) == {"parsed": 1}
+    assert ingest(settings, folder, warm) == {"parsed": 1}
     with open_lake(settings, read_only=True) as lake:
         rows = lake.query(
             "select stem, answer from questions where document_name = 'talvi.docx' order by position"

@@ -34,9 +34,7 @@ def test_columns_of_one_name_have_one_type_in_every_table() -> None:
         for column in table.columns:
             types.setdefault(column.name, set()).add(column.type)
     # A question has keys, a response one extracted answer.
-    assert {name: found for name, found in types.items() if len(found) > 1} == {
-        "answer": {"text", "texts"},
-    }
+    assert {name: found for name, found in types.items() if len(found) > 1} == {"answer": {"text", "texts"}}
 
 
 def test_a_frame_is_built_from_rows_with_null_for_what_is_left_out() -> None:

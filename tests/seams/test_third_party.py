@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import polars as pl
 import pytest
 
-from tests.deployments.test_cli import PROCTOR, run
+from tests.deployments.test_cli import PROCTOR, invoke, run
 from tests.seams.portal_site import SECRET, serve_portal
 from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, open_room
 from tests.tasks.models.simulation import start_server
@@ -83,11 +83,11 @@ def home(tmp_path: Path) -> Path:
 def test_its_reader_reads_papers_that_its_analysis_counts(installed: Path, home: Path) -> None:
     """The conversion server and its children find the reader too."""
     folder = str(home.parent / "papers")
-    assert run(home, "init", "--json").returncode == 0
+    assert invoke(home, "init", "--json").exit_code == 0
     done = run(home, "ingest", folder, "--no-server", "--json", PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
     rows = "SELECT document_name, media_type, converter, status, question_count FROM documents"
-    found = json.loads(run(home, "sql", rows, "--json").stdout)
+    found = json.loads(invoke(home, "sql", rows, "--json").stdout)
     assert found == [
         {
             "document_name": "biology.tex",
@@ -98,7 +98,7 @@ def test_its_reader_reads_papers_that_its_analysis_counts(installed: Path, home:
         }
     ]
     stems = json.loads(
-        run(home, "sql", "SELECT stem, answer FROM questions ORDER BY position", "--json").stdout
+        invoke(home, "sql", "SELECT stem, answer FROM questions ORDER BY position", "--json").stdout
     )
     assert stems == [
         {"stem": "Which gas do plants take up for photosynthesis?", "answer": ["B"]},
@@ -127,8 +127,8 @@ def test_its_metric_stands_beside_ours(installed: Path, home: Path) -> None:
     pairs.write_text("".join(json.dumps({"reference": a, "response": b}) + "\n" for a, b in rows))
     scores = home.parent / "scores.parquet"
     command = ("gscore", str(pairs), "--model", "none", "--out", str(scores), "--json")
-    plain = run(home, *command)
-    assert plain.returncode == 0, plain.stderr
+    plain = invoke(home, *command)
+    assert plain.exit_code == 0, plain.output
     without = pl.read_parquet(scores)
     done = run(home, *command, "--metric", "lengths", PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
@@ -178,7 +178,7 @@ def test_its_judge_judges_a_run_beside_ours(
         assert ours.returncode == 0, ours.stderr
         assert server.state.requests["first-judge"] == QUESTIONS, "our own judgements stand as they were"
     rows = "SELECT landing_unit, prompt_version, count(*) AS n FROM judgements GROUP BY ALL ORDER BY ALL"
-    assert json.loads(run(home, "sql", rows, "--json").stdout) == [
+    assert json.loads(invoke(home, "sql", rows, "--json").stdout) == [
         {"landing_unit": "s1/first-judge/prompt-1", "prompt_version": "1/zh", "n": QUESTIONS},
         {
             "landing_unit": "s1/first-judge/prompt-terse-2026.1",
@@ -253,7 +253,7 @@ def serve_desk(home: Path, installed: Path, **variables: str) -> Iterator[tuple[
 @pytest.mark.long
 @pytest.mark.slow
 def test_somebody_signs_in_by_its_way_to_another_site(installed: Path, home: Path) -> None:
-    assert run(home, "init", "--json").returncode == 0
+    assert invoke(home, "init", "--json").exit_code == 0
     with serve_portal() as site:
         options = {
             "PROCTOR_SIGN_IN": '["portal"]',
@@ -282,5 +282,5 @@ def test_somebody_signs_in_by_its_way_to_another_site(installed: Path, home: Pat
     cookies = filter(None, browser.cookies[urlsplit(address).netloc].values())
     for secret in (*codes, SECRET, way[2].partition("state=")[2], *cookies):
         assert secret not in output + errors
-    rows = json.loads(run(home, "exam", "user", "list", "--json").stdout)
+    rows = json.loads(invoke(home, "exam", "user", "list", "--json").stdout)
     assert [(row["user_id"], row["role"]) for row in rows] == [("ada", "analyst")]

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fits import remembering_fits
-from tests.fresh import copying_new_lakes
+from tests.fresh import copying_new_stores
 
 
 @pytest.fixture(scope="package", autouse=True)
-def _new_lakes_are_copies() -> Iterator[None]:
-    """Make new lakes by copying, since the stages open lakes by the hundred.
+def _new_stores_are_copies() -> Iterator[None]:
+    """Make new stores by copying, since the stages open lakes and ledgers by the hundred.
 
     The tests of the warehouse check that a new lake is made correctly.
     """
-    with copying_new_lakes():
+    with copying_new_stores():
         yield
 
 

@@ -10,6 +10,9 @@ from . import homes as homes
 # The installation that a home, its ledger and its lake belong to: one id in all three.
 from . import installation as installation
 
+# Files that take seconds to make, kept beside the installed packages for every home.
+from . import kept_files as kept_files
+
 # Write-ahead logs that were removed under a process: found while that process lives, kept, and put back.
 from . import lost_logs as lost_logs
 
@@ -30,6 +33,7 @@ __all__ = [
     "files",
     "homes",
     "installation",
+    "kept_files",
     "lost_logs",
     "prefect_database",
     "secrets",

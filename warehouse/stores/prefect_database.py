@@ -8,13 +8,13 @@ Where it cannot be kept or read, Prefect makes its database as always.
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
-import sys
 from contextlib import closing, suppress
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+
+from warehouse.stores.kept_files import copy_kept, keep_file
 
 DATABASE = "prefect.db"
 
@@ -25,16 +25,7 @@ def copy_empty_database(home: Path) -> bool:
     Returns False where there is no kept one, and True where nothing is left to do.
     """
     own = home / DATABASE
-    if own.exists():
-        return True
-    draft = home / f"{DATABASE}.{os.getpid()}.draft"
-    try:
-        shutil.copyfile(_kept_path(), draft)
-        draft.replace(own)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        return False
-    return True
+    return own.exists() or copy_kept(_name_kept(), own)
 
 
 def keep_empty_database(home: Path) -> None:
@@ -42,32 +33,31 @@ def keep_empty_database(home: Path) -> None:
 
     Where no copy can be kept, nothing is done.
     """
-    kept = _kept_path()
-    draft = kept.with_name(f"{kept.name}.{os.getpid()}.draft")
-    with suppress(OSError, sqlite3.Error):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            closing(sqlite3.connect(f"file:{home / DATABASE}?mode=ro", uri=True)) as own,
-            closing(sqlite3.connect(draft, isolation_level=None)) as copy,
-        ):
-            own.backup(copy)
-            tables = [
-                str(name)
-                for (name,) in copy.execute(
-                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                )
-            ]
-            copy.execute("PRAGMA foreign_keys = OFF")
-            for table in tables:
-                # The version of the tables is what stays.
-                if table != "alembic_version":
-                    copy.execute(f'DELETE FROM "{table}"')
-            copy.execute("PRAGMA journal_mode = DELETE")
-            copy.execute("VACUUM")
-        draft.replace(kept)
-    with suppress(OSError):
-        draft.unlink(missing_ok=True)
+    with suppress(sqlite3.Error):
+        keep_file(_name_kept(), partial(_copy_tables, home / DATABASE))
 
 
-def _kept_path() -> Path:
-    return Path(sys.prefix) / "share" / "proctor" / f"prefect-{version('prefect')}.db"
+def _copy_tables(database: Path, target: Path) -> None:
+    """Copy a database without its rows."""
+    with (
+        closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as own,
+        closing(sqlite3.connect(target, isolation_level=None)) as copy,
+    ):
+        own.backup(copy)
+        tables = [
+            str(name)
+            for (name,) in copy.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            )
+        ]
+        copy.execute("PRAGMA foreign_keys = OFF")
+        for table in tables:
+            # The version of the tables is what stays.
+            if table != "alembic_version":
+                copy.execute(f'DELETE FROM "{table}"')
+        copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute("VACUUM")
+
+
+def _name_kept() -> str:
+    return f"prefect-{version('prefect')}.db"

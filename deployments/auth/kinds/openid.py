@@ -183,10 +183,7 @@ class OpenIdKind:
         )
 
     def _read_token(self, tokens: Json, keys: Json, attempt: Attempt) -> Json | None:
-        """The claims of a token that the provider signed, for us, now, in this attempt.
-
-        None for any other.
-        """
+        """The claims of a token that the provider signed for us, now, in this attempt; else None."""
         import jwt
 
         token, access = tokens.get("id_token"), tokens.get("access_token", "")
@@ -308,10 +305,7 @@ async def _fetch(http: httpx.AsyncClient, address: str) -> Json:
 
 
 async def _send(http: httpx.AsyncClient, request: httpx.Request) -> tuple[int, Json]:
-    """Status and JSON object of a reply.
-
-    Raises SignInFault where it is none, or larger than a provider's is.
-    """
+    """Status and JSON object of a reply; SignInFault where it is none, or too large."""
     import httpx
 
     text = bytearray()
@@ -349,10 +343,7 @@ def _add_query(address: str, asked: Mapping[str, str]) -> str:
 
 
 def _find_key(keys: Json, name: object, algorithm: str) -> Any:
-    """The provider's key of that name which may have made such a signature.
-
-    None where there is none, or more than one.
-    """
+    """The provider's one key of that name for such a signature; None for none or several."""
     import jwt
 
     if algorithm not in _ALGORITHMS:
@@ -382,10 +373,7 @@ def _find_claim(claims: Json, path: str) -> Any:
 
 
 def _read_texts(claim: Any) -> tuple[str, ...]:
-    """The texts of a claim; none where it is missing.
-
-    Some providers leave it out for somebody who belongs to nothing.
-    """
+    """The texts of a claim; none where it is missing, as some leave out an empty one."""
     listed = claim if isinstance(claim, list) else [claim]
     return tuple(one for one in listed if isinstance(one, str))
 

@@ -85,11 +85,7 @@ def lm_eval(
 
 @import_app.command()
 def scores(
-    file: File,
-    benchmark: Benchmark,
-    columns: Map = None,
-    metrics: Metrics = "",
-    as_json: AsJson = False,
+    file: File, benchmark: Benchmark, columns: Map = None, metrics: Metrics = "", as_json: AsJson = False
 ) -> None:
     """Take in a table of marks by model and question: CSV, TSV, JSONL or Parquet.
 

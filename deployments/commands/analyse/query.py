@@ -182,10 +182,7 @@ def _run_for_team(
 
 
 def _write_marks(rows: Rows) -> str | None:
-    """What is to be known of the editions behind the rows; null for nothing.
-
-    It ends with how they are attested.
-    """
+    """What is to be known of the editions behind the rows, and how they are attested, or null."""
     if not {"marks", "grade"} & set(rows.columns):
         return None
     from tasks.report import describe_grade, describe_marks
@@ -260,10 +257,7 @@ def shell() -> None:
 
 
 def _choose_format(format: str, output: Path | None) -> str:
-    """The format that was asked for, or the one that the file's ending names.
-
-    Raises UsageError for a format that is not known.
-    """
+    """The format asked for, or that of the file's ending; UsageError for an unknown one."""
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     chosen = format or ending or "table"
     if chosen not in _FORMATS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -97,7 +98,7 @@ def preview(
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         if target_se is not None:
             aimed = preview_target(ledger, lake, settings, wishes, target_se)
-            return None if aimed is None else {**aimed[0].summary(), "target": aimed[1].describe()}
+            return None if aimed is None else {**aimed[0].summary(), "target": asdict(aimed[1])}
         found = preview_month(ledger, lake, settings, wishes)
         if found is not None and is_to_run:
             check_reachable(settings, found)

@@ -90,10 +90,7 @@ def plan(
 
 
 def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
-    """What follows a plan.
-
-    It is letting exactly this plan run or, where no candidate is due, naming one.
-    """
+    """What follows a plan: letting it run or, where nobody is due, naming a candidate."""
     if summary is None:
         return "proctor models shows who is registered"
     if not summary["candidates"]:
@@ -117,10 +114,7 @@ def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
 
 
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
-    """What judging the anchor responses again will cost in the month.
-
-    Nothing without a lake or a set.
-    """
+    """What judging anchor responses again costs this month; nothing without lake or set."""
     from tasks.judging.calibration import estimate_watch
     from warehouse.lake import open_lake
 

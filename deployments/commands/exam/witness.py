@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from schemas.settings import load_settings
-from tasks.exam.public import keep_as_witness, name_public_files
+from tasks.exam.public import name_public_files, run_verifier
 
 
 def witness(
@@ -37,7 +37,6 @@ def witness(
 
     Example: proctor witness ~/heads-of-the-exam.jsonl /mirror/public
     """
-    if not keep_as_witness(
-        folder or name_public_files(load_settings()), file, key=public_key, as_json=as_json
-    ):
+    public = folder or name_public_files(load_settings())
+    if not run_verifier(public, keep=file, key=public_key, as_json=as_json):
         raise typer.Exit(1)

@@ -137,13 +137,7 @@ def export(
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         count = export_ratings(
-            ledger,
-            lake,
-            out,
-            user,
-            occasion=occasion or None,
-            number=number or None,
-            disputes_only=disputes,
+            ledger, lake, out, user, occasion=occasion or None, number=number or None, disputes_only=disputes
         )
     print_result(
         {"out": str(out), "responses": count},
@@ -241,8 +235,7 @@ def marks(
 
 @calibrate_app.command()
 def selftest(
-    judge: Annotated[str, typer.Option("--judge", help="A judge of the registry.")],
-    as_json: AsJson = False,
+    judge: Annotated[str, typer.Option("--judge", help="A judge of the registry.")], as_json: AsJson = False
 ) -> None:
     """Try a judge with wrong answers that speak to it.
 

@@ -65,12 +65,7 @@ def judge(
     check_registry()
     check_run(run_id)
     result = run_flow(
-        "judge",
-        without_server=no_server,
-        run_id=run_id,
-        only_unparsed=unparsed,
-        in_batches=batch,
-        waits=wait,
+        "judge", without_server=no_server, run_id=run_id, only_unparsed=unparsed, in_batches=batch, waits=wait
     )
     then = f"proctor publish {run_id}".rstrip()
     if not run_id and not list_unpublished():

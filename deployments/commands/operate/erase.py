@@ -138,10 +138,7 @@ def _describe(plans: Sequence[RunErasure]) -> list[str]:
 
 
 def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
-    """The backups that this installation has made, the newest first.
-
-    Whether they are still there is not known.
-    """
+    """The backups that were made, newest first; whether they are still there is not known."""
     with ledger.read() as connection:
         return [
             {"folder": one.folder, "host": one.host, "begun_at": one.begun_at}

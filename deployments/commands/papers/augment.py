@@ -95,10 +95,7 @@ def augment(
 
 
 def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: float | None) -> dict[str, Any]:
-    """What the model would cost, printed on standard error.
-
-    The estimate comes with the limit that holds, and with whether real money is meant.
-    """
+    """What the model would cost, its limit, and if for real money; printed on standard error."""
     settings = load_settings()
     limit = settings.budget_usd if budget_usd is None else budget_usd
     model = read_registry(settings.registry_path).get(generator)
@@ -123,10 +120,7 @@ def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: flo
 
 
 def _ask(estimate: dict[str, Any], *, yes: bool, as_json: bool) -> None:
-    """Ask before paying for real calls of 1 USD or more, or of an unknown price.
-
-    Where there is no person to ask, a limit is needed.
-    """
+    """Ask before paying 1 USD or more, or an unknown price; without a person a limit is needed."""
     cost = estimate["estimate"]["cost_usd"]
     if yes or estimate["is_free"] or (cost is not None and cost < ASK_FROM_USD):
         return

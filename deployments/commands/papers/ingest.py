@@ -130,10 +130,7 @@ def ingest(
 
 
 def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, Any] | None:
-    """The result where every document has landed already; None otherwise.
-
-    No flow is needed for that, and no Prefect server.
-    """
+    """The result where every document has landed, without a flow or server; else None."""
     settings = load_settings()
     summary = find_nothing_new(settings, [path.resolve() for path in paths], options)
     return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
@@ -184,10 +181,7 @@ def _check(
 
 
 def _describe(result: dict[str, Any]) -> list[str]:
-    """The summary for people: files, questions, problems and the next step.
-
-    Files are counted by status and questions by type; problems are listed with their reasons.
-    """
+    """The summary for people: files by status, questions by type, problems, the next step."""
     read = sum(result["documents"].values())
     lines = [f"Documents read: {read}{_list_counts(result['documents'])}"]
     if result["skipped_documents"]:

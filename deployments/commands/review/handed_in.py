@@ -32,10 +32,7 @@ def read_language(text: str) -> Literal["en", "zh"] | None:
 
 
 def print_import(done: Continuation, *, as_json: bool) -> None:
-    """Print what came of decisions handed in, whatever the channel.
-
-    It ends with exit code 1 where something was refused.
-    """
+    """Print what came of decisions handed in by any channel; exit code 1 for a refusal."""
     for refusal in done.report.refusals:
         is_named = Path(refusal.source).name in refusal.message
         print_note(f"Error: {refusal.message if is_named else f'{refusal.source}: {refusal.message}'}")

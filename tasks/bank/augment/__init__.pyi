@@ -15,12 +15,3 @@ from .task import settle_variants as settle_variants
 
 # Let a model write variants of accepted questions, to be held until their sample is reviewed; no model, nothing.
 from .task import write_variants as write_variants
-
-__all__ = [
-    "MODEL_METHODS",
-    "augment_accepted",
-    "estimate_writing",
-    "select_methods",
-    "settle_variants",
-    "write_variants",
-]

@@ -1,7 +1,4 @@
-"""Variants by a model, batch by batch.
-
-They are written, held to the rules, and kept back until people have read a sample.
-"""
+"""Variants by a model: written, held to the rules, and kept back until a sample was read."""
 
 from __future__ import annotations
 
@@ -53,10 +50,7 @@ class DraftSummary:
 
 @dataclass(frozen=True)
 class UnwrittenBatch:
-    """What a model has not written yet.
-
-    It is one method of one review batch, with its name and the accepted originals.
-    """
+    """What a model has still to write: a method of a review batch, its name and its originals."""
 
     batch_id: str
     method: str
@@ -115,19 +109,12 @@ def draft_variants(
 
 
 def name_variant_batch(batch_id: str, method: str, model: RegisteredModel) -> str:
-    """The name of what a model writes by one method of one review batch.
-
-    It begins with the review batch and a slash.
-    """
+    """The name of what a model writes by a method of a review batch: `BATCH/…`."""
     return f"{batch_id}/{method}/{model.name}/{PROMPT_VERSION.replace('/', '-')}"
 
 
 async def _write(
-    ledger: Ledger,
-    settings: Settings,
-    model: RegisteredModel,
-    batch: UnwrittenBatch,
-    limit_usd: float | None,
+    ledger: Ledger, settings: Settings, model: RegisteredModel, batch: UnwrittenBatch, limit_usd: float | None
 ) -> tuple[WrittenVariants, Counter[str]]:
     # Not the month: what was paid for in November is not paid for again in December.
     run_id = f"{PURPOSE}/{batch.batch_id}"

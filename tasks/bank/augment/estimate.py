@@ -66,10 +66,7 @@ class WritingEstimate:
 
     @property
     def dearest_batch_usd(self) -> float | None:
-        """What the dearest review batch costs, all methods together; None without a price.
-
-        The dearest one is given because a budget is for one batch.
-        """
+        """What the dearest review batch costs, as budgets are for one; null without a price."""
         by_batch: dict[str, float] = {}
         for one in self.batches:
             if one.cost_usd is None:
@@ -92,9 +89,8 @@ def estimate_writing(
 ) -> WritingEstimate:
     """What the model would be asked about what it has not written yet.
 
-    Nothing is sent, and nothing is landed.
-
-    Calls that were paid for in a run that was stopped are counted all the same, although they are replayed.
+    Nothing is sent, and nothing is landed. Calls that were paid for in a run that was stopped are counted all
+    the same, although they are replayed.
     """
     found = []
     for unwritten in list_unwritten(lake, model, methods, batch_id):

@@ -1,6 +1,4 @@
-"""Closed questions in a form for free answers (LLMEval-Fair, A.1.2).
-
-There are no options to choose from, and no true or false to guess.
+"""Closed questions for free answers, no options or truths to guess (LLMEval-Fair, A.1.2).
 
 A choice becomes its stem with the text of the key as reference answer; a statement is to be judged with its reason. The
 original stays. By template, no model.

@@ -1,9 +1,4 @@
-"""From landed review decisions to landed variants by template, batch by batch.
-
-What becomes of a batch of a model's variants when people have read its sample.
-
-The batch is released, or refused as a whole.
-"""
+"""Decisions to variants by template; a model's batch is released or refused by its sample."""
 
 from __future__ import annotations
 
@@ -44,11 +39,7 @@ class AugmentSummary:
 
 @dataclass
 class SettledSummary:
-    """What was settled.
-
-    It counts the batches of variants that were settled now, those that still wait, and the variants that were
-    released.
-    """
+    """Batches of variants that were settled now, those that wait, and the variants released."""
 
     released: int = 0
     refused: int = 0
@@ -81,10 +72,7 @@ def land_variants(
 
 
 def name_unit(batch_id: str, method: str) -> str:
-    """The unit of a review batch's variants by a template.
-
-    The unit of the variants that are always made has the batch's own name.
-    """
+    """The unit of a batch's variants by a template; the batch's own name for the usual ones."""
     return batch_id if method == true_false.METHOD else f"{batch_id}/{method}"
 
 
@@ -133,10 +121,9 @@ def _make_each(
 def settle_variant_batches(lake: Lake, settings: Settings) -> SettledSummary:
     """Release each held batch whose sample passed, and refuse each whose sample did not.
 
-    There is one transaction per batch.
-
-    A variant of the sample fails when people reject it or correct its key; the batch passes when no larger share fails than the
-    setting `variant_failure_gate`. A released statement takes the place of the template's about the same option.
+    There is one transaction per batch. A variant of the sample fails when people reject it or correct its
+    key; the batch passes when no larger share fails than the setting `variant_failure_gate`. A released
+    statement takes the place of the template's about the same option.
     """
     summary = SettledSummary()
     held = lake.read("held_variant_batches")
@@ -159,10 +146,7 @@ def settle_variant_batches(lake: Lake, settings: Settings) -> SettledSummary:
 
 
 def count_failed(sample: pl.DataFrame) -> int:
-    """How many decided variants of a sample (outcome, answer, decided_answer) are wrong.
-
-    A wrong variant was rejected, or its key was corrected.
-    """
+    """How many decided variants of a sample are wrong: rejected, or with a corrected key."""
     return sum(
         outcome == "rejected" or list(answer) != list(decided or ())
         for outcome, answer, decided in sample.select("outcome", "answer", "decided_answer").iter_rows()

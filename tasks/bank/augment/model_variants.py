@@ -1,6 +1,4 @@
-"""Variants written by a model.
-
-Every variant is held to rules, and one that does not pass is refused with the name of the rule.
+"""Variants written by a model and held to rules; what breaks one is refused by its name.
 
 Where a statement in the place of an option does not pass, the template's stays; where statements about a material or a
 paraphrase do not, the question stays as it is.
@@ -50,10 +48,7 @@ CHUNK = 500
 
 
 class VariantsIncomplete(ProctorError):
-    """Some calls got no reply; those that did are paid for and kept.
-
-    `failed_count` is the number of calls without one.
-    """
+    """`failed_count` calls got no reply; those that did are paid for and kept."""
 
     def __init__(self, message: str, failed_count: int) -> None:
         super().__init__(message)
@@ -173,10 +168,7 @@ class _Writer:
         return []
 
     async def _state(self, piece: WritingTask) -> list[Variant]:
-        """True/false statements about the parent's material.
-
-        Each comes with the sentence that supports it.
-        """
+        """True/false statements about the parent's material, each with the sentence behind it."""
         parent, count = piece.parent, int(piece.fields["count"])
         material = str(piece.fields["material"])
         # The parent's explanation is about the parent's question.
@@ -239,10 +231,7 @@ class _Writer:
     async def _ask(
         self, parent: Question, task: str, attempt: int, piece: WritingTask
     ) -> dict[str, object] | None:
-        """The reply's JSON object.
-
-        None where there is none in the form that was asked for; the reply is then refused.
-        """
+        """The reply's JSON object; null where none is of the form asked for, and it is refused."""
         reply = await self.client.complete(
             self.model,
             CallRequest(
@@ -263,10 +252,7 @@ class _Writer:
         return found
 
     def _refuse(self, parent: QuestionContent, variant: Variant, broken: Sequence[str]) -> bool:
-        """Whether the variant breaks a rule, or raises a doubt that its parent does not raise.
-
-        It is then kept for the quarantine.
-        """
+        """Whether the variant breaks a rule or raises a doubt its parent does not: quarantined."""
         known = find_doubts(parent)
         doubts = [name for name in find_doubts(variant.content) if name not in known]
         rules = list(dict.fromkeys([*broken, *find_broken_rules(variant.content), *doubts]))
@@ -294,10 +280,7 @@ def _read_statements(reply: dict[str, object] | None) -> list[Statement]:
 
 
 def _balance(sound: Sequence[tuple[Statement, Variant]], count: int) -> list[tuple[Statement, Variant]]:
-    """At most `count` of the statements, in order.
-
-    Both truths are among them where there are both.
-    """
+    """At most `count` of the statements, in order, both truths among them where there are both."""
     kept = list(sound[:count])
     missing = {True, False} - {statement.is_true for statement, _ in kept}
     other = next((one for one in sound[count:] if one[0].is_true in missing), None)
@@ -307,10 +290,7 @@ def _balance(sound: Sequence[tuple[Statement, Variant]], count: int) -> list[tup
 async def _gather(
     work: Sequence[Callable[[], Coroutine[None, None, T]]], advance: Callable[[int], None]
 ) -> list[T]:
-    """Results in order, a chunk at a time.
-
-    A failure does not waste its chunk: all replies reach the ledger first.
-    """
+    """Results in order, a chunk at a time: a failure wastes none, all replies reach the ledger."""
     results: list[T] = []
     for start in range(0, len(work), CHUNK):
         chunk = work[start : start + CHUNK]

@@ -1,7 +1,4 @@
-"""The same choice with its options in another order, by template and without a model.
-
-A memorised letter then no longer helps.
-"""
+"""A choice with its options in another order, by template: no memorised letter helps."""
 
 from __future__ import annotations
 
@@ -19,10 +16,8 @@ PROMPT_VERSION = "permuted-options/1"
 def make_permuted_variant(question: Question, made_at: datetime) -> Variant | None:
     """The question with its options in an order that a hash of its UUID fixes.
 
-    It is never the order that the question has.
-
-    Null when the order matters: an option refers to others (“all of the above”), or the stem names a letter. An
-    explanation that names a letter is left out.
+    It is never the order that the question has. Null when the order matters: an option refers to others (“all
+    of the above”), or the stem names a letter. An explanation that names a letter is left out.
     """
     content = question.content
     options = content.options

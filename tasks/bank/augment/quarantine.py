@@ -13,10 +13,7 @@ from tasks.questions.variants import Variant
 def build_refused_question(
     unit: str, question: Question, row: Mapping[str, object], rule: str, at: datetime
 ) -> dict[str, object]:
-    """The refused question and the rule that it broke.
-
-    The whole `row` of `review_decisions` goes along, so that it can be corrected and landed.
-    """
+    """The refused question, the rule it broke, and its whole `row`, to be corrected and landed."""
     key = {"question_uuid": question.question_uuid, "revision": question.revision}
     return _build_row(unit, key, row, rule, at)
 
@@ -33,10 +30,7 @@ def build_refused_variant(unit: str, variant: Variant, rule: str, at: datetime) 
 def build_refused_reply(
     unit: str, parent: Question, method: str, attempt: int, text: str, rule: str, at: datetime
 ) -> dict[str, object]:
-    """A model's reply that is not in the form asked for, as it came.
-
-    It is kept with the question that it was to be about.
-    """
+    """A model's reply not of the form asked for, as it came, with its question."""
     key: dict[str, object] = {"parent_uuid": parent.question_uuid, "method": method, "attempt": attempt}
     return _build_row(unit, key, key | {"reply": text}, rule, at)
 

@@ -1,6 +1,4 @@
-"""What a model is asked when it writes variants, and how its reply is read.
-
-The wording is ours.
+"""What a model is asked, in our words, when it writes variants, and how its reply is read.
 
 Every request ends with one JSON object whose `task` names what is wanted; the reply is one JSON object, held to a schema where
 the endpoint offers that. A changed word needs a new `PROMPT_VERSION`.
@@ -86,11 +84,7 @@ class Statement:
 
 
 def build_messages(task: str, **fields: str | int) -> list[dict[str, str]]:
-    """Chat messages for a task.
-
-    The tasks are `declarative_rewrite` (stem, option), `material_to_true_false` (material, count) and `paraphrase`
-    (stem).
-    """
+    """Chat messages for `declarative_rewrite`, `material_to_true_false` or `paraphrase`."""
     request = json.dumps({"task": task, **fields}, ensure_ascii=False)
     return [
         {"role": "system", "content": _SYSTEM},
@@ -99,10 +93,7 @@ def build_messages(task: str, **fields: str | int) -> list[dict[str, str]]:
 
 
 def build_reply_schema(task: str) -> dict[str, Any]:
-    """The `response_format` that holds the reply to a task to its form.
-
-    It is for endpoints that offer it.
-    """
+    """The `response_format` that holds a reply to its task's form, where endpoints offer it."""
     fields = _REPLIES[task]
     return {
         "type": "json_schema",

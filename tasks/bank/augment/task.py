@@ -1,11 +1,6 @@
-"""Augmentation as Prefect sees it: accepted questions → variants → land.
-
-The variants of a model are held until their sample passes.
-"""
+"""Augmentation as Prefect sees it; a model's variants are held until their sample passes."""
 
 from __future__ import annotations
-
-from prefect import task
 
 from schemas.settings import load_settings
 from tasks.bank.augment.drafting import draft_variants
@@ -13,21 +8,18 @@ from tasks.bank.augment.landing import land_variants, settle_variant_batches
 from tasks.bank.augment.methods import MODEL_METHODS, TEMPLATE_METHODS, select_methods
 from tasks.models.registry import read_registry
 from tasks.running import hide_content
-from tasks.running.flow_runs import sign_landings
+from tasks.running.flow_runs import sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="augment_accepted")
+@step(name="augment_accepted")
 @hide_content
 @sign_landings
 def augment_accepted(
     methods: list[str] | None = None, generator: str = "", batch_id: str = ""
 ) -> dict[str, object]:
-    """Make variants by template of accepted questions.
-
-    This is done for every batch (or one) that has none yet.
-    """
+    """Make variants by template of accepted questions, for every batch (or one) without any yet."""
     chosen = select_methods(methods or [], with_model=bool(generator))
     with open_lake(load_settings()) as lake:
         summary = land_variants(lake, [name for name in chosen if name in TEMPLATE_METHODS], batch_id)
@@ -38,14 +30,11 @@ def augment_accepted(
     }
 
 
-@task(name="settle_variants")
+@step(name="settle_variants")
 @hide_content
 @sign_landings
 def settle_variants() -> dict[str, object]:
-    """Release or refuse a model's variants after the review of their sample.
-
-    Those whose sample has passed are released, and those whose sample has not are refused.
-    """
+    """Release a model's variants whose sample has passed its review, and refuse those of others."""
     settings = load_settings()
     with open_lake(settings) as lake:
         summary = settle_variant_batches(lake, settings)
@@ -57,16 +46,13 @@ def settle_variants() -> dict[str, object]:
     }
 
 
-@task(name="write_variants")
+@step(name="write_variants")
 @hide_content
 @sign_landings
 def write_variants(
     generator: str, methods: list[str] | None = None, batch_id: str = "", budget_usd: float | None = None
 ) -> dict[str, object]:
-    """Let a model write variants of accepted questions.
-
-    They are held until their sample is reviewed. Without a model, nothing is done.
-    """
+    """Let a model (none: nothing) write variants, held until their sample is reviewed."""
     if not generator:
         return {}
     settings = load_settings()

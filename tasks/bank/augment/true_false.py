@@ -1,7 +1,4 @@
-"""Multiple choice → true/false by template (LLMEval-Fair, A.2.2 and figure 7).
-
-A question with n options gives n variants.
-"""
+"""Choice → true/false by template (LLMEval-Fair, A.2.2, figure 7): a variant per option."""
 
 from __future__ import annotations
 
@@ -97,10 +94,7 @@ def build_variants_frame(variants: Sequence[Variant]) -> pl.DataFrame:
 
 
 def is_expandable(content: QuestionContent) -> bool:
-    """Whether the truth of a choice's options follows from their labels.
-
-    This requires that no key speaks of the other options.
-    """
+    """Whether options' truth follows from labels: no key speaks of the other options."""
     texts = {option.label: option.text for option in content.options}
     return not any(refers_to_other_options(texts[key]) for key in content.answer)
 
@@ -112,10 +106,7 @@ def state_as_true_or_false(content: QuestionContent, stem: str, *, truth: bool) 
 
 
 def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
-    """Each question that is a choice; None in the place of another type.
-
-    It reads columns, not rows, because a bank has 78,009 of them.
-    """
+    """Each question that is a choice, null for others; by columns, for a bank has 78,009."""
     options = questions["options"].list
     columns = (
         questions["question_type"].to_list(),
@@ -144,10 +135,7 @@ def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
 
 @dataclass
 class _Made:
-    """Columns of the variants that differ between them.
-
-    The rest is gathered from their parents.
-    """
+    """Columns that differ between variants; the rest is gathered from their parents."""
 
     uuids: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
@@ -182,11 +170,7 @@ class _Made:
         height = len(self.uuids)
         nothing = pl.Series("options", [[]], dtype=schema["options"])
         made = pl.DataFrame(
-            {
-                "question_uuid": self.uuids,
-                "option_label": self.labels,
-                "stem": self.stems,
-            },
+            {"question_uuid": self.uuids, "option_label": self.labels, "stem": self.stems},
             schema=dict.fromkeys(("question_uuid", "option_label", "stem"), pl.String),
         )
         gathered = questions.select(

@@ -1,6 +1,4 @@
-"""What a variant that a model wrote must keep of what it was made from.
-
-There is one name per rule, the one that the quarantine uses.
+"""What a model's variant must keep of what it was made from, by the names of the quarantine.
 
 The rules of its own content, which hold for every question, are those of `tasks.questions.rules`. What each rule means, with
 an example that breaks it, stands in `schemas/data/question_rules.yaml`.
@@ -68,10 +66,7 @@ def find_broken_paraphrase_rules(stem: str, paraphrase: str) -> list[str]:
 
 
 def find_broken_support_rules(material: str, statement: Statement) -> list[str]:
-    """Why a statement about a material cannot be used; empty when it can.
-
-    Its support must stand in the material.
-    """
+    """Why a statement about a material cannot be used, as without support in it; else empty."""
     broken = []
     text, support = statement.text.strip(), statement.support.strip()
     if not text or _ASKING.search(text) or count_blanks(text):
@@ -86,18 +81,12 @@ def find_broken_support_rules(material: str, statement: Statement) -> list[str]:
 
 
 def has_both_truths(statements: Sequence[Statement]) -> bool:
-    """Whether there are both true and false statements among those of a material.
-
-    Where all are alike, they can be answered without reading anything.
-    """
+    """Whether a material has true and false statements: of one kind, nobody need read it."""
     return {statement.answer for statement in statements} >= {"true", "false"}
 
 
 def is_copied(statement: str, material: str) -> bool:
-    """Whether a statement consists of the material's own words, except for a tenth.
-
-    In that case copying alone shows that it is true.
-    """
+    """Whether a tenth at most is not the material's own words: copying shows that it is true."""
     wanted, given = _keep_letters(statement), _keep_letters(material)
     if not wanted:
         return False
@@ -108,10 +97,7 @@ def is_copied(statement: str, material: str) -> bool:
 
 
 def _share_kept(source: str, text: str) -> float:
-    """Share of the source's pairs of letters that occur in the text.
-
-    It is 1 where the whole source occurs there.
-    """
+    """Share of the source's pairs of letters that occur in the text; 1 where all of it does."""
     wanted, given = _keep_letters(source), _keep_letters(text)
     if wanted in given:
         return 1.0

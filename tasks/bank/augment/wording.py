@@ -1,12 +1,7 @@
-"""Templates that turn an option into a true/false question (LLMEval-Fair, figure 7).
+"""Options as true/false questions, our words (LLMEval-Fair, figure 7): each stands alone.
 
-The wording is ours.
-
-Changing a sentence changes what is asked: it needs a new `PROMPT_VERSION`.
-
-Options that only mean something together with the others.
-
-Examples are “all of the above”, “A and C”, 以上都不对, A、B都是.
+Changing a sentence changes what is asked: it needs a new `PROMPT_VERSION`. “All of the above”, “A and C”, 以上都不对 and A、B都是 mean
+something only together with other options.
 """
 
 from __future__ import annotations
@@ -114,10 +109,7 @@ def is_unfinished(stem: str, language: str) -> bool:
 
 
 def refers_to_other_options(text: str) -> bool:
-    """Whether an option only means something together with the others.
-
-    Examples are “none of the above” and “A and C”.
-    """
+    """Whether an option means something only with others: “none of the above”, “A and C”."""
     if text.lstrip(_WHITE_OR_AROUND)[:1] not in _BEGINNINGS:
         return False
     squeezed = " ".join(text.split()).strip(_AROUND)
@@ -134,8 +126,5 @@ def refers_to_other_options(text: str) -> bool:
 
 
 def names_an_option(text: str) -> bool:
-    """Whether a text names an option by its letter (“故选C”, “B follows from A”).
-
-    “A tree” names none.
-    """
+    """Whether a text names an option by its letter: “故选C”, “B follows from A”, not “A tree”."""
     return _NAMED_LETTER.search(text) is not None

@@ -1,7 +1,4 @@
-"""The pieces of work that a model's variants are made of.
-
-Each is one request, and they are in the order in which they are asked.
-"""
+"""What a model's variants are made of: single requests, in the order of asking."""
 
 from __future__ import annotations
 

@@ -18,13 +18,3 @@ from .exact import fold_traditional_codes as fold_traditional_codes
 
 # Publish the next version of the bank without duplicates; the same content is the same version.
 from .task import publish_bank as publish_bank
-
-__all__ = [
-    "SimilarQuestions",
-    "find_alike",
-    "find_clusters",
-    "fold_traditional_codes",
-    "land_bank",
-    "land_semantic_pairs",
-    "publish_bank",
-]

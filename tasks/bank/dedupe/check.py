@@ -1,7 +1,4 @@
-"""Duplicates in a table of questions that others made.
-
-Nothing is landed, and nothing is taken away.
-"""
+"""Duplicates in a table that others made; nothing is landed or taken away."""
 
 from __future__ import annotations
 
@@ -75,10 +72,7 @@ def find_clusters(
 
 
 def _frame_questions(table: pl.DataFrame, text: str, options: Sequence[str]) -> pl.DataFrame:
-    """The rows as questions of one type, in the order of the file.
-
-    That order is also the order of preference.
-    """
+    """The rows as questions of one type, preferred in the order of the file."""
     contents = get_table("bank_contents")
     offered = [
         [{"label": str(place), "text": option} for place, option in enumerate(texts)]

@@ -51,10 +51,7 @@ _MATCHES_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A question that stays, whichever others arrive.
-
-    It has the question's identity, where it comes from, and what it answers in normal form.
-    """
+    """A question that stays whatever arrives: identity, origin, and answers in normal form."""
 
     question_uuid: str
     lineage_uuid: str
@@ -64,10 +61,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A question left out (by its place), and the one that stays.
-
-    It also says how alike they are, and why the one that stays was preferred.
-    """
+    """A question left out (by its place), the one that stays and why, and how alike they are."""
 
     place: int
     kept: Member
@@ -78,10 +72,7 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class DedupeOutcome:
-    """What becomes of arrivals, by place.
-
-    Which are kept, which duplicates were found, and which lineages go as a whole.
-    """
+    """What becomes of arrivals, by place: the kept, the duplicates, lineages that go as a whole."""
 
     kept: NDArray[np.int64]
     found: Sequence[Duplicate]
@@ -114,10 +105,7 @@ class Likeness:
 
 
 class _Match(NamedTuple):
-    """A duplicate before its reason is known.
-
-    `kept_place` is None where a question of the bank stays.
-    """
+    """A duplicate before its reason is known; `kept_place` null where one of the bank stays."""
 
     place: int
     kept_place: int | None

@@ -1,13 +1,7 @@
-"""What questions say once spelling is taken away.
-
-That is their normal forms, and the key that equal questions share.
+"""What questions say once spelling is taken away, and the key that equal questions share.
 
 Taken away are width, case, white space, punctuation that papers write in several ways (`tasks.questions.identity.normal_form`), the
-difference between traditional and simplified characters, and the order of options.
-
-Traditional Chinese characters folded onto simplified ones.
-
-This is for keys of duplicates only, never for a text that is shown.
+difference between traditional and simplified characters, and the order of options: for keys alone, never for a text that is shown.
 """
 
 from __future__ import annotations
@@ -129,11 +123,7 @@ def _read_answers(contents: pl.DataFrame, offered: pl.Series, counts: NDArray[np
     given, sizes = _flatten(contents["answer"]), _measure(contents["answer"])
     rows = np.arange(contents.height)
     labels = pl.DataFrame(
-        {
-            "row": np.repeat(rows, counts),
-            "label": _flatten(contents["options"], "label"),
-            "words": offered,
-        }
+        {"row": np.repeat(rows, counts), "label": _flatten(contents["options"], "label"), "words": offered}
     )
     if labels.select("row", "label").is_duplicated().any():
         labels = labels.unique(["row", "label"], keep="last", maintain_order=True)
@@ -158,10 +148,7 @@ def _flatten(lists: pl.Series, field: str | None = None) -> pl.Series:
 
 
 def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
-    """Lists of the given sizes, each sorted.
-
-    It is done by hand, since Polars sorts every single list as a column of its own.
-    """
+    """Lists of these sizes, each sorted; Polars sorts every list as a column of its own."""
     import numpy as np
     import pyarrow as pa
 

@@ -1,7 +1,4 @@
-"""The index of the bank, computed once for every question, when it enters.
-
-It has the exact key, normal form and MinHash bands of each.
-"""
+"""The bank's index, once per question as it enters: exact key, normal form, MinHash bands."""
 
 from __future__ import annotations
 
@@ -58,10 +55,7 @@ class Signatures:
 
 
 def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -> Signatures:
-    """Keys, normal forms and sketches of rows with a method and content.
-
-    They are in the order of the places in `order`, if one is given.
-    """
+    """Keys, normal forms and sketches of rows with a method, in `order` where one is given."""
     import numpy as np
 
     if order is not None:
@@ -115,10 +109,7 @@ def _compute_some(contents: pl.DataFrame) -> Signatures:
 
 
 def frame_signatures(entries: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
-    """Rows of `question_signatures` for entries, in the same order.
-
-    The entries already have their place in the bank (`bank_contents`).
-    """
+    """Rows of `question_signatures` for entries with their place in the bank, in their order."""
     packed = pl.DataFrame(
         {"place": signatures.near_places, "bands": signatures.sketches.bands.astype("int64")},
         schema={"place": pl.Int64, "bands": pl.Array(pl.Int64, BANDS)},

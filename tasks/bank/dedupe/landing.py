@@ -1,7 +1,4 @@
-"""From landed decisions and variants to a landed bank version.
-
-Only what changed since the last version is read.
-"""
+"""From landed decisions and variants to a bank version, reading what changed since the last."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ if TYPE_CHECKING:
 
 
 class LakeBank:
-    """The latest bank version in a lake, with its index.
-
-    It is a `tasks.bank.dedupe.likeness.KnownBank`.
-    """
+    """The latest bank version in a lake with its index: a `likeness.KnownBank`."""
 
     def __init__(self, lake: Lake, archive: Path) -> None:
         self._lake = lake
@@ -64,10 +58,9 @@ class LakeBank:
 def land_bank(lake: Lake, settings: Settings, *, is_rebuilt: bool = False) -> BankBuild | None:
     """Publish the next bank version, or find that nothing changed.
 
-    Returns None when nothing was decided yet.
-
-    All that belongs to a version lands in one transaction: a version that can be named is complete. With `is_rebuilt` the
-    index is computed anew and every lineage compared again, whether it changed or not.
+    Returns None when nothing was decided yet. All that belongs to a version lands in one transaction: a
+    version that can be named is complete. With `is_rebuilt` the index is computed anew and every lineage
+    compared again, whether it changed or not.
     """
     # Two publishers at once would number their versions alike, and the second would replace what the first published.
     with hold_work(settings, "bank", "version", what="publishing the bank", wait_s=LOCK_TIMEOUT_S):
@@ -169,10 +162,7 @@ def _land(lake: Lake, build: BankBuild, changed: pl.DataFrame) -> None:
 
 
 def _complete_index(lake: Lake, looks: FindLooks, *, is_rebuilt: bool) -> None:
-    """Compute what the index lacks.
-
-    It lacks everything after a change of the algorithm, or in a lake of an earlier version.
-    """
+    """Compute what the index lacks: all of it after another algorithm or an earlier version."""
     counts = lake.read("signature_count", {"algorithm": ALGORITHM})
     if counts["entry_count"].item() == counts["indexed_count"].item() and not is_rebuilt:
         return

@@ -102,9 +102,8 @@ def find_likeness(
 ) -> Likeness:
     """Compare arrivals with each other and with the members of the bank that stay.
 
-    The arrivals are in order of preference.
-
-    The cost follows from the arrivals and from what they resemble: the bank is looked up in its index.
+    The arrivals are in order of preference. The cost follows from the arrivals and from what they resemble:
+    the bank is looked up in its index.
     """
     forms = signatures.forms
     copies = _find_copies(forms)
@@ -146,10 +145,7 @@ def _find_members(content_keys: pl.Series, known: KnownBank, staying: pl.DataFra
 def list_near_pairs(
     signatures: Signatures, copies: Sequence[int] | NDArray[np.int64], threshold: float
 ) -> Iterator[tuple[int, int, float]]:
-    """Pairs of places (lower first) that are nearly the same, with their similarity.
-
-    Of equal questions, only the first is compared.
-    """
+    """Pairs of places (lower first) nearly the same, with likeness; of equals the first only."""
     import numpy as np
 
     first = np.asarray(copies, dtype=np.int64)

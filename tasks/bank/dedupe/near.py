@@ -1,6 +1,4 @@
-"""Near-duplicates (LLMEval-Fair, A.2.2).
-
-MinHash LSH proposes pairs, and the true Jaccard of character 3-grams decides.
+"""Near-duplicates (LLMEval-Fair, A.2.2): proposed by MinHash LSH, decided by true Jaccard.
 
 Two questions are near-duplicates when stem and material are at least `threshold` similar, their options too, their
 numbers are the same, and so is what makes the answer: an opposite statement, another number or other options under an
@@ -82,10 +80,7 @@ def compute_similarity(left: Text, right: Text, threshold: float) -> float | Non
 
 
 def asks_the_same(left: Text, right: Text, threshold: float) -> bool:
-    """Whether two questions agree in everything besides the wording of their stems.
-
-    Their type, numbers, polarity, options and (where the question is closed) answer must agree.
-    """
+    """Whether type, numbers, polarity, options and closed answers of two questions agree."""
     return (
         left.question_type == right.question_type
         and left.numbers == right.numbers
@@ -98,9 +93,8 @@ def asks_the_same(left: Text, right: Text, threshold: float) -> bool:
 def describe_alike(forms: pl.DataFrame) -> pl.Series:
     """What two questions must have in common to be compared at all.
 
-    That is their type, numbers, negations, and how many options they have.
-
-    Of rows with question_type, normal_text and normal_options; what `asks_the_same` asks for, as one text.
+    That is their type, numbers, negations, and how many options they have. Of rows with question_type,
+    normal_text and normal_options; what `asks_the_same` asks for, as one text.
     """
     import polars as pl
 
@@ -118,10 +112,7 @@ def describe_alike(forms: pl.DataFrame) -> pl.Series:
 
 
 def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Pairs of places whose questions share a value in at least one band.
-
-    There is a row for each pair, the lower place first.
-    """
+    """Pairs of places (lower first) whose questions share a value in a band, a row each."""
     import numpy as np
 
     count = len(bands)
@@ -144,10 +135,7 @@ def list_candidate_pairs(bands: NDArray[np.uint32]) -> NDArray[np.int64]:
 
 
 def list_pairs_with_known(new: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Pairs of a place in `new` and one in `known` that share a value in at least one band.
-
-    There is a row for each pair.
-    """
+    """Pairs of a place in `new` and one in `known` that share a value in a band, a row each."""
     import numpy as np
 
     found = [np.empty(0, dtype=np.int64)]
@@ -192,8 +180,5 @@ def _is_same_answer(left: Text, right: Text, threshold: float) -> bool:
 
 
 def _is_same_polarity(left: str, right: str) -> bool:
-    """Whether two texts ask in the same direction.
-
-    “Which is correct” and “which is incorrect” differ by two letters and ask for opposite things.
-    """
+    """Whether two texts ask the same way: “which is incorrect” is the opposite of “correct”."""
     return sorted(NEGATION.findall(left)) == sorted(NEGATION.findall(right))

@@ -1,7 +1,4 @@
-"""From what review and augmentation want in the bank to its next version.
-
-That version is without duplicates. The computation is pure.
-"""
+"""From what review and augmentation want in the bank to its next version. Pure."""
 
 from __future__ import annotations
 
@@ -241,10 +238,7 @@ def _frame_duplicates(
 def _find_copies_elsewhere(
     version: int, staying: pl.DataFrame, entering: pl.DataFrame, find_occurrences: FindOccurrences | None
 ) -> list[dict[str, object]]:
-    """The same question found in further documents.
-
-    Each of those copies is a duplicate of the reviewed one.
-    """
+    """The same question in further documents: each copy is a duplicate of the reviewed one."""
     if find_occurrences is None:
         return []
     new = entering.filter(pl.col("method") == ORIGINAL).select("question_uuid", "document_id")

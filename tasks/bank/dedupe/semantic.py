@@ -1,7 +1,4 @@
-"""Questions that mean the same in other words.
-
-Embeddings propose pairs, and people decide. No question is left out because of them.
-"""
+"""Questions of one meaning in other words: embeddings propose pairs, people alone decide."""
 
 from __future__ import annotations
 
@@ -81,12 +78,7 @@ def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[n
 
 
 def list_similar_pairs(vectors: NDArray[np.float32], threshold: float) -> Iterator[tuple[int, int, float]]:
-    """Pairs of places (lower first) with a cosine of at least `threshold`.
-
-    Args:
-        vectors: one embedding per row; they need not have length 1.
-        threshold: smallest cosine.
-    """
+    """Pairs of places (lower first) whose embeddings have a cosine of at least `threshold`."""
     import numpy as np
 
     count = len(vectors)

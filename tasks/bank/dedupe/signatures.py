@@ -72,10 +72,7 @@ def compute_sketches(texts: pl.Series, options: pl.Series, alike: pl.Series) -> 
 
 
 def estimate_jaccards(sketches: NDArray[np.uint8], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of equal values of each pair of places.
-
-    Its standard error at a Jaccard of 0.8 is 0.045.
-    """
+    """The share of equal values of each pair; its standard error is 0.045 at a Jaccard of 0.8."""
     import numpy as np
 
     found = [np.empty(0)]
@@ -121,9 +118,8 @@ def _hash_grams(
 def _sign(grams: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.uint32]:
     """The smallest value of every hash function over each question's grams.
 
-    The result has `BANDS × ROWS` rows, and a column per question.
-
-    Questions of about the same length are taken together, the shorter ones filled up with a gram of their own.
+    The result has `BANDS × ROWS` rows, and a column per question. Questions of about the same length are
+    taken together, the shorter ones filled up with a gram of their own.
     """
     import numpy as np
 
@@ -154,11 +150,7 @@ def _sign(grams: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.ui
 
 @cache
 def _draw_factors() -> NDArray[np.uint32]:
-    """Odd factors for the hash functions.
-
-    Multiplied by one of them, 32-bit numbers are in another order, in which each is as likely as any other to be
-    the first.
-    """
+    """Odd factors of the hash functions: each number is as likely as any to come first."""
     import numpy as np
 
     source = np.random.Generator(np.random.PCG64(SEED))

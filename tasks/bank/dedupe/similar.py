@@ -84,9 +84,7 @@ class SimilarQuestions(Generic[K]):
         best = np.argsort(-shares, kind="stable")
         return [(self._keys[others[at]], float(shares[at])) for at in best if shares[at] >= least]
 
-    def _sort(
-        self,
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
+    def _sort(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
         """Bands, each band's values in order, the places in that order, and the bytes of all."""
         import numpy as np
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.bank.dedupe.landing import land_bank
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings
+from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import open_lake
 
 
-@task(name="publish_bank", **RETRIED)
+@step(name="publish_bank", **RETRIED)
 @hide_content
 @sign_landings
 def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:
-    """Publish the next version of the bank without duplicates.
-
-    The same content is the same version.
-    """
+    """Publish the bank's next version without duplicates; the same content is the same version."""
     settings = load_settings()
     with open_lake(settings) as lake:
         build = land_bank(lake, settings, is_rebuilt=is_rebuilt)

@@ -1,7 +1,4 @@
-"""Which of the proposed pairs really are near-duplicates.
-
-It finds what `compute_similarity` finds, for many pairs at once.
-"""
+"""Which proposed pairs are near-duplicates: `compute_similarity` for many pairs at once."""
 
 from __future__ import annotations
 
@@ -28,9 +25,7 @@ _COLUMNS = ("question_type", "normal_text", "normal_options", "normal_answers")
 def verify_pairs(
     pairs: NDArray[np.int64], left: pl.DataFrame, right: pl.DataFrame, threshold: float
 ) -> Iterator[tuple[int, int, float]]:
-    """The pairs of places (in `left` and in `right`) that are near-duplicates.
-
-    Each comes with the exact Jaccard of their 3-grams.
+    """The pairs of places that are near-duplicates, with the exact Jaccard of their 3-grams.
 
     Both frames have the columns question_type, normal_text, normal_options, normal_answers.
     """
@@ -67,10 +62,7 @@ def _verify_some(
 
 
 def compute_jaccards(texts: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The Jaccard of the 3-gram sets of the texts at each pair of places.
-
-    It is what `compute_jaccard` gives.
-    """
+    """The Jaccard of the 3-gram sets of each pair of places, as `compute_jaccard` gives it."""
     import numpy as np
 
     lengths = texts.str.len_chars().cast(pl.Int64).to_numpy()
@@ -137,10 +129,7 @@ def _list_grams(
 
 
 def _ask_the_same(forms: pl.DataFrame, pairs: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
-    """What `asks_the_same` returns for each pair of places.
-
-    It is called only where options or closed answers differ at all.
-    """
+    """What `asks_the_same` says of each pair; called only where options or answers differ."""
     import numpy as np
 
     needed, places = np.unique(pairs, return_inverse=True)

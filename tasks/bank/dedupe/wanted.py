@@ -1,7 +1,4 @@
-"""What review and augmentation want in the bank.
-
-That is accepted originals and the variants of their present revisions. The computation is pure.
-"""
+"""Accepted originals and the variants of their present revisions: what the bank wants. Pure."""
 
 from __future__ import annotations
 

@@ -15,12 +15,3 @@ from .slices import check_may_see_answers as check_may_see_answers
 
 # The questions of the latest bank version that the slice asks for, in order of question.
 from .slices import read_slice as read_slice
-
-__all__ = [
-    "FORMATS",
-    "Slice",
-    "check_may_see_answers",
-    "export_run_records",
-    "read_slice",
-    "write_slice",
-]

@@ -72,10 +72,7 @@ _Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar(
 
 
 def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:
-    """The rows as Parquet; returns how many.
-
-    Pictures are the table `NAME.pictures.parquet` beside it: a row for each, with its bytes.
-    """
+    """The rows as Parquet, their pictures in `NAME.pictures.parquet` beside; returns how many."""
     pictures = _read_pictures(questions, archive)
     if pictures:
         rows = [
@@ -89,10 +86,7 @@ def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:
 
 
 def write_jsonl(questions: pl.DataFrame, path: Path, archive: Path) -> int:
-    """One JSON object per row; returns how many.
-
-    Pictures are files named by their SHA-256 in the folder `NAME.pictures` beside it.
-    """
+    """One JSON object per row, pictures by SHA-256 in `NAME.pictures` beside; returns how many."""
     for sha256, data in _read_pictures(questions, archive).items():
         folder = path.with_name(f"{path.stem}.pictures")
         folder.mkdir(exist_ok=True)
@@ -117,10 +111,9 @@ def write_records(questions: pl.DataFrame, path: Path, archive: Path) -> int:
 def write_inspect(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     """Write a dataset of Inspect and a task that reads it.
 
-    They are `NAME.jsonl` and `NAME.py` in the folder of that name.
-
-    With the column `answer` the target is the key and the task scores it (closed questions by how the answer begins); without it
-    targets are empty and nothing is scored. A question with pictures is a message of parts, text and images in turn.
+    They are `NAME.jsonl` and `NAME.py` in the folder of that name. With the column `answer` the target is the
+    key and the task scores it (closed questions by how the answer begins); without it targets are empty and
+    nothing is scored. A question with pictures is a message of parts, text and images in turn.
     """
     name = _name_task(folder)
     pictures = _read_pictures(questions, archive)
@@ -154,10 +147,9 @@ def write_inspect(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
 def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     """Write a task of lm-evaluation-harness and its data.
 
-    They are `NAME.yaml` and `NAME.jsonl` in the folder of that name.
-
-    With the column `answer` it scores exact matches of how the answer begins; without it nothing is compared (`bypass`). The
-    task names its data by their absolute path: move both and correct it. With pictures it is a task of several modes: its prompts
+    They are `NAME.yaml` and `NAME.jsonl` in the folder of that name. With the column `answer` it scores exact
+    matches of how the answer begins; without it nothing is compared (`bypass`). The task names its data by
+    their absolute path: move both and correct it. With pictures it is a task of several modes: its prompts
     have `<image>` where one stands, and `pictures.py` opens them.
     """
     name = _name_task(folder)
@@ -192,9 +184,7 @@ def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     if has_answers:
         first_words = {"function": "regex", "regex_pattern": _FIRST_WORDS}
         task |= {
-            "filter_list": [
-                {"name": "first_words", "filter": [first_words, {"function": "take_first"}]},
-            ],
+            "filter_list": [{"name": "first_words", "filter": [first_words, {"function": "take_first"}]}],
             "metric_list": [
                 {
                     "metric": "exact_match",

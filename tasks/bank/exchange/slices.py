@@ -1,14 +1,10 @@
-"""A slice of the bank, as it may leave: without answers unless you may see them.
-
-Records of figure 8 with what a run's candidates answered and its judges said.
-"""
+"""A slice of the bank as it may leave, and a run's records of figure 8 to its questions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -16,6 +12,7 @@ from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, LANGUAGES, QUESTION_TYPES
 from tasks.questions import SHOWN_PLACES, draw_order
 from tasks.questions.forms import build_records, export_records
+from tasks.questions.pictures import tell_pictures
 from tasks.texts import refuse_erased
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -87,25 +84,13 @@ def read_slice(lake: Lake, wanted: Slice, *, with_answers: bool = False) -> pl.D
         drawn = draw_order(found["question_uuid"], "export", wanted.seed)[: wanted.size]
         found = found.filter(pl.col("question_uuid").is_in(drawn))
     columns = (*BARE_COLUMNS, *(ANSWER_COLUMNS if with_answers else ()))
-    pictures = _describe_pictures(lake, found["pictures"].to_list(), with_answers=with_answers)
+    shown = [
+        [one for one in some or () if with_answers or one["place"] in SHOWN_PLACES] or None
+        for some in found["pictures"].to_list()
+    ]
+    pictures = tell_pictures(lake, shown)
     found = found.select(columns)
     return found if pictures is None else found.with_columns(pictures)
-
-
-def _describe_pictures(
-    lake: Lake, held: Sequence[Sequence[Mapping[str, Any]] | None], *, with_answers: bool
-) -> pl.Series | None:
-    """What of the pictures may leave, told in words too; null where no question has any."""
-    shown = [
-        [one for one in some or () if with_answers or one["place"] in SHOWN_PLACES] or None for some in held
-    ]
-    wanted = sorted({one["sha256"] for some in shown for one in some or ()})
-    if not wanted:
-        return None
-    told = dict(lake.read("picture_alt_texts", {"sha256s": wanted}).iter_rows())
-    rows = [some and [{**one, "alt_text": told.get(one["sha256"])} for one in some] for some in shown]
-    fields = {"number": pl.Int64, "sha256": pl.String, "place": pl.String, "alt_text": pl.String}
-    return pl.Series("pictures", rows, dtype=pl.List(pl.Struct(fields)))
 
 
 def check_may_see_answers(ledger: Ledger, user_id: str) -> None:

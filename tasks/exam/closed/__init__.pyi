@@ -18,13 +18,3 @@ from .landing import land_closed_sessions as land_closed_sessions
 
 # `table/unit` of what the ledger now says differently than when it was landed; `step` is told the rows looked at.
 from .verify import find_changed_sessions as find_changed_sessions
-
-__all__ = [
-    "close_overdue",
-    "close_run",
-    "find_changed_sessions",
-    "force_close",
-    "land_access_log",
-    "land_closed_sessions",
-    "set_deadlines",
-]

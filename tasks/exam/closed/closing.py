@@ -1,9 +1,8 @@
 """The end of sessions and of a run.
 
-They end with the last answer, by force, or because the deadline has passed.
-
-A session that is closed unfinished keeps what was answered. What was not counts 0 stars: as `error` where the call to an
-in-house candidate had failed for good, else as unanswered.
+They end with the last answer, by force, or because the deadline has passed. A session that is closed unfinished keeps
+what was answered. What was not counts 0 stars: as `error` where the call to an in-house candidate had failed for good,
+else as unanswered.
 """
 
 from __future__ import annotations
@@ -45,13 +44,9 @@ class ClosingReport:
 
 
 def close_run(ledger: Ledger, run_id: str) -> bool:
-    """Close a run whose sessions are all closed; false when it was closed before.
-
-    Raises UsageError for an unknown run and GateError when sessions are still to be sat.
-    """
+    """Close a run whose sessions are all closed; false when it was. UsageError, GateError else."""
     with ledger.write() as connection:
-        if sittings.read_run(connection, run_id) is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        sittings.require_run(connection, run_id)
         counts = sittings.count_sessions(connection, run_id)
         unfinished = sum(count for status, count in counts.items() if status != "closed")
         if unfinished:
@@ -65,9 +60,8 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
 def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None) -> int:
     """Set the deadlines of those sessions of a run that have none yet; returns how many.
 
-    Without a run, the sessions of all open runs get theirs. Deadlines are counted from now.
-
-    Raises ClockError where the clock cannot be believed.
+    Without a run, the sessions of all open runs get theirs. Deadlines are counted from now. Raises ClockError
+    where the clock cannot be believed.
     """
     limits = Deadlines.from_settings(settings)
     with ledger.write() as connection:
@@ -82,9 +76,8 @@ def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None)
 def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
     """Close a session, or every session of a run, as it stands.
 
-    What is closed already stays as it is.
-
-    Raises UsageError for an unknown run or session, and for a reason that is empty or longer than 200 characters.
+    What is closed already stays as it is. Raises UsageError for an unknown run or session, and for a reason that
+    is empty or longer than 200 characters.
     """
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
@@ -103,9 +96,8 @@ def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
 def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
     """Close the sessions of open runs whose deadline has passed.
 
-    Runs that are finished are closed too: by this, or because candidates from outside have closed their last session.
-
-    Raises ClockError, with nothing closed, where the clock cannot be believed, or a deadline has passed by a leap of it alone.
+    Runs that are finished are closed too: by this, or because candidates from outside have closed their last session. Raises
+    ClockError, with nothing closed, where the clock cannot be believed, or a deadline has passed by a leap of it alone.
     """
     if now is None:
         check_clock(ledger)
@@ -123,10 +115,7 @@ def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
 def _close_all(
     ledger: Ledger, names: Sequence[str], reason: str, code: str, run_ids: Sequence[str]
 ) -> ClosingReport:
-    """Close each session in a transaction of its own.
-
-    Candidates that sit the other sessions then never wait long.
-    """
+    """Close each session in its own transaction: candidates of the others then never wait long."""
     closed = {
         name: left for name in names if (left := _close_session(ledger, name, reason, code)) is not None
     }
@@ -170,10 +159,7 @@ def _close_session(ledger: Ledger, session_id: str, reason: str, code: str) -> _
 
 
 def _close_if_done(ledger: Ledger, run_id: str) -> bool:
-    """Close a run when none of its sessions is left open.
-
-    Returns False when some are open, or when the run was closed before.
-    """
+    """Close a run when none of its sessions is left open; false else, or when it was closed."""
     with ledger.write() as connection:
         counts = sittings.count_sessions(connection, run_id)
         if set(counts) != {"closed"}:

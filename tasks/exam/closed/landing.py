@@ -1,9 +1,8 @@
 """Carry what the ledger has closed into the lake.
 
-What is carried: sessions, allocations, responses, sets, runs, models, calls and accesses.
-
-A session lands once, when it is closed, together with everything that belongs to it; many sessions share a transaction,
-so that files do not stay small.
+What is carried: sessions, allocations, responses, sets, runs, models, calls and accesses. A session lands once, when it
+is closed, together with everything that belongs to it; many sessions share a transaction, so that files do not stay
+small.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from schemas.errors import UsageError
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
 from tasks.exam.closed.lake_rows import (
@@ -64,16 +62,13 @@ def iter_landings(
 ) -> Iterator[list[Batch]]:
     """What is to be landed of a run, as lists of batches, in this order.
 
-    The batches of one list belong in one transaction.
-
-    `find_landed` says which of the units asked for a table (`sessions`, `sets`) the lake has; these are landed once, the run
-    and its models whenever asked (the same content changes nothing). A run lands as closed only after its last session: what
-    the lake knows as closed is there as a whole. Raises UsageError for an unknown run.
+    The batches of one list belong in one transaction. `find_landed` says which of the units asked for a table (`sessions`,
+    `sets`) the lake has; these are landed once, the run and its models whenever asked (the same content changes nothing). A
+    run lands as closed only after its last session: what the lake knows as closed is there as a whole. Raises UsageError for
+    an unknown run.
     """
     with ledger.read() as connection:
-        run = sittings.read_run(connection, run_id)
-        if run is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        run = sittings.require_run(connection, run_id)
         sessions = closed.list_closed_sessions(connection, run_id)
         set_ids = closed.list_run_sets(connection, run_id)
     landed_sessions = find_landed("sessions", [row.session_id for row in sessions])
@@ -114,10 +109,9 @@ def iter_access_landings(
 ) -> Iterator[list[Batch]]:
     """The audit log in pages of 10,000 entries by number.
 
-    Pages start from the first one of `landed_pages` (unit → entries landed).
-
-    An entry never changes, so a page with as many entries here as there needs no reading: in a long history only the last
-    page is read, and it is replaced until it is full. Of entries that have left the ledger the page keeps what `read_landed` gives.
+    Pages start from the first one of `landed_pages` (unit → entries landed). An entry never changes, so a page with as many entries
+    here as there needs no reading: in a long history only the last page is read, and it is replaced until it is full. Of entries
+    that have left the ledger the page keeps what `read_landed` gives.
     """
     end = access.read_last_id(ledger)
     first = min((int(unit.removeprefix(_PAGE_PREFIX)) for unit in landed_pages), default=0)
@@ -164,9 +158,8 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
     """Land the entries of the audit log that the lake lacks; returns the number of new rows.
 
-    Before that, the heads of both logs are signed and the public log is written.
-
-    Rows of a page that had to be replaced count again.
+    Before that, the heads of both logs are signed and the public log is written. Rows of a page that had to
+    be replaced count again.
     """
     # First the public one: the audit log has an entry of it, which the other then covers.
     keep_public_head(ledger, lake.settings)
@@ -204,10 +197,9 @@ def _count_questions(session: ClosedSession) -> int:
 def _read_sessions(connection: Connection, sessions: Sequence[ClosedSession]) -> list[Batch]:
     """Everything of these sessions, one batch per session and table."""
     by_id = {session.session_id: session for session in sessions}
-    paid = [describe_call(row, by_id[row["unit"]]) for row in calls.read_call_rows(connection, list(by_id))]
-    units = [str(row["unit"]) for row in paid]
-    for call in paid:
-        del call["unit"]
+    rows = calls.read_call_rows(connection, list(by_id))
+    paid = [describe_call(row, by_id[row["unit"]]) for row in rows]
+    units = [str(row["unit"]) for row in rows]
     return [
         *_read_sittings(connection, sessions),
         *_group_by("llm_calls", paid, units, [name for name in by_id if name in set(units)]),

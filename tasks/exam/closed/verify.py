@@ -1,7 +1,4 @@
-"""Whether the ledger still has what was landed from it.
-
-Every closed session is compared, with its questions and its answers.
-"""
+"""Whether the ledger still has what was landed of closed sessions."""
 
 from __future__ import annotations
 
@@ -22,9 +19,8 @@ def find_changed_sessions(
 ) -> list[str]:
     """The `table/unit` names of what has changed in the ledger since it was landed.
 
-    `step` is called with the number of rows looked at.
-
-    Reads run by run and chunk by chunk. What the lake does not have yet is no difference: it is landed by the next flow.
+    `step` is called with the number of rows looked at. Reads run by run and chunk by chunk. What the lake does not have
+    yet is no difference: it is landed by the next flow.
     """
     with ledger.read() as connection:
         runs = [sittings.read_run(connection, run_id) for run_id in sittings.list_run_ids(connection)]

@@ -1,7 +1,4 @@
-"""The audit log as evidence: signed heads, receipts, a full check, and its story in words.
-
-The check covers everything that the log fixes.
-"""
+"""The audit log as evidence: signed heads, receipts, a full check, and its story in words."""
 
 from lazy_loader import attach_stub
 

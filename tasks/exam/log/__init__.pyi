@@ -39,20 +39,3 @@ from .story import tell_run as tell_run
 
 # Something that is not as it was written.
 from .words import LogFinding as LogFinding
-
-__all__ = [
-    "HeadKeeper",
-    "LogFinding",
-    "check_log",
-    "confirm_keys",
-    "copy_heads",
-    "describe_token_keys",
-    "is_log_key_lost",
-    "iter_kept_heads",
-    "keep_head",
-    "name_heads_file",
-    "note_keys",
-    "read_language",
-    "rotate_log_key",
-    "tell_run",
-]

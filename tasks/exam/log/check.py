@@ -1,9 +1,4 @@
-"""Whether the audit log is what was written, and what it fixes is unchanged.
-
-Each finding has a name.
-
-The log is read once, a page at a time; then the sessions, one by one.
-"""
+"""Whether the audit log is what was written, and what it fixes is unchanged."""
 
 from __future__ import annotations
 
@@ -64,11 +59,7 @@ class LogReport:
 
 
 def check_log(ledger: Ledger, settings: Settings) -> LogReport:
-    """Check everything that the audit log fixes, and the log itself.
-
-    What is checked: the chains, the signed heads here and in the file of the home, the keys, and the state that
-    entries fix.
-    """
+    """Check everything that the audit log fixes, and the log itself."""
     with read_whole(ledger, settings, tables=(access_log, allocations, responses)) as connection:
         return check_home(connection, settings)
 
@@ -83,10 +74,7 @@ def check_home(connection: Connection, settings: Settings) -> LogReport:
 
 
 def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None = None) -> LogReport:
-    """The same check without a home.
-
-    It shows what the ledger alone shows, with the heads that were `kept` elsewhere.
-    """
+    """The same without a home: what the ledger alone shows, with the heads `kept` elsewhere."""
     findings = [
         LogFinding("entry_unchained", f"row {number}", "it has no place in the chain")
         for number in access.list_unchained(connection)
@@ -175,10 +163,7 @@ def _check_signatures(connection: Connection, heads: Mapping[int, SignedHead]) -
 def _check_kept(
     settings: Settings, heads: Mapping[int, SignedHead], kept: list[SignedHead | None]
 ) -> Iterator[LogFinding]:
-    """Compare the file of heads with the ledger.
-
-    The file must have every head that this home signed, because it gets each one before the ledger does.
-    """
+    """The file of heads has every head that this home signed: it gets each one first."""
     file = name_heads_file(settings).name
     if None in kept:
         yield LogFinding("kept_heads_damaged", file, f"{kept.count(None)} lines are no signed heads")
@@ -202,10 +187,7 @@ def _check_kept(
 
 
 def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFinding]:
-    """Whether the keys of this home are those that the log names.
-
-    It may lie anywhere, and its host be called anything.
-    """
+    """Whether the keys of this home, wherever it lies, are those that the log names."""
     known = access.list_log_keys(connection)
     for key in access.list_log_keys(connection):
         entries = [

@@ -1,9 +1,8 @@
 """Heads of the audit log, signed and kept twice: in the ledger and in a file of the home.
 
-The owner of the ledger need not hold that file.
-
-`secrets/log-heads.jsonl` has one signed head a line, as the ledger has it. Copy it, line by line, to where nobody of this
-installation can change it: the log cannot be rewritten unseen beyond the last line that is there.
+The owner of the ledger need not hold that file. `secrets/log-heads.jsonl` has one signed head a line, as the ledger has
+it. Copy it, line by line, to where nobody of this installation can change it: the log cannot be rewritten unseen beyond
+the last line that is there.
 """
 
 from __future__ import annotations
@@ -77,9 +76,8 @@ class HeadKeeper:
     def keep_soon(self) -> None:
         """Sign the head as soon as what is being committed has been committed.
 
-        Nobody waits for it, and many who ask at once get one head.
-
-        Where the process ends first, or the disk is full, the next one who asks signs what is then the head.
+        Nobody waits for it, and many who ask at once get one head. Where the process ends first, or the disk
+        is full, the next one who asks signs what is then the head.
         """
         if self._is_asked:
             return
@@ -92,10 +90,7 @@ class HeadKeeper:
         self._ledger.writer.submit(operation)
 
     def keep(self) -> bool:
-        """Sign the last entry of the log and keep it as a head.
-
-        Returns False when nothing has come after the last signed head except the entry of that signing.
-        """
+        """Sign the last entry of the log; false when only the entry of the last signing came after."""
         with self._ledger.write() as connection:
             return _write_head(connection, self.signer, self._path)
 
@@ -136,10 +131,7 @@ def _write_head(connection: Connection, signer: LogSigner, path: Path) -> bool:
 
 
 def copy_heads(ledger: Ledger, settings: Settings) -> int:
-    """Write the heads of this home that its file lacks, after a backup was restored.
-
-    Returns how many there were.
-    """
+    """Write what the file of heads lacks of this home's own, after a restore; returns how many."""
     signer = open_signer(settings)
     known = {head.number for head in iter_kept_heads(settings) if head is not None}
     with ledger.read() as connection:
@@ -170,10 +162,7 @@ def name_heads_file(settings: Settings) -> Path:
 
 
 def iter_kept_heads(settings: Settings) -> Iterator[SignedHead | None]:
-    """The heads in the file, in its order; None for a line that is not a head.
-
-    Nothing where there is no file.
-    """
+    """The heads in the file (none without it), in its order; None for a line that is no head."""
     path = name_heads_file(settings)
     if not path.exists():
         return

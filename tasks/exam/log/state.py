@@ -1,7 +1,4 @@
-"""Whether the state of the ledger is still what the audit log records.
-
-What is checked: answers, plans, draws, seeds, roles, limits and closings.
-"""
+"""Whether the state of the ledger is still what the audit log records."""
 
 from __future__ import annotations
 
@@ -213,10 +210,7 @@ def _check_answers(
 def _check_erased(
     row: Mapping[str, Any], entry: Row[Any] | None, kept: ErasedAnswer, place: str
 ) -> Iterator[LogFinding]:
-    """Check an answer whose text was erased.
-
-    It must still have no text, and what is kept beside it must be what was kept at the erasure.
-    """
+    """An erased answer must have no text, and beside it what was kept at the erasure."""
     number = None if entry is None else entry.number
     if row["response"] or row["reasoning"] is not None:
         yield LogFinding("answer_restored", place, "its text was erased, and there is one again", number)

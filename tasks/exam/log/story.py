@@ -50,11 +50,7 @@ class StorySentence:
 
 @dataclass(frozen=True)
 class SessionTold:
-    """How far a session has come according to the log.
-
-    It counts the answers stored, and of how many; how often questions were asked for; and how often leases were
-    renewed.
-    """
+    """How far a session has come by the log: answers, questions asked for, renewals."""
 
     session_id: str
     status: str
@@ -76,8 +72,7 @@ class Story:
 
 def tell_run(connection: Connection, run_id: str, language: Language = "en") -> Story:
     """The story of a run; raises UsageError for an unknown one."""
-    if sittings.read_run(connection, run_id) is None:
-        raise UsageError(f"There is no run {run_id!r}. `proctor runs` lists all.")
+    sittings.require_run(connection, run_id)
     rows = sittings.list_sessions(connection, run_id=run_id)
     reasons = {row.session_id: row.close_reason for row in rows}
     counts = access.count_steps(connection, run_id)

@@ -24,15 +24,3 @@ from .sitting import OutsideSitter as OutsideSitter
 
 # The folder of one sitting; a context manager that keeps other processes out.
 from .state import SittingState as SittingState
-
-__all__ = [
-    "CommandAnswerer",
-    "Credentials",
-    "EndpointAnswerer",
-    "OutsideProgress",
-    "OutsideReport",
-    "OutsideSitter",
-    "SittingState",
-    "make_own_model",
-    "read_signing_key",
-]

@@ -1,7 +1,5 @@
 """Where a candidate's own client gets its answers from.
 
-The source is an endpoint like OpenAI's, or a program of the candidate's.
-
 Both get the words in which in-house candidates are asked (tasks/questions/forms/prompt_styles.py): same instruction, same examples,
 same demand for steps.
 """
@@ -96,10 +94,7 @@ class EndpointAnswerer:
         )
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer of the endpoint.
-
-        Raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key.
-        """
+        """The endpoint's answer; raises NoAnswer after all tries, RegistryError for a missing key."""
         from tasks.models import Failure, attach_pictures, compute_status
         from tasks.models.budget import compute_cost
         from tasks.models.sending import Flight
@@ -153,10 +148,9 @@ def _read_pictures(question: dict[str, Any]) -> list[SentPicture]:
 class CommandAnswerer:
     """Runs a program for each question.
 
-    The question is JSON on its standard input; the answer's text is on its standard output.
-
-    The JSON is the question as the API sends it, with `prompt`: the words in which in-house candidates are asked, and `pictures`
-    where it has any: number and base64 of each.
+    The question is JSON on its standard input; the answer's text is on its standard output. The JSON is the question as the API
+    sends it, with `prompt`: the words in which in-house candidates are asked, and `pictures` where it has any: number and base64
+    of each.
     """
 
     def __init__(self, command: str) -> None:

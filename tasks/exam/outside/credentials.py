@@ -1,7 +1,4 @@
-"""The token with which a candidate's own client calls.
-
-It is given, kept in a file that may be replaced, or asked for with a password.
-"""
+"""The token of a candidate's own client: given, kept in a file, or got with a password."""
 
 from __future__ import annotations
 
@@ -20,13 +17,10 @@ from tasks.exam.practice import PRACTICE
 class Credentials:
     """What a candidate shows to get in.
 
-    It is one of: a token, a file with a token, or a user's name and password.
-
     Attributes:
         token: the token in use; empty before the first.
         token_file: read again when the token has ended: an examiner may have issued a new one.
         user_id: who asks for a token.
-        password: the user's password.
     """
 
     token: str = field(default="", repr=False)
@@ -47,12 +41,7 @@ class Credentials:
         return self.token != before
 
     async def find_session(self, caller: HttpCaller) -> str:
-        """The session to sit.
-
-        It is the session that the token is for, or else the first of the user's own sessions that is not closed.
-
-        Raises UsageError when there is none.
-        """
+        """The token's session, else the user's first that is not closed; UsageError for none."""
         if not self.token:
             await self.renew(caller, None)
         named = _read_session(self.token)

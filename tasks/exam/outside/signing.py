@@ -1,7 +1,4 @@
-"""Answers signed with the candidate's own key (Ed25519).
-
-Nobody else can then answer in its seat.
-"""
+"""Answers signed with the candidate's own key (Ed25519): nobody else can answer in its seat."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ def sign_answer(key: Ed25519PrivateKey, session_id: str, seq: int, response: str
 
 
 def write_signed_bytes(session_id: str, seq: int, response: str) -> bytes:
-    """What is signed, as canonical JSON (sorted keys, no spaces).
-
-    It holds the session, the position and the SHA-256 of the response's UTF-8.
-    """
+    """What is signed, as JSON (sorted, no spaces): session, position, the response's SHA-256."""
     signed = {
         "answer_sha256": hashlib.sha256(response.encode()).hexdigest(),
         "seq": seq,

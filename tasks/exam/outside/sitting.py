@@ -44,7 +44,6 @@ class OutsideProgress:
     """Where a sitting stands.
 
     Attributes:
-        session_id: the session.
         done: questions that had their turn.
         total: questions of the session.
         per_minute: answers a minute over the last fifty; null before the second.
@@ -65,8 +64,6 @@ class OutsideReport:
     """What came of a sitting.
 
     Attributes:
-        session_id: the session.
-        question_count: its questions.
         answered_count: how many are answered in all, as the server told last.
         sent_count: answers acknowledged by this call.
         replayed_count: how many of these had been kept by an earlier call, without asking the model again.
@@ -91,7 +88,6 @@ class OutsideSitter:
     """One session, sat over HTTP.
 
     Args:
-        caller: the exam API.
         credentials: the token, and the way to a new one.
         state: what is kept of the sitting.
         answer: where answers come from.
@@ -183,10 +179,7 @@ class OutsideSitter:
         return following
 
     async def _fetch_pictures(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The question with its pictures as base64, where it has any.
-
-        Raises DoorError for one that is not what the question's hash says.
-        """
+        """The question with its pictures as base64; DoorError for one that its hash does not name."""
         named = question["content"].get("pictures")
         if not named:
             return question
@@ -228,10 +221,7 @@ class OutsideSitter:
     async def _call(
         self, method: str, path: str, json: dict[str, Any] | None = None, *, as_bytes: bool = False
     ) -> Any:
-        """Call as the holder of the lease.
-
-        A token that has ended is renewed; a lease that has ended is opened again.
-        """
+        """Call as the lease's holder, renewing a token and opening a lease again that have ended."""
         # Token and lease may both have ended while the machine slept.
         for _ in range(3):
             lease, token = self._lease, self._credentials.token
@@ -271,16 +261,7 @@ class OutsideSitter:
                 if not is_other or not await self._credentials.renew(self._caller, self._session_id):
                     raise
                 reply = await self._caller.call("POST", path, self._credentials.token, json=body)
-            self._lease = Lease(
-                self._session_id,
-                reply["generation"],
-                reply["secret"],
-                reply["expires_at"],
-                reply["prompt_style"],
-                reply["question_count"],
-                reply["answered_count"],
-                lease_s=reply.get("lease_s"),
-            )
+            self._lease = Lease.from_body({**reply, "session_id": self._session_id}, reply["secret"])
             self._longest_response = int(reply.get("longest_response", LONGEST_RESPONSE))
             self._report.question_count = reply["question_count"]
             self._report.answered_count = reply["answered_count"]

@@ -1,9 +1,8 @@
 """What a candidate's own client keeps of a sitting in a folder.
 
-It keeps the lease secret, every answer before it is sent, and every receipt.
-
-The folder is for its owner only. Whatever dies and when, the next start continues: an answer that stands here is never asked
-of the model again, and one that was acknowledged is never sent twice as new.
+It keeps the lease secret, every answer before it is sent, and every receipt. The folder is for its owner only. Whatever dies
+and when, the next start continues: an answer that stands here is never asked of the model again, and one that was
+acknowledged is never sent twice as new.
 """
 
 from __future__ import annotations
@@ -18,6 +17,8 @@ from typing import Any, Final, Self
 from filelock import FileLock, Timeout
 
 from schemas.errors import UsageError
+from warehouse.stores.files import flush_path
+from warehouse.stores.secrets import create_secret_file
 
 _FORM: Final = 1
 
@@ -84,7 +85,8 @@ class SittingState:
                 "session_id": self._session_id,
                 "lease_secret": secrets.token_urlsafe(32),
             }
-            _write_whole(path, json.dumps(state, indent=2))
+            create_secret_file(path, json.dumps(state, indent=2))
+            flush_path(self.folder)
         try:
             state = json.loads(path.read_bytes())
             known = (state["form"], state["url"], state["session_id"])
@@ -101,18 +103,6 @@ class SittingState:
         return secret
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """A new file for its owner only, whole or not at all."""
-    half = path.with_suffix(".half")
-    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    half.replace(path)
-    _sync_folder(path.parent)
-
-
 def _append_line(path: Path, row: dict[str, Any]) -> None:
     is_new = not path.exists()
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -126,7 +116,7 @@ def _append_line(path: Path, row: dict[str, Any]) -> None:
         file.flush()
         os.fsync(file.fileno())
     if is_new:
-        _sync_folder(path.parent)
+        flush_path(path.parent)
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
@@ -141,11 +131,3 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
         if isinstance(row, dict) and isinstance(row.get("seq"), int) and isinstance(row.get("response"), str):
             rows.append(row)
     return rows
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

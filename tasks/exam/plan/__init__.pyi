@@ -51,24 +51,3 @@ from .target import SizeForecast as SizeForecast
 
 # What is wished of a run; what is not said is as the settings and the month have it.
 from .wishes import RunWishes as RunWishes
-
-__all__ = [
-    "Allotment",
-    "Chance",
-    "PlanRequest",
-    "RunPlan",
-    "RunWishes",
-    "SizeForecast",
-    "check_same_run",
-    "check_served",
-    "choose_kind",
-    "compute_plan",
-    "list_due",
-    "name_run",
-    "parse_published",
-    "plan_run",
-    "plan_target",
-    "publish_plan",
-    "read_plan",
-    "read_schedule",
-]

@@ -1,9 +1,8 @@
 """Give sets out to candidates (SPEC §5.1).
 
-The allotment says who sits which set, which sets must be drawn, and what the reference must answer.
-
-Pure: the same request and the same state of the ledger give the same allotment. Every style and repeat of a candidate, and
-all candidates of an organisation, sit one set in a run; the reference answers every set of the run once per style.
+The allotment says who sits which set, which sets must be drawn, and what the reference must answer. Pure: the same request
+and the same state of the ledger give the same allotment. Every style and repeat of a candidate, and all candidates of an
+organisation, sit one set in a run; the reference answers every set of the run once per style.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from tasks.exam.plan.fingerprint import list_changes
 from tasks.exam.plan.linking import LinkForecast, forecast_link
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class SatSet(NamedTuple):
+@dataclass(frozen=True)
+class SatSet:
     """A set that the run's sessions sit.
 
     Attributes:
         set_number: its number in the season.
-        set_id: its name.
         is_new: whether this run draws it.
         question_count: its lineages.
         anchor_count: how many of them other organisations have answered before; null for a set of an earlier run.
@@ -69,10 +68,6 @@ class PlannedSession:
     question_count: int
     fingerprint: str = ""
 
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
 class Refusal:
@@ -80,7 +75,6 @@ class Refusal:
 
     Attributes:
         organisation: their owner, as people know it.
-        candidates: their names.
         reason: one sentence with the numbers.
         shortfalls: disciplines of which the organisation has too few left; empty where a limit refused them.
     """
@@ -90,21 +84,12 @@ class Refusal:
     reason: str
     shortfalls: tuple[Shortfall, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {
-            **self.__dict__,
-            "candidates": list(self.candidates),
-            "shortfalls": [dict(short.__dict__) for short in self.shortfalls],
-        }
-
 
 @dataclass(frozen=True)
 class SetRenewal:
     """A reference that answers sets again which it has answered before.
 
     Attributes:
-        model: the reference.
         set_count: sets that it answers again.
         changed: what has changed since (`endpoint`, `parameters`, …); empty where it was asked for.
     """
@@ -113,10 +98,6 @@ class SetRenewal:
     set_count: int
     changed: tuple[str, ...]
 
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {**self.__dict__, "changed": list(self.changed)}
-
 
 @dataclass
 class Allotment:
@@ -124,12 +105,9 @@ class Allotment:
 
     Attributes:
         new_sets: sets to be drawn, with their questions.
-        sets: every set that is sat.
         lineages: set → its lineages.
         claims: (organisation key, set) of every organisation whose candidates sit the set.
         reference_claims: the same of organisations that meet it in sittings of the reference only.
-        sessions: all sessions.
-        refused: who is not examined.
         renewed: which references answer again what they have answered.
         left: organisation key → discipline → lineages that it has not met after this run.
         state: what the ledger said before.
@@ -230,10 +208,7 @@ def _describe_set(
 def _add_reference_sittings(
     request: PlanRequest, state: LedgerState, used: Sequence[KnownSet], allotment: Allotment
 ) -> None:
-    """Add the sittings of the reference: it answers every set once per style.
-
-    A sitting that it already has serves as long as nothing has changed since.
-    """
+    """The reference answers every set once per style, unless an unchanged sitting of it serves."""
     served = {
         PastSitting(session.model, session.set_id, session.prompt_style) for session in allotment.sessions
     }

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TokenEstimate:
-    """Tokens that one question is expected to take, by prompt style.
-
-    They serve only for the cost in the preview.
+    """Tokens that one question is expected to take, by prompt style, for the preview's cost.
 
     Attributes:
         input_tokens: tokens sent.

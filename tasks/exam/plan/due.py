@@ -23,7 +23,6 @@ class Schedule:
     """When a candidate sat last, and when it is to sit again.
 
     Attributes:
-        model: the candidate.
         organisation: its owner, as people know it.
         every_months: months after which it is examined again.
         last_month: month of its last run; null when it never sat.
@@ -37,10 +36,6 @@ class Schedule:
     last_month: str | None
     next_month: str | None
     reason: str | None
-
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return dict(self.__dict__)
 
 
 def read_schedule(

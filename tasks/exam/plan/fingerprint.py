@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) -> str:
-    """The fingerprint of what this model would answer now, as JSON.
-
-    It holds endpoint, mode, parameters and prompts.
-    """
+    """The fingerprint of what this model would answer now, as JSON."""
     return json.dumps(
         {
             "endpoint": _hash(model.base_url),
@@ -36,10 +33,7 @@ def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) ->
 
 
 def list_changes(kept: str | None, present: str) -> list[str]:
-    """What differs between a kept fingerprint and the present one.
-
-    What was not kept is not known to differ.
-    """
+    """What differs between a kept fingerprint and the present one, where it was kept."""
     before, now = json.loads(kept or "{}"), json.loads(present)
     return [
         name

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tasks.exam.plan.due import Schedule, add_months
 from tasks.exam.plan.shares import ShareRule
@@ -42,10 +42,6 @@ class Forecast:
     scarcest: str
     bearable_months: int | None
 
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {**self.__dict__, "sets_left": dict(self.sets_left), "months_left": dict(self.months_left)}
-
 
 def forecast_runs(
     request: PlanRequest, rule: ShareRule, left: Mapping[str, Mapping[str, int]], sitting_now: Iterable[str]
@@ -75,10 +71,7 @@ def forecast_sets(
     reference_owners: Iterable[str],
     is_shared: bool,
 ) -> list[Forecast]:
-    """One forecast for each organisation (by name) of `left`.
-
-    The one that ends first comes before the others.
-    """
+    """A forecast for each organisation (by name) of `left`, the one that ends first first."""
     now = set(sitting_now)
     due: dict[str, set[int]] = {}
     for entry in schedule:

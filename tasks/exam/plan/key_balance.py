@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -29,7 +29,6 @@ class KeyBalance:
     """The keys of a set that a run draws.
 
     Attributes:
-        set_number: the set.
         counts: how many questions each answer that is always the same gets right: `true`, `false`, a label, `longest`.
         chance_score: S of the best such answer, two stars for a right one, 0 to 100; null where a discipline has no question.
         chance_answers: that answer.
@@ -41,15 +40,6 @@ class KeyBalance:
     chance_score: float | None
     chance_answers: str
     uneven: tuple[str, ...] = ()
-
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {**self.__dict__, "counts": dict(self.counts), "uneven": list(self.uneven)}
-
-
-def parse_balance(described: Mapping[str, Any]) -> KeyBalance:
-    """A balance as it was described."""
-    return KeyBalance(**{**described, "uneven": tuple(described["uneven"])})
 
 
 def weigh_keys(sets: Iterable[DrawnSet], contents: pl.DataFrame) -> tuple[KeyBalance, ...]:

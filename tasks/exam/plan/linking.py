@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tasks.exam.plan.bank import split_anchors
 from tasks.statistics.items import LEAST_LINK, expect_equated_se
@@ -53,18 +53,6 @@ class LinkForecast:
     def is_thin(self) -> bool:
         """Whether so few answers link it that equated scores may be withheld."""
         return self.link_answers is not None and self.link_answers < LEAST_LINK
-
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {**self.__dict__, "offers": list(self.offers), "is_thin": self.is_thin}
-
-
-def parse_link(described: Mapping[str, Any] | None) -> LinkForecast | None:
-    """A forecast as it was described; null for a plan of an earlier version."""
-    if described is None:
-        return None
-    values = {name: value for name, value in described.items() if name != "is_thin"}
-    return LinkForecast(**{**values, "offers": tuple(described["offers"])})
 
 
 def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution) -> LinkForecast | None:

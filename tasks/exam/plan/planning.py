@@ -1,7 +1,5 @@
 """Plan a run: which candidates sit which sets, in how many sessions and at what cost.
 
-The plan also shows what the bank has left.
-
 `plan_run` is a preview and writes nothing. `publishing.publish_plan` computes the same plan again inside one transaction
 that holds the run's identity, the season and the organisations, claims the sets, and fixes the secret order of every
 session (SPEC §5.1).
@@ -237,9 +235,8 @@ def _add_keys(plan: RunPlan, allotment: Allotment, rows: BankRows) -> RunPlan:
 def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
     """Whether a run is one of simulated candidates.
 
-    As wished; else as the candidates named are; else only where there are no real ones.
-
-    Raises RegistryError where real and simulated candidates are named together.
+    As wished; else as the candidates named are; else only where there are no real ones. Raises RegistryError
+    where real and simulated candidates are named together.
     """
     if wishes.is_simulated is not None:
         return wishes.is_simulated
@@ -280,10 +277,7 @@ def name_run(
 
 
 def check_same_run(plan: RunPlan, names: Sequence[str] | None) -> None:
-    """Pass when a published run examines every candidate that was named.
-
-    Raises a UsageError that says how to examine the others.
-    """
+    """Pass when a published run examines every named candidate; else UsageError says the way."""
     others = sorted(set(names or ()) - set(plan.asked_for))
     if others:
         raise UsageError(
@@ -295,9 +289,8 @@ def check_same_run(plan: RunPlan, names: Sequence[str] | None) -> None:
 def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan, Allotment]:
     """The plan that follows from the request and the ledger, with the allotment behind it.
 
-    What counts is what the ledger holds now.
-
-    Candidates that the bank or a limit cannot serve are refused alone. Raises GateError when the reference cannot sit.
+    What counts is what the ledger holds now. Candidates that the bank or a limit cannot serve are refused alone.
+    Raises GateError when the reference cannot sit.
     """
     state = read_state(connection, request)
     refused: list[Refusal] = []

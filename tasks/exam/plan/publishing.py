@@ -1,12 +1,9 @@
-"""A plan becomes a run, in one transaction.
-
-Its sets are claimed, and its sessions are added with their secret order.
-"""
+"""A plan becomes a run in one transaction: sets claimed, sessions in their secret order."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
 from schemas.ledger.exam import Run, Session
@@ -15,7 +12,7 @@ from tasks.exam.plan.bank import draw_order, make_set_key
 from tasks.exam.plan.key_balance import weigh_keys
 from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
-from tasks.exam.plan.run_plan import RunPlan, parse_published
+from tasks.exam.plan.run_plan import RunPlan, describe, parse_published
 from tasks.exam.plan.shares import BankTooSmall
 from tasks.exam.public.bank import SealedBank, seal_bank
 from tasks.exam.public.draws import write_draw
@@ -37,6 +34,13 @@ if TYPE_CHECKING:
 
 # Which draw a run had: 2 is that of docs/verify.md.
 DRAW_FORM: Final = 2
+# What a session has none of before it is opened.
+_LATER: Final[dict[str, Any]] = dict.fromkeys(
+    (
+        *("lease_hash", "lease_expires_at", "access_hash", "opened_at", "closed_at"),
+        *("deadline_at", "question_s", "close_reason"),
+    )
+)
 # What of a plan somebody agrees to.
 _ASKED: Final = (
     "month",
@@ -106,10 +110,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
 
 
 def check_served(plan: RunPlan) -> None:
-    """Pass when at least one candidate can sit.
-
-    Raises GateError (BankTooSmall where the bank is the reason) with the numbers.
-    """
+    """Pass when a candidate can sit; raises GateError (BankTooSmall) with the numbers."""
     if plan.candidates or not plan.refused:
         return
     reasons = " ".join(refusal.reason for refusal in plan.refused)
@@ -124,54 +125,9 @@ def check_served(plan: RunPlan) -> None:
 
 
 def describe_request(plan: RunPlan) -> Request:
-    """What a second person is asked to approve; it holds no secret.
-
-    It says who sits which sets, how often, on which bank and at what cost at most.
-    """
+    """What a second person is asked to approve: who sits what, how often, at what cost."""
     summary = plan.summary()
     return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
-
-
-def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:
-    row = ledger_exam.read_run(connection, request.run_id)
-    if row is None:
-        raise UsageError(
-            f"{request.month} has a run that is named {request.repetition!r} already, under another id. "
-            "Choose another name (--repetition NAME)."
-        )
-    return parse_published(row)
-
-
-def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str, str]]:
-    """Names of organisations by key, and which key each other name of the registry stands for.
-
-    The names include those for the keys of the registry's other names.
-    """
-    names = dict(request.organisations)
-    for sitter in (*request.candidates, *request.references):
-        names.setdefault(sitter.organisation, request.name_organisation(sitter.organisation))
-    aliases = {key: meant for key, meant in request.aliases.items() if meant in names}
-    return {**{key: names[meant] for key, meant in aliases.items()}, **names}, aliases
-
-
-def _describe_pictures(request: PlanRequest, contents: dict[str, BareQuestion]) -> dict[str, BareQuestion]:
-    """The contents with what their pictures show in words, where somebody said it.
-
-    Raises StoreError for a picture that is lost or changed: its question cannot be put.
-    """
-    shown = {picture.sha256 for bare in contents.values() for picture in bare.pictures}
-    if not shown:
-        return contents
-    for sha256 in sorted(shown):
-        read_picture(request.archive, sha256)
-    told = request.rows.read_alt_texts(shown)
-    return {
-        question: replace(
-            bare,
-            pictures=tuple(replace(picture, alt_text=told.get(picture.sha256)) for picture in bare.pictures),
-        )
-        for question, bare in contents.items()
-    }
 
 
 def _describe_run(request: PlanRequest, at: str) -> Run:
@@ -192,6 +148,42 @@ def _describe_run(request: PlanRequest, at: str) -> Run:
         planned_at=at,
         closed_at=None,
     )
+
+
+def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:
+    row = ledger_exam.read_run(connection, request.run_id)
+    if row is None:
+        raise UsageError(
+            f"{request.month} has a run that is named {request.repetition!r} already, under another id. "
+            "Choose another name (--repetition NAME)."
+        )
+    return parse_published(row)
+
+
+def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str, str]]:
+    """Names of organisations by key, other keys included, and what other names stand for."""
+    names = dict(request.organisations)
+    for sitter in (*request.candidates, *request.references):
+        names.setdefault(sitter.organisation, request.name_organisation(sitter.organisation))
+    aliases = {key: meant for key, meant in request.aliases.items() if meant in names}
+    return {**{key: names[meant] for key, meant in aliases.items()}, **names}, aliases
+
+
+def _describe_pictures(request: PlanRequest, contents: dict[str, BareQuestion]) -> dict[str, BareQuestion]:
+    """The contents with what pictures show in words; StoreError for a lost or changed picture."""
+    shown = {picture.sha256 for bare in contents.values() for picture in bare.pictures}
+    if not shown:
+        return contents
+    for sha256 in sorted(shown):
+        read_picture(request.archive, sha256)
+    told = request.rows.read_alt_texts(shown)
+    return {
+        question: replace(
+            bare,
+            pictures=tuple(replace(picture, alt_text=told.get(picture.sha256)) for picture in bare.pictures),
+        )
+        for question, bare in contents.items()
+    }
 
 
 def _write_plan(
@@ -227,7 +219,7 @@ def _write_plan(
                 }
                 for name, model in request.models.items()
             },
-            "sessions": [session.describe() for session in plan.sessions],
+            "sessions": describe(plan.sessions),
         },
     )
     plans.write_sets(
@@ -280,28 +272,12 @@ def _write_plan(
         connection,
         [
             Session(
-                session_id=session.session_id,
+                **{name: value for name, value in describe(session).items() if name != "set_number"},
                 run_id=plan.run_id,
-                set_id=session.set_id,
-                user_id=session.user_id,
-                model=session.model,
-                organisation=session.organisation,
-                prompt_style=session.prompt_style,
-                repeat=session.repeat,
-                is_reference=session.is_reference,
                 is_simulated=plan.is_simulated,
                 is_outside=session.model in request.outside,
-                fingerprint=session.fingerprint,
                 pending_window=1 if session.model in request.outside else request.pending_window,
-                question_count=session.question_count,
-                lease_hash=None,
-                lease_expires_at=None,
-                access_hash=None,
-                opened_at=None,
-                closed_at=None,
-                deadline_at=None,
-                question_s=None,
-                close_reason=None,
+                **_LATER,
             )
             for session in plan.sessions
         ],

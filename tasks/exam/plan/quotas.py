@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_over_quota(connection: Connection, request: PlanRequest, allotment: Allotment) -> list[Refusal]:
-    """The candidates that would be allocated more than a limit allows.
-
-    The limit is their own, or that of their organisation.
+    """The candidates that would be allocated more than their limit, or their organisation's.
 
     Raises GateError where it is the reference that has reached its limit: nobody can be served without it.
     """

@@ -1,7 +1,4 @@
-"""The reference candidate over time.
-
-It says who the reference is, whom it took over from, and whether a run has bridged the two.
-"""
+"""Who the reference is, whom it took over from, and whether a run has bridged the two."""
 
 from __future__ import annotations
 
@@ -19,9 +16,7 @@ if TYPE_CHECKING:
 def find_former_reference(
     connection: Connection, registry: Registry, reference: RegisteredModel, *, is_simulated: bool
 ) -> RegisteredModel | None:
-    """The reference before this one, when no run has bridged the two.
-
-    None when there is nothing to bridge.
+    """The reference before this one; None when a run has bridged the two, or there is none.
 
     Bridges chain: each joins a reference with the one before it, so that R can be carried over any number of changes. A
     bridge that was left out is made up for by the next run. Raises GateError when the former one is no longer registered.

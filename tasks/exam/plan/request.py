@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sitter:
-    """Somebody who sits.
-
-    It holds the registry name, the candidate user, the organisation's key, and what the answers depend on.
-    """
+    """Who sits: registry name, candidate user, organisation's key, what the answers depend on."""
 
     model: str
     user_id: str
@@ -73,10 +70,8 @@ class PlanRequest:
     """Everything that a plan follows from, besides the ledger.
 
     Attributes:
-        run_id: name of the run.
         month: YYYY-MM.
         repetition: name of a further run of the month; empty for the month's own.
-        index: the bank version.
         rows: the questions of the bank with their content: read for what is drawn, and once for the bank's public file.
         rule: the shares of a set.
         set_size: lineages asked for in a set.
@@ -85,21 +80,17 @@ class PlanRequest:
         set_groups: groups of organisations that share sets among themselves only, at most; 1 for all together.
         rest_months: months after which a lineage may return; null for never.
         rest_exposed: organisations that have met a lineage, from which on it rests; null for no such rest.
-        styles: prompt styles.
         repeats: sittings per candidate and style.
         candidates: who sits as a candidate.
         references: the reference, and the former one in a bridging run.
         models: every model of the run by name.
         organisations: key → name of every organisation of the registry.
         aliases: key of another name → key of the organisation.
-        schedule: who is due, and who will be.
         outside: candidates with their own client.
         is_simulated: whether the run is a simulation.
         is_reference_renewed: whether the reference answers sets again whatever it has answered.
         pending_window: questions that may be pending at once, in house.
-        budget_usd: budget of the run.
         approval_days: days that a request for a second person waits; null where planning needs none.
-        chance: what the seed is mixed from.
         public: folder of what is published.
         archive: where the bytes of pictures are.
         picture_share: share of the questions of a discipline that may have pictures.
@@ -150,10 +141,7 @@ class PlanRequest:
 
     @cached_property
     def rested_before(self) -> str:
-        """A lineage met before this moment may return.
-
-        Without a rest period it is an empty text, and no lineage may return.
-        """
+        """A lineage met before this moment may return; empty, and none may, without a rest period."""
         if self.rest_months is None:
             return ""
         months = self.planned_on.year * 12 + self.planned_on.month - 1 - self.rest_months
@@ -183,9 +171,7 @@ class PastSitting(NamedTuple):
 
 
 class KnownSet(NamedTuple):
-    """A set in the ledger.
-
-    It comes with the group that may share it and the positions of its lineages in the bank index.
+    """A set in the ledger, who may share it, and the positions of its lineages in the index.
 
     `possible` is a mask of all that a set of the run that is planned could hold, whatever its seed; null for a set that is there.
     """

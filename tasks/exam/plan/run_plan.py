@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from schemas.errors import UsageError
 from tasks.exam.plan.allotment import PlannedSession, Refusal, SatSet, SetRenewal
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.forecast import Forecast
-from tasks.exam.plan.key_balance import KeyBalance, parse_balance
-from tasks.exam.plan.linking import LinkForecast, parse_link
+from tasks.exam.plan.key_balance import KeyBalance
+from tasks.exam.plan.linking import LinkForecast
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.shares import Shortfall
 from warehouse.ledger.engine.ledger import Ledger
@@ -20,38 +19,33 @@ from warehouse.ledger.exam import sittings as ledger_exam
 if TYPE_CHECKING:
     from warehouse.ledger.exam.sittings import PlannedRun
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class RunPlan:
     """What a run would be, or is.
 
     Attributes:
-        run_id: name of the run.
         month: YYYY-MM.
         repetition: name of a further run of the month; empty for the month's own.
         season: the sets that may be shared: one bank version, policy, size and list of disciplines.
-        bank_version: bank version drawn from.
         policy: `shared` or `unique`.
         set_size: lineages asked for in a set.
         shares: lineages of a new set by discipline, as far as the bank has them.
-        styles: prompt styles sat.
         repeats: independent repeats per candidate.
         candidates: names of the candidates that sit, in order.
         outside: those of them that sit with their own client.
-        reference_model: the reference candidate.
         bridged_reference: the former reference that sits this run too; null when the reference is unchanged.
-        is_simulated: whether the run is a simulation.
         sets: the sets sat.
         sessions: all sessions, reference sittings included.
         call_count: questions that will be put.
         cost_usd: expected cost; models without a price count as 0.
-        cost_by_model: expected cost by model.
         unpriced: models without a price.
         refused: candidates that are not examined, with the numbers.
         renewed: references that answer again what they have answered, and what has changed.
         due: every candidate of this kind with what it is due for.
         forecast: what every organisation has left after this run, and how long it lasts.
-        budget_usd: budget of the run.
         link: how far its scores will compare with those of other months; null where nobody sits, or as an earlier version planned.
         keys: how the keys of its new sets lie; empty as an earlier version planned.
         is_published: whether the ledger has it.
@@ -104,102 +98,67 @@ class RunPlan:
         return {one.organisation: dict(one.sets_left) for one in self.forecast}
 
     def summary(self) -> dict[str, Any]:
-        """The preview as JSON values: counts, cost and what is left.
-
-        It has no seed, no question and no lineage.
-        """
+        """The preview as JSON values, without seed, question and lineage."""
+        described: dict[str, Any] = describe(self)
+        del described["sessions"]
         return {
-            "run_id": self.run_id,
-            "month": self.month,
-            "repetition": self.repetition,
-            "season": self.season,
-            "bank_version": self.bank_version,
-            "policy": self.policy,
-            "set_size": self.set_size,
-            "shares": self.shares,
-            "styles": list(self.styles),
-            "repeats": self.repeats,
-            "candidates": list(self.candidates),
-            "outside": list(self.outside),
-            "reference_model": self.reference_model,
-            "bridged_reference": self.bridged_reference,
-            "is_simulated": self.is_simulated,
-            "sets": [{**taken._asdict(), "organisations": list(taken.organisations)} for taken in self.sets],
+            **described,
             "session_count": self.session_count,
             "reference_session_count": sum(session.is_reference for session in self.sessions),
-            "call_count": self.call_count,
             "cost_usd": round(self.cost_usd, 4),
             "cost_by_model": {name: round(cost, 4) for name, cost in self.cost_by_model.items()},
-            "unpriced": list(self.unpriced),
-            "budget_usd": self.budget_usd,
-            "refused": [refusal.describe() for refusal in self.refused],
-            "renewed": [renewal.describe() for renewal in self.renewed],
-            "due": [entry.describe() for entry in self.due],
             "sets_left": self.sets_left,
-            "forecast": [one.describe() for one in self.forecast],
-            "keys": [one.describe() for one in self.keys],
-            "link": None if self.link is None else self.link.describe(),
-            "is_published": self.is_published,
+            "link": None if self.link is None else {**described["link"], "is_thin": self.link.is_thin},
         }
 
 
 def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
     """The plan of a published run; raises UsageError when there is none of that name."""
     with ledger.read() as connection:
-        row = ledger_exam.read_run(connection, run_id)
-    if row is None:
-        raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
-    return parse_published(row)
+        return parse_published(ledger_exam.require_run(connection, run_id))
+
+
+def describe(value: Any) -> Any:
+    """A record of a plan as JSON values: what is compared of it, by field; several as a list."""
+    if is_dataclass(value):
+        return {one.name: describe(getattr(value, one.name)) for one in fields(value) if one.compare}
+    if isinstance(value, Mapping):
+        return {name: describe(one) for name, one in value.items()}
+    return [describe(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def parse_published(run: PlannedRun) -> RunPlan:
-    """The plan as the ledger keeps it with its run.
-
-    What an earlier version did not keep is empty.
-    """
-    plan = run.plan
-    return RunPlan(
-        run_id=run.run_id,
-        month=run.month,
-        repetition=run.repetition,
-        season=run.season,
-        bank_version=run.bank_version,
-        policy=run.policy,
-        set_size=run.set_size,
-        shares=dict(plan["shares"]),
-        styles=tuple(plan["styles"]),
-        repeats=plan["repeats"],
-        candidates=tuple(plan["candidates"]),
-        outside=tuple(plan["outside"]),
-        reference_model=run.reference_model,
-        bridged_reference=run.bridged_reference,
-        is_simulated=run.is_simulated,
-        sets=tuple(
-            SatSet(**{**item, "organisations": tuple(item.get("organisations", ()))}) for item in plan["sets"]
-        ),
-        sessions=tuple(PlannedSession(**session) for session in plan["sessions"]),
-        call_count=plan["call_count"],
-        cost_usd=plan["cost_usd"],
-        cost_by_model=dict(plan["cost_by_model"]),
-        unpriced=tuple(plan["unpriced"]),
-        refused=tuple(_parse_refusal(refusal) for refusal in plan.get("refused", ())),
-        renewed=tuple(
-            SetRenewal(**{**renewal, "changed": tuple(renewal["changed"])})
-            for renewal in plan.get("renewed", ())
-        ),
-        due=tuple(Schedule(**entry) for entry in plan.get("due", ())),
-        forecast=tuple(Forecast(**one) for one in plan.get("forecast", ())),
-        budget_usd=run.budget_usd,
-        link=parse_link(plan.get("link")),
-        keys=tuple(parse_balance(one) for one in plan.get("keys", ())),
-        is_published=True,
-    )
+    """The plan as the ledger keeps it with its run; empty what an earlier version did not keep."""
+    kept, known = run.plan, {one.name for one in fields(RunPlan)}
+    refused = [{**one, "shortfalls": _parse(Shortfall, one["shortfalls"])} for one in kept.get("refused", ())]
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in {**kept, **run.as_values()}.items()
+        if name in known
+    }
+    values |= {
+        "sets": _parse(SatSet, kept["sets"]),
+        "sessions": _parse(PlannedSession, kept["sessions"]),
+        "refused": _parse(Refusal, refused),
+        "renewed": _parse(SetRenewal, kept.get("renewed", ())),
+        "due": _parse(Schedule, kept.get("due", ())),
+        "forecast": _parse(Forecast, kept.get("forecast", ())),
+        "keys": _parse(KeyBalance, kept.get("keys", ())),
+        "link": _parse(LinkForecast, [kept["link"]])[0] if kept.get("link") else None,
+    }
+    return RunPlan(**{**values, "is_published": True})
 
 
-def _parse_refusal(refusal: Mapping[str, Any]) -> Refusal:
-    return Refusal(
-        organisation=refusal["organisation"],
-        candidates=tuple(refusal["candidates"]),
-        reason=refusal["reason"],
-        shortfalls=tuple(Shortfall(**short) for short in refusal["shortfalls"]),
+def _parse(kind: Callable[..., T], described: Iterable[Mapping[str, Any]]) -> tuple[T, ...]:
+    """Records as they were described; what a record says besides its fields follows from these."""
+    known = {one.name for one in fields(cast("Any", kind))}
+    return tuple(
+        kind(
+            **{
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in one.items()
+                if name in known
+            }
+        )
+        for one in described
     )

@@ -63,9 +63,7 @@ class ShareRule:
     totals: Mapping[str, int]
 
     def fit(self, available: Mapping[str, int]) -> tuple[dict[str, int], list[Shortfall]]:
-        """The shares of one set from what is available.
-
-        It also returns the disciplines that fall short of the least.
+        """The shares of one set from what is available, and the disciplines short of the least.
 
         What would be left below the least is taken along, as far as the equal share allows: it could serve no later set.
         """

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DrawnSet:
-    """A set that this run draws, for whom, and of what.
-
-    `is_from_others`: of what the run's sets before it have drawn, as far as that goes.
-    """
+    """A set that this run draws, for whom, of what; `is_from_others`: of what its sets drew."""
 
     set_number: int
     set_id: str
@@ -68,10 +65,7 @@ class Distribution:
 
 
 def distribute_sets(request: PlanRequest, state: LedgerState) -> Distribution:
-    """Give every organisation with candidates in the run a set.
-
-    Where there is none for it, give the numbers that say why.
-    """
+    """Give every organisation with candidates a set, or the numbers that say why it has none."""
     return _Dealer(request, state).deal()
 
 
@@ -144,10 +138,7 @@ class _Dealer:
         )
 
     def _share(self, owners: Sequence[str], set_group: int) -> None:
-        """Give the waiting organisations the set that serves most of them.
-
-        A set that is drawn already comes before a new one. This is repeated for those that are left.
-        """
+        """Give the waiting organisations the set that serves most, drawn ones first; and again."""
         waiting = list(owners)
         while waiting:
             known = max(
@@ -260,10 +251,7 @@ class _Dealer:
     def _find_possible(
         self, shares: Sequence[DisciplineShare], excluded: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """The lineages that a new set can hold, whatever the seed.
-
-        An organisation that has met none of them can sit the set as well.
-        """
+        """What a new set can hold, whatever the seed: who has met none of it can sit it as well."""
         request, found = self._request, self._request.index.make_mask()
         asked = request.index.make_mask()
         asked[list(self._state.asked)] = True
@@ -284,9 +272,8 @@ class _Dealer:
     ) -> NDArray[np.bool_]:
         """The allowed lineages of a discipline that `count` are drawn from.
 
-        Those that are put off are among them only where there are too few others.
-
-        Sets that this run has drawn before may have taken any of those that are not put off (`drawn` in all).
+        Those that are put off are among them only where there are too few others. Sets that this run has
+        drawn before may have taken any of those that are not put off (`drawn` in all).
         """
         rested = self._state.rested
         fresh = allowed if rested is None else allowed & ~rested[span]

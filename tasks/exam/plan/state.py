@@ -1,10 +1,8 @@
 """What the ledger shows before a run is planned.
 
-It shows the sets of the season, what was met and answered, and earlier sittings.
-
-An organisation has met the lineages of the sets that it claimed (`set_claims`), a few rows per run, and with them whatever
-asks about the same passages. The primary key of `exposures` holds the rule for lineages; it is written with every claim and
-never read as a whole.
+It shows the sets of the season, what was met and answered, and earlier sittings. An organisation has met the lineages of
+the sets that it claimed (`set_claims`), a few rows per run, and with them whatever asks about the same passages. The
+primary key of `exposures` holds the rule for lineages; it is written with every claim and never read as a whole.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -91,13 +91,6 @@ class SizeForecast:
     def proposed(self) -> SetSize:
         """The smallest size with the wished error."""
         return next(size for size in self.sizes if size.is_proposed)
-
-    def describe(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return asdict(self) | {
-            "sizes": [asdict(size) | {"shares": dict(size.shares)} for size in self.sizes],
-            "assumed": list(self.assumed),
-        }
 
 
 def forecast_sizes(

@@ -3,8 +3,3 @@ from .room import PRACTICE as PRACTICE
 
 # The practice sessions of a server, one for each candidate; safe to use from several threads.
 from .room import PracticeRoom as PracticeRoom
-
-__all__ = [
-    "PRACTICE",
-    "PracticeRoom",
-]

@@ -1,10 +1,8 @@
 """Practice sessions with public questions, sat by the rules of the exam.
 
-They count for nothing and are kept nowhere.
-
-They live in the server's memory alone: no ledger row, no exposure, no claim on the bank. Order, leases, one answer for each
-question and the refusals are those of an exam, so that a client can be tried out. When the server stops, or when a finished
-session is opened again, practice begins with the first question.
+They count for nothing and are kept nowhere. They live in the server's memory alone: no ledger row, no exposure, no claim on
+the bank. Order, leases, one answer for each question and the refusals are those of an exam, so that a client can be tried
+out. When the server stops, or when a finished session is opened again, practice begins with the first question.
 """
 
 from __future__ import annotations
@@ -63,9 +61,7 @@ class _Seat:
 
 
 class PracticeRoom:
-    """The practice sessions of a server, one for each candidate.
-
-    It is safe to use from several threads.
+    """The practice sessions of a server, one for each candidate; safe from several threads.
 
     Args:
         lease_s: seconds that a lease lasts without a call.
@@ -86,10 +82,7 @@ class PracticeRoom:
         self._lock = threading.Lock()
 
     def open(self, user_id: str, lease_secret: str | None) -> Lease:
-        """Open the candidate's practice, or resume it.
-
-        Raises ExamError 403 while another holds it, 422 for a weak secret.
-        """
+        """Open the candidate's practice, or resume it; ExamError 403 while held, 422 weak secret."""
         with self._lock:
             now = self._clock()
             seat = self._seats.get(user_id)
@@ -120,10 +113,7 @@ class PracticeRoom:
     def answer(
         self, user_id: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool
     ) -> tuple[Receipt, Put | None, PracticeOutcome]:
-        """Take an answer and say at once how good it is.
-
-        Raises ExamError 409 (`already_answered`, `not_delivered`), 422, and those of a holder.
-        """
+        """Take an answer and say how good it is; ExamError 409, 422, and those of a holder."""
         row = answer.checked(self._longest_response)
         with self._lock:
             seat = self._hold(user_id, lease)
@@ -188,10 +178,7 @@ def read_questions() -> tuple[QuestionContent, ...]:
 
 
 def mark_answer(question: QuestionContent, response: str) -> PracticeOutcome:
-    """How a response to a public question is, with what it should have been.
-
-    Only true/false and choices are compared; a real exam's judge reads the reasons of these as well.
-    """
+    """How a response to a public question is; only true/false and choices are compared."""
     key = "".join(question.answer) if question.question_type == "multiple_choice" else question.answer[0]
     read_as = extract_answer(question.bare, response)
     is_correct = read_as == key if question.question_type in _MARKED else None

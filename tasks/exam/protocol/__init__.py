@@ -1,7 +1,4 @@
-"""The exam protocol as a state machine.
-
-Its steps are open, next, answer and close; it has leases, quotas and tokens.
-"""
+"""The exam protocol as a state machine: open, next, answer, close; leases, quotas, tokens."""
 
 from lazy_loader import attach_stub
 

@@ -36,19 +36,3 @@ from .words import SessionStatus as SessionStatus
 
 # One line of a list of sessions. Candidates are shown neither run nor set.
 from .words import SessionSummary as SessionSummary
-
-__all__ = [
-    "Answer",
-    "Deadlines",
-    "ExamProtocol",
-    "Lease",
-    "Put",
-    "Quota",
-    "Receipt",
-    "SeatRules",
-    "SessionStatus",
-    "SessionSummary",
-    "choose_lease_secret",
-    "hash_secret",
-    "make_protocol",
-]

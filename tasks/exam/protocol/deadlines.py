@@ -1,9 +1,8 @@
 """When a session and a question must be finished.
 
-A deadline is set once, stored with the session, and the same for every process.
-
-A session that is not finished by its deadline is closed by the next flow (tasks.exam.closed.closing); what is then unanswered counts
-0 stars. A limit for each question holds for outside candidates only: in house, the limit of a call takes its place.
+A deadline is set once, stored with the session, and the same for every process. A session that is not finished by its deadline is
+closed by the next flow (tasks.exam.closed.closing); what is then unanswered counts 0 stars. A limit for each question holds for
+outside candidates only: in house, the limit of a call takes its place.
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ _DAY_S: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """How long a session may take from its planning, and a question from its delivery.
-
-    Both are in seconds.
-    """
+    """Seconds that a session may take from its planning, and a question from its delivery."""
 
     session_s: float
     question_s: float
@@ -47,10 +43,7 @@ def read_answer_by(delivered_at: str | None, question_s: float | None) -> str | 
 
 
 def check_deadline(seat: Seat, clock: Clock) -> None:
-    """Pass before the session's deadline.
-
-    Raises ExamError 403 after it, ClockError where nothing shows whether it has passed.
-    """
+    """Pass before the session's deadline; ExamError 403, or ClockError where nothing shows."""
     if seat.deadline_at is not None and clock.has_passed(seat.deadline_at, since=seat.planned_at):
         raise ExamError(
             403,

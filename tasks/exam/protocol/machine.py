@@ -1,10 +1,9 @@
 """The exam protocol: a state machine over the ledger (LLMEval-Fair §2.2.2).
 
-It is the only path by which questions are put.
-
-Outer layer: a signed token, the user's role, the one session that the token names, and a lease that only one holder
-has. Inner layer: questions in the allocated order only, the next one only when the previous is answered, one answer per
-question, quotas. Every attempt is written to the audit log, in the same transaction as what it did.
+It is the only path by which questions are put. Outer layer: a signed token, the user's role, the one session that the
+token names, and a lease that only one holder has. Inner layer: questions in the allocated order only, the next one only
+when the previous is answered, one answer per question, quotas. Every attempt is written to the audit log, in the same
+transaction as what it did.
 
 Signature and role are checked at opening; afterwards each call checks expiry, keys and ended tokens in memory (as of the
 last second), and user, role, lease generation and lease expiry in the statement that reads the session. Each method has
@@ -48,7 +47,6 @@ class ExamProtocol:
 
     Args:
         ledger: where everything is kept.
-        keys: signing keys of the tokens.
         rules: how sessions are held.
         clock: seconds since 1970: the ledger's (`clock_of`); a plain function, as tests give, is believed.
         heads: signs the log's head when a session ends, and receipts for outside candidates; null signs nothing.
@@ -97,10 +95,9 @@ class ExamProtocol:
     async def next_question(self, token: str, lease: Lease) -> Put | None:
         """The next question in order; None when the session is finished.
 
-        While one is pending, it is that one again, marked as a repeat.
-
-        A question whose time is over is given up: it counts as unanswered, and the next one comes.
-        Raises ExamError 401, 403 (`lease_expired`, `lease_lost`, `quota_reached`, `deadline_passed` and those of opening).
+        While one is pending, it is that one again, marked as a repeat. A question whose time is over is given up: it
+        counts as unanswered, and the next one comes. Raises ExamError 401, 403 (`lease_expired`, `lease_lost`,
+        `quota_reached`, `deadline_passed` and those of opening).
         """
         return await self._perform_async(self._moves.ask(token, lease))
 
@@ -109,15 +106,15 @@ class ExamProtocol:
 
         Raises ExamError 409 (`already_answered`, `not_delivered`, `too_late`), 422, and those of next_question.
         """
-        return self._acknowledge(await self._perform_async(self._moves.answer(token, lease, seq, answer)))[0]
+        move = self._moves.answer(token, lease, seq, answer, wants_next=False)
+        return self._acknowledge(await self._perform_async(move))[0]
 
     async def submit_and_next(
         self, token: str, lease: Lease, seq: int, answer: Answer
     ) -> tuple[Receipt, Put | None]:
         """Both in one transaction; the question is a new one, or null when none is left to hand out."""
-        return self._acknowledge(
-            await self._perform_async(self._moves.answer_and_ask(token, lease, seq, answer))
-        )
+        move = self._moves.answer(token, lease, seq, answer, wants_next=True)
+        return self._acknowledge(await self._perform_async(move))
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
         """All questions handed out and not answered, in order: what an in-house holder resumes with."""
@@ -149,9 +146,8 @@ class ExamProtocol:
     async def release_session(self, token: str, session_id: str) -> SessionStatus:
         """End a lease as an examiner: its holder is shut out, and a new opening succeeds.
 
-        Answers stay.
-
-        Where that needs a second person it is asked for, and ExamError 403 raised, until somebody has approved it.
+        Answers stay. Where that needs a second person it is asked for, and ExamError 403 raised, until somebody
+        has approved it.
         """
         return _check_released(await self._perform_async(self._release(token, session_id)))
 
@@ -167,9 +163,8 @@ class ExamProtocol:
     def decide(self, token: str, approval_id: int, *, is_approved: bool) -> Approval:
         """Approve or refuse a request for a second person.
 
-        The caller acts as the user who got the token with their own password.
-
-        Raises ExamError 403 for who asked, 404 and 409.
+        The caller acts as the user who got the token with their own password. Raises ExamError 403 for who
+        asked, 404 and 409.
         """
         action = approvals.APPROVE if is_approved else approvals.REFUSE
 
@@ -195,9 +190,7 @@ class ExamProtocol:
     def check_token(self, token: str, permission: str, action: str, target: str | None = None) -> Claims:
         """Verify a token for an action outside sessions (users, runs), and log the attempt.
 
-        The entry says with whom or to what the action is done.
-
-        Raises ExamError 401 or 403.
+        The entry says with whom or to what the action is done. Raises ExamError 401 or 403.
         """
 
         def operation(connection: Connection) -> Claims:
@@ -211,17 +204,13 @@ class ExamProtocol:
     def look_at_token(self, token: str) -> Claims:
         """The claims of a token before anything else is read.
 
-        What is checked is the signature, the moments, and what is known to have ended.
-
-        Raises ExamError 401. Nothing is logged, and the ledger is not asked: every call does both.
+        What is checked is the signature, the moments, and what is known to have ended. Raises ExamError 401.
+        Nothing is logged, and the ledger is not asked: every call does both.
         """
         return self._tokens.look(token)
 
     def name_caller(self, token: str) -> str | None:
-        """The user of a token that we signed; None for a token that we did not sign.
-
-        The token may have expired or ended.
-        """
+        """The user of a token that we signed, expired or ended as it may be; None for any other."""
         caller = read_caller(self._keys, token)
         return None if caller is None else caller.user_id
 
@@ -243,10 +232,7 @@ class ExamProtocol:
         )
 
     def _acknowledge(self, accepted: Accepted) -> tuple[Receipt, Put | None]:
-        """The receipt of an answer that is durable.
-
-        After the last answer of a session, the log's head is signed.
-        """
+        """The receipt of a durable answer; after a session's last one the log's head is signed."""
         receipt, entry, put = accepted
         if receipt.is_closed and self._heads is not None:
             self._heads.keep_soon()
@@ -279,10 +265,9 @@ class ExamProtocol:
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
         """The log entry of a refused attempt.
 
-        It stands in the story of the session that the attempt named, if the token is for that session.
-
-        What names another session, or comes from a stranger or with a token that has ended, has the session as its target
-        alone: nobody writes into the story of a session that is not theirs.
+        It stands in the story of the session that the attempt named, if the token is for that session. What names another
+        session, or comes from a stranger or with a token that has ended, has the session as its target alone: nobody
+        writes into the story of a session that is not theirs.
         """
         # An expired or ended token still says truly who calls: its signature is good.
         caller = read_caller(self._keys, move.token)
@@ -313,9 +298,8 @@ def make_protocol(
 ) -> ExamProtocol:
     """The protocol of this installation, by the ledger's clock.
 
-    An in-house lease outlasts the longest call to a model.
-
-    Raises ClockError where that clock cannot be believed.
+    An in-house lease outlasts the longest call to a model. Raises ClockError where that clock cannot be
+    believed.
     """
     check_clock(ledger)
     lease_s = max(settings.lease_s, settings.call_timeout_s + 30) if is_in_house else settings.lease_s

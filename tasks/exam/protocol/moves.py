@@ -1,7 +1,4 @@
-"""What a candidate does with a session: open, renew, ask, answer.
-
-Each is a transaction that the ledger carries out.
-"""
+"""What a candidate does with a session: each step is one transaction of the ledger."""
 
 from __future__ import annotations
 
@@ -45,10 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Move(Generic[T]):
-    """One use of the protocol.
-
-    It holds what the audit log records of it, and what it does in one transaction.
-    """
+    """One use of the protocol: what the audit log records of it, what it does in a transaction."""
 
     action: str
     token: str
@@ -58,10 +52,7 @@ class Move(Generic[T]):
 
 
 class Accepted(NamedTuple):
-    """An answer that was stored.
-
-    It has its receipt as far as that is known before the commit, its entry, and the next question.
-    """
+    """A stored answer: its receipt as known before the commit, its entry, the next question."""
 
     receipt: Receipt
     entry: Entry
@@ -184,23 +175,15 @@ class Moves:
 
         return Move("next", token, lease.session_id, operation)
 
-    def answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Accepted]:
-        """Store an answer."""
+    def answer(
+        self, token: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool
+    ) -> Move[Accepted]:
+        """Store an answer and, where that is wanted, hand out the next question."""
 
         def operation(connection: Connection) -> Accepted:
-            return self._accept(connection, token, lease, seq, answer, action="submit", wants_next=False)
+            return self._accept(connection, token, lease, seq, answer, wants_next=wants_next)
 
-        return Move("submit", token, lease.session_id, operation)
-
-    def answer_and_ask(self, token: str, lease: Lease, seq: int, answer: Answer) -> Move[Accepted]:
-        """Store an answer and hand out the next question."""
-
-        def operation(connection: Connection) -> Accepted:
-            return self._accept(
-                connection, token, lease, seq, answer, action="submit_and_next", wants_next=True
-            )
-
-        return Move("submit_and_next", token, lease.session_id, operation)
+        return Move(_name_answering(wants_next=wants_next), token, lease.session_id, operation)
 
     def list_pending(self, token: str, lease: Lease) -> Move[list[Put]]:
         """Everything handed out and not answered."""
@@ -238,7 +221,6 @@ class Moves:
         seq: int,
         answer: Answer,
         *,
-        action: str,
         wants_next: bool,
     ) -> Accepted:
         now = self._clock()
@@ -265,7 +247,13 @@ class Moves:
             connection,
             claims,
             seat,
-            Entry(action, seq=seq, answer_hash=answer_hash, digest=digest_response(row), accessed_at=at),
+            Entry(
+                _name_answering(wants_next=wants_next),
+                seq=seq,
+                answer_hash=answer_hash,
+                digest=digest_response(row),
+                accessed_at=at,
+            ),
         )
         receipt = Receipt(seq, answered, seat.question_count, is_closed, lease.session_id, answer_hash)
         if is_closed:
@@ -316,10 +304,7 @@ class Moves:
         return len(late)
 
     def _hand_out(self, connection: Connection, seat: seats.Seat, seq: int, now: float) -> Put | None:
-        """Hand out a question for the first time; None when all are handed out.
-
-        Raises ExamError 403 at a quota.
-        """
+        """Hand out a question for the first time; None when all are. ExamError 403 at a quota."""
         if seq > seat.question_count:
             return None
         check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
@@ -329,10 +314,7 @@ class Moves:
         return self._put(seat, seq, parse_json(seat.next_content), delivered_at, is_repeat=False)
 
     def _put_again(self, connection: Connection, seat: seats.Seat, seq: int) -> Put:
-        """Put a question that is pending again.
-
-        When it was first handed out is read only where its time is limited.
-        """
+        """Put a pending question again; its delivery is read only where its time is limited."""
         delivered_at = None
         if seat.question_s is not None:
             delivered_at = seats.read_place(connection, seat.session_id, seq).delivered_at
@@ -361,11 +343,12 @@ class Moves:
         return int(seat.pending_window) if self._is_in_house else 1
 
 
-def _check_place(seat: seats.Seat, seq: int, clock: Clock) -> None:
-    """Pass for a question that may be answered now: the one that the seat was read with.
+def _name_answering(*, wants_next: bool) -> str:
+    return "submit_and_next" if wants_next else "submit"
 
-    Raises ExamError 403 or 409.
-    """
+
+def _check_place(seat: seats.Seat, seq: int, clock: Clock) -> None:
+    """Pass for the question that may be answered now; raises ExamError 403 or 409."""
     place = seat.place
     if place.answer_status in GIVEN_STATUSES:
         raise _already_answered()
@@ -403,10 +386,7 @@ def name_delivery(seq: int, delivered_at: str) -> str:
 
 
 def _check_signature(seat: seats.Seat, seq: int, answer_hash: str, signature: str | None) -> None:
-    """Pass for an answer that the candidate's key has signed, and for seats without a key.
-
-    Raises ExamError 403 otherwise.
-    """
+    """Pass for an answer signed by the seat's key, if any; raises ExamError 403 otherwise."""
     if seat.public_key is None:
         return
     if not is_signed(seat.public_key, signature, describe_answer(seat.session_id, seq, answer_hash)):
@@ -419,10 +399,7 @@ def _check_signature(seat: seats.Seat, seq: int, answer_hash: str, signature: st
 
 
 def _close(connection: Connection, session_id: str, answered: int, at: str) -> None:
-    """End a session.
-
-    The lease's hash stays, so that its holder may still ask, and learn that the session has finished.
-    """
+    """End a session; the lease's hash stays, so that its holder still learns that it is over."""
     seats.write_session(connection, session_id, status="closed", answered_count=answered, closed_at=at)
     seal_closing(connection, session_id)
     add_closing(connection, session_id)

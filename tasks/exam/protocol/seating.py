@@ -1,7 +1,4 @@
-"""Who may use which session, and for how many questions.
-
-This is checked against the row that the statement read.
-"""
+"""Who may use which session, and for how many questions, by the row that was read."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ _SHORTEST_LEASE_SECRET: Final = 32
 
 
 def read_own_seat(connection: Connection, claims: Claims, session_id: str, position: int = 0) -> seats.Seat:
-    """The session, with one position, for the candidate that token and ledger agree on.
-
-    What does not exist and what belongs to others is refused with the same words.
-    """
+    """The candidate's own session; what is not there is refused as what is another's."""
     seat = seats.read_seat(connection, session_id, claims.user_id, position)
     if seat is None:
         check_role(users.read_user(connection, claims.user_id), claims, "sit")
@@ -82,10 +76,7 @@ def read_readable_seat(
 
 
 def log_use(connection: Connection, claims: Claims, seat: seats.Seat, entry: Entry) -> Entry:
-    """Write an allowed use of a session into the log.
-
-    Returns the entry, with whose it is and the session.
-    """
+    """Log an allowed use of a session; returns the entry with whose it is and the session."""
     return add_entry(connection, replace(entry, user_id=claims.user_id, session_id=seat.session_id))
 
 

@@ -1,11 +1,9 @@
-"""What is asked of sessions from outside.
-
-The questions are where they stand and which there are; a lease can also be ended.
-"""
+"""Where sessions from outside stand, which there are, and the end of a lease."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
@@ -13,7 +11,7 @@ from schemas.ledger.trust import Approval
 from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
-from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
+from tasks.exam.protocol.words import FOR_EXAMINERS, Quota, SessionStatus, SessionSummary
 from tasks.running.approvals import Request, TwoPersons, Unapproved, ask, use_approval
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.exam import seats, sittings
@@ -38,10 +36,7 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
 def release_session(
     tokens: VerifiedTokens, token: str, session_id: str, rule: TwoPersons, now: Callable[[], float]
 ) -> Move[SessionStatus | Approval]:
-    """The end of a session's lease.
-
-    Where that needs a second person who has not agreed yet, it is the request for it.
-    """
+    """The end of a session's lease, or the request for a second person who has not agreed yet."""
 
     def operation(connection: Connection) -> SessionStatus | Approval:
         claims = tokens.read(token, connection)
@@ -83,10 +78,7 @@ def list_sessions(
     after: str | None = None,
     limit: int | None = None,
 ) -> Move[list[SessionSummary]]:
-    """The caller's own sessions; for examiners all sessions, or those of a run.
-
-    `limit` of them are returned: those that follow the session `after`.
-    """
+    """The caller's own sessions, or an examiner's; `limit` that follow the session `after`."""
 
     def operation(connection: Connection) -> list[SessionSummary]:
         claims = tokens.read(token, connection)
@@ -96,38 +88,14 @@ def list_sessions(
         is_examiner = user.role != "candidate"
         check_role(user, claims, "read_sessions" if is_examiner else "list_own_sessions")
         add_entry(connection, Entry("list", claims.user_id))
-        if is_examiner:
-            rows = sittings.list_sessions(connection, run_id=run_id, after=after, limit=limit)
-            return [
-                SessionSummary(
-                    row.session_id,
-                    row.status,
-                    row.prompt_style,
-                    row.question_count,
-                    row.answered_count,
-                    row.deadline_at,
-                    row.run_id,
-                    row.model,
-                    row.organisation,
-                    row.repeat,
-                    row.is_reference,
-                )
-                for row in rows
-            ]
-        rows = sittings.list_sessions(
-            connection, user_id=claims.user_id, session_id=claims.session_id, after=after, limit=limit
+        whose = (
+            {"run_id": run_id}
+            if is_examiner
+            else {"user_id": claims.user_id, "session_id": claims.session_id}
         )
-        return [
-            SessionSummary(
-                row.session_id,
-                row.status,
-                row.prompt_style,
-                row.question_count,
-                row.answered_count,
-                row.deadline_at,
-            )
-            for row in rows
-        ]
+        rows = sittings.list_sessions(connection, **whose, after=after, limit=limit)
+        shown = [one.name for one in fields(SessionSummary) if is_examiner or one.name not in FOR_EXAMINERS]
+        return [SessionSummary(**{name: getattr(row, name) for name in shown}) for row in rows]
 
     return Move("list", token, None, operation)
 

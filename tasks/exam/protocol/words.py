@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, Final
 
 from schemas.errors import ExamError
 from schemas.settings import LONGEST_RESPONSE
@@ -12,17 +12,20 @@ from schemas.vocabulary import GIVEN_STATUSES
 from tasks.questions import BareQuestion
 from tasks.texts import cut_text
 
+# What a line of a list says to examiners alone.
+FOR_EXAMINERS: Final = frozenset({"run_id", "model", "organisation", "repeat", "is_reference"})
+# Characters that the ledger keeps of each.
+_LONGEST: Final = {"finish_reason": 40, "error": 200, "prompt_version": 60, "call_key": 64, "signature": 88}
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
     """The right to sit a session for a while; every call renews it.
 
     Attributes:
-        session_id: the session.
         generation: grows with every opening; a holder of an older one is refused.
         secret: shown by whoever resumes.
         expires_at: Unix time at which it ends without a call.
-        prompt_style: style of the session.
         question_count: questions allocated.
         answered_count: questions answered when it was opened.
         deadline_at: moment (UTC, ISO text) after which nothing is taken; null for none.
@@ -41,6 +44,12 @@ class Lease:
     question_s: float | None = None
     lease_s: float | None = None
 
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any], secret: str) -> Lease:
+        """The lease in a reply of the exam API; what else the reply tells candidates is left out."""
+        told = {item.name: body[item.name] for item in fields(cls) if item.name in body}
+        return cls(**{**told, "secret": secret})
+
 
 @dataclass(frozen=True, slots=True)
 class Put:
@@ -48,7 +57,6 @@ class Put:
 
     Attributes:
         seq: position in the session, from 1.
-        question_count: questions in the session.
         prompt_style: how it is to be put to the candidate.
         content: what is asked.
         is_repeat: whether it was handed out before and is still pending.
@@ -70,22 +78,13 @@ class Put:
 
     def as_body(self) -> dict[str, Any]:
         """Plain values, as the exam API sends them."""
-        return {
-            "seq": self.seq,
-            "question_count": self.question_count,
-            "prompt_style": self.prompt_style,
-            "content": self.content.as_row(),
-            "is_repeat": self.is_repeat,
-            "answer_by": self.answer_by,
-        }
+        told = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {**told, "content": self.content.as_row()}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes back for a question.
-
-    Only `response` is needed; the rest is the account of the call, where known.
-    """
+    """What comes back for a question: `response`, and the account of the call where known."""
 
     response: str = field(repr=False)
     reasoning: str | None = field(default=None, repr=False)
@@ -104,9 +103,8 @@ class Answer:
     def fitted(self, most: int = LONGEST_RESPONSE) -> Answer:
         """The answer with at most `most` characters of response, and of reasoning.
 
-        A text that was cut ends in a mark that says so.
-
-        A response that is cut is `truncated`; reasoning is cut alone.
+        A text that was cut ends in a mark that says so. A response that is cut is `truncated`; reasoning is
+        cut alone.
         """
         response, of_response = cut_text(_storable(self.response), most)
         reasoning = None if self.reasoning is None else cut_text(_storable(self.reasoning), most)[0]
@@ -121,10 +119,9 @@ class Answer:
     def checked(self, most: int = LONGEST_RESPONSE) -> dict[str, Any]:
         """The answer as a ledger row, cut as by `fitted`.
 
-        Blank text is an empty answer, whatever was claimed.
-
-        Raises ExamError 422 for a status that no candidate can give. `error` is none: a call that failed is sent again, and
-        what is still unanswered when the session closes is marked by the exam itself.
+        Blank text is an empty answer, whatever was claimed. Raises ExamError 422 for a status that no candidate can give.
+        `error` is none: a call that failed is sent again, and what is still unanswered when the session closes is marked by
+        the exam itself.
         """
         if self.answer_status not in GIVEN_STATUSES:
             raise ExamError(
@@ -139,21 +136,11 @@ class Answer:
         status = self.answer_status
         if status == "answered" and not self.response.strip():
             status = "empty"
-        return {
-            "response": self.response,
-            "reasoning": self.reasoning,
-            "answer_status": status,
-            "finish_reason": _short(self.finish_reason, 40),
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cost_usd": self.cost_usd,
-            "latency_ms": self.latency_ms,
-            "attempts": self.attempts,
-            "error": _short(self.error, 200),
-            "prompt_version": _short(self.prompt_version, 60) or "own",
-            "call_key": _short(self.call_key, 64),
-            "signature": _short(self.signature, 88),
-        }
+        row = {item.name: getattr(self, item.name) for item in fields(self)} | {"answer_status": status}
+        for name, length in _LONGEST.items():
+            if row[name] is not None:
+                row[name] = _storable(row[name])[:length]
+        return {**row, "prompt_version": row["prompt_version"] or "own"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +150,7 @@ class Receipt:
     Attributes:
         seq: its position.
         answered_count: answers of the session so far.
-        question_count: questions of the session.
         is_closed: whether this was the last one.
-        session_id: the session.
         answer_sha256: SHA-256 of the response as it is kept.
         head: hash of its entry in the audit log, which was then the log's head.
         signature: the installation's, over session, position, answer, entry and head; null where nobody asked for it.
@@ -186,10 +171,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Questions allocated, handed out but unanswered, and answered.
-
-    `limit` is on those handed out; None means no limit.
-    """
+    """Questions allocated, pending, answered; `limit` (None: no limit) on those handed out."""
 
     allocated: int
     pending: int
@@ -199,10 +181,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class SessionStatus:
-    """Where a session stands.
-
-    `candidate` counts all sessions of its user; `organisation` is shown to examiners only.
-    """
+    """Where a session stands; `candidate` counts its user's, `organisation` for examiners."""
 
     session_id: str
     status: str
@@ -242,7 +221,3 @@ def _storable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-def _short(text: str | None, length: int) -> str | None:
-    return None if text is None else _storable(text)[:length]

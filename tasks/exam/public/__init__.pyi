@@ -28,23 +28,5 @@ from .sessions import compute_answers_root as compute_answers_root
 # The folder of this home that is for publication; raises UsageError where nothing was published yet.
 from .verifying import name_public_files as name_public_files
 
-# Check the log of a published folder, and add its last head to a witness's file.
-from .verifying import keep_as_witness as keep_as_witness
-
-# Check a published folder; the verifier prints what it finds. Returns whether all holds.
+# Check a published folder; the verifier prints what it finds. Returns whether all holds; may keep the log's head as a witness.
 from .verifying import run_verifier as run_verifier
-
-__all__ = [
-    "CLOSE",
-    "add_closing",
-    "add_opening",
-    "compute_answers_root",
-    "compute_root",
-    "digest",
-    "encode_line",
-    "iter_lines",
-    "keep_as_witness",
-    "name_public_files",
-    "run_verifier",
-    "write_whole",
-]

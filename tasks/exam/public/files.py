@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from warehouse.stores.files import flush_path
+
 # What a killed process left is swept away by the next that writes there, once nobody can be writing it any more.
 _LEFT_S: Final = 3600
 
@@ -24,10 +26,7 @@ def encode_line(value: Any) -> str:
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> str:
-    """Write lines to a file that appears whole; returns the SHA-256 as text.
-
-    Each line is ended by a newline. They are written under another name, and the file is then moved to its place.
-    """
+    """Write lines, each with its newline, to a file that appears whole; its SHA-256 as text."""
     return _write_pieces(path, (line.encode() + b"\n" for line in lines))
 
 
@@ -51,7 +50,7 @@ def _write_pieces(path: Path, pieces: Iterable[bytes]) -> str:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    flush_path(path.parent)
     return whole.hexdigest()
 
 
@@ -60,14 +59,6 @@ def iter_lines(path: Path) -> Iterator[Any]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _sweep(folder: Path) -> None:

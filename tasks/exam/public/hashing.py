@@ -1,7 +1,4 @@
-"""Hashes of what is published (RFC 9162, section 2.1).
-
-They are digests of tagged parts, and Merkle trees over them.
-"""
+"""Hashes of what is published: digests of tagged parts, Merkle trees (RFC 9162, §2.1)."""
 
 from __future__ import annotations
 
@@ -13,10 +10,7 @@ NODE = b"\x01"
 
 
 def digest(tag: str, *parts: str | bytes | int) -> bytes:
-    """SHA-256 over a tag and parts, each preceded by its length in four bytes.
-
-    Numbers are their decimal text.
-    """
+    """SHA-256 over a tag and parts, each after its length (four bytes); numbers as decimals."""
     whole = hashlib.sha256()
     for part in (tag, *parts):
         raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
@@ -26,10 +20,7 @@ def digest(tag: str, *parts: str | bytes | int) -> bytes:
 
 
 def compute_root(leaves: Iterable[bytes]) -> bytes:
-    """The root of the tree over leaves of 32 bytes; of no leaf it is the SHA-256 of nothing.
-
-    In one pass: a stack of whole subtrees, joined as soon as two have one size.
-    """
+    """The root over leaves of 32 bytes (none: SHA-256 of nothing), in one pass over a stack."""
     sha256 = hashlib.sha256
     stack: list[tuple[int, bytes]] = []
     for leaf in leaves:
@@ -56,10 +47,7 @@ def make_path(leaves: Sequence[bytes], place: int) -> list[bytes]:
 
 
 def follow_path(leaf: bytes, place: int, count: int, path: Sequence[bytes]) -> bytes:
-    """The root that a leaf, its place among `count` leaves and its path lead to.
-
-    Raises ValueError for a path of another length.
-    """
+    """The root from a leaf, its place among `count` and its path; ValueError for another length."""
     node = hashlib.sha256(LEAF + leaf).digest()
     for is_left, sibling in zip(_list_sides(place, count), path, strict=True):
         node = hashlib.sha256(NODE + (node + sibling if is_left else sibling + node)).digest()

@@ -1,7 +1,4 @@
-"""Sessions in the public log, without a word of what they say.
-
-The log records that one was opened, and what it held when it was closed.
-"""
+"""Sessions in the public log: that one was opened, and what it held when closed; no text."""
 
 from __future__ import annotations
 
@@ -45,10 +42,7 @@ def add_closing(connection: Connection, session_id: str, reason: str | None = No
 
 
 def compute_answers_root(session_id: str, hashes: Mapping[int, str]) -> str:
-    """The root of the tree over a session's answers.
-
-    `hashes` gives the SHA-256 of each answer's text by the position of its question.
-    """
+    """The root over a session's answers; `hashes` has the SHA-256 of each by its position."""
     return compute_root(
         digest("proctor answer", session_id, seq, bytes.fromhex(hashes[seq])) for seq in sorted(hashes)
     ).hex()

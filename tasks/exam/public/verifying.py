@@ -1,7 +1,4 @@
-"""Running the verifier as others run it.
-
-It runs in a Python process of its own that knows nothing of Proctor.
-"""
+"""The verifier as others run it: in a Python process that knows nothing of Proctor."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ _WRONGLY_CALLED: Final = 2
 
 
 def name_public_files(settings: Settings) -> Path:
-    """The folder of this home that is for publication.
-
-    Raises UsageError where nothing has been published yet.
-    """
+    """The folder of this home for publication; raises UsageError where nothing is published."""
     folder = settings.public_dir
     if not folder.is_dir():
         raise UsageError(
@@ -42,6 +36,7 @@ def find_verifier() -> Path:
 def run_verifier(
     folder: Path,
     *,
+    keep: Path | None = None,
     receipts: Sequence[Path] = (),
     heads: Sequence[Path] = (),
     key: str = "",
@@ -50,34 +45,18 @@ def run_verifier(
 ) -> bool:
     """Check a published folder; the verifier prints what it finds. Returns whether all holds.
 
-    `require` is the least grade of an edition that stands. On a terminal it says what it looks at. Raises UsageError where it could
-    not check at all.
+    `require` is the least grade of an edition that stands. With `keep` the log alone is checked, and its last head is added to that
+    file of a witness. On a terminal it says what it looks at. Raises UsageError where it could not check at all.
     """
-    return _run(
-        folder,
+    options = [
+        *([] if keep is None else [f"--keep={keep}"]),
         *(part for path in receipts for part in ("--receipts", str(path))),
         *(part for path in heads for part in ("--head", str(path))),
         *([f"--key={key}"] if key else []),
         *([f"--require={require}"] if require else []),
         *(["--json"] if as_json else []),
-        *(["--progress"] if sys.stderr.isatty() else []),
-    )
-
-
-def keep_as_witness(folder: Path, file: Path, *, key: str = "", as_json: bool = False) -> bool:
-    """Check the log of a published folder, and add its last head to a witness's file.
-
-    Returns whether the log holds and continues what was kept. Raises UsageError where it could not check at all.
-    """
-    return _run(
-        folder,
-        f"--keep={file}",
-        *([f"--key={key}"] if key else []),
-        *(["--json"] if as_json else []),
-    )
-
-
-def _run(folder: Path, *options: str) -> bool:
+        *(["--progress"] if keep is None and sys.stderr.isatty() else []),
+    ]
     # `-I`: neither the environment nor the folder of the file. Of what is installed it takes the library of drand's signatures alone.
     done = subprocess.run(
         [sys.executable, "-I", str(find_verifier()), *options, "--", str(folder)], check=False

@@ -21,14 +21,3 @@ from .writing import write_harness as write_harness
 
 # One JSON log of Inspect (version 2) for each candidate and style; a repeat is an epoch. Returns the files.
 from .writing import write_inspect as write_inspect
-
-__all__ = [
-    "Sitting",
-    "iter_sittings",
-    "note_export",
-    "read_edition",
-    "render_citation",
-    "render_leaderboard",
-    "write_harness",
-    "write_inspect",
-]

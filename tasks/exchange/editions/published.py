@@ -1,7 +1,4 @@
-"""An edition for others: leaderboard as JSON, citation, and who may take it away.
-
-Whoever takes its questions and answers away is recorded in the audit log.
-"""
+"""An edition for others: leaderboard, citation, and who takes it away, which is logged."""
 
 from __future__ import annotations
 
@@ -66,10 +63,7 @@ ACTION: Final = "export_edition"
 
 
 def render_leaderboard(lake: Lake, edition: Mapping[str, Any]) -> dict[str, Any]:
-    """The frozen scores of an edition as JSON values, by prompt style.
-
-    docs/leaderboard.schema.json says what they are.
-    """
+    """An edition's frozen scores as JSON by style, as docs/leaderboard.schema.json says."""
     scores = lake.read("published_scores", {"edition_id": edition["edition_id"], "month": edition["month"]})
     styles: dict[str, list[dict[str, Any]]] = {}
     disciplines: dict[tuple[str, str], dict[str, float | None]] = {}
@@ -95,10 +89,7 @@ def render_leaderboard(lake: Lake, edition: Mapping[str, Any]) -> dict[str, Any]
 
 
 def render_citation(edition: Mapping[str, Any], *, title: str, publisher: str) -> dict[str, str]:
-    """An edition as it is cited.
-
-    The forms are `cff` (Citation File Format 1.2.0), `bibtex`, and one sentence of plain text.
-    """
+    """An edition as cited: `cff` (Citation File Format 1.2.0), `bibtex`, or one plain sentence."""
     day = edition["published_at"].date()
     name = f"{title}, edition {edition['edition_id']}"
     what = (
@@ -179,10 +170,7 @@ def _describe_provisional(edition: Mapping[str, Any]) -> str:
 
 
 def note_export(ledger: Ledger, user_id: str, edition_id: str, *, with_answers: bool) -> None:
-    """Note that somebody takes an edition's questions away.
-
-    Raises UsageError for a user who may not do so, and where no user is named.
-    """
+    """Note that a named user takes an edition's questions away; UsageError where none may."""
     if not user_id:
         raise UsageError(
             f"Questions leave for a named user only: give --as with a user who is {' or '.join(ROLES)} "

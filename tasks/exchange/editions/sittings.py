@@ -1,7 +1,4 @@
-"""The answers behind an edition, candidate by candidate and style by style.
-
-Each has the question, response, stars and the judge's reason.
-"""
+"""The answers behind an edition by candidate and style, with question, stars and reason."""
 
 from __future__ import annotations
 
@@ -68,7 +65,6 @@ def read_edition(lake: Lake, name: str) -> dict[str, Any]:
     """The edition of that name, or the last one of a run of that name.
 
     Without a name, it is the last of all. Beside its own columns it has the `grade` by which it is attested.
-
     Raises UsageError that says what there is.
     """
     found = lake.read("run_revisions")
@@ -141,10 +137,7 @@ def _make_sample(
 
 
 def _read_answer(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was answered.
-
-    A text that was erased is marked as erased, because an empty answer is something else.
-    """
+    """What was answered; an erased text is marked, for an empty answer is something else."""
     if row["response"] is None and row["answer_status"] is None:
         return {}
     if row["erased_at"] is None:

@@ -1,7 +1,4 @@
-"""Sittings as logs of Inspect and as samples of lm-evaluation-harness.
-
-There is one file for each, written whole or not at all.
-"""
+"""Sittings as files of Inspect and lm-evaluation-harness, each whole or not at all."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 
 def write_inspect(sittings: Iterable[Sitting], folder: Path) -> list[Path]:
-    """Write one JSON log of Inspect (version 2) for each candidate and style.
-
-    A repeat is an epoch. Returns the files.
-    """
+    """Write an Inspect log (JSON, version 2) per candidate and style, epochs as repeats; files."""
     return [
         _write(
             folder / f"{_name(sitting)}.json",
@@ -39,9 +33,8 @@ def write_inspect(sittings: Iterable[Sitting], folder: Path) -> list[Path]:
 def write_harness(sittings: Iterable[Sitting], folder: Path) -> list[Path]:
     """Write one file `samples_TASK.jsonl` in a folder of each candidate.
 
-    It is as `--log_samples` writes it; the task names run and style.
-
-    Returns the files. What nobody could judge has no line: a sample without its metric is none to the harness.
+    It is as `--log_samples` writes it; the task names run and style. Returns the files. What nobody could
+    judge has no line: a sample without its metric is none to the harness.
     """
     return [
         _write(
@@ -53,10 +46,7 @@ def write_harness(sittings: Iterable[Sitting], folder: Path) -> list[Path]:
 
 
 def render_inspect(sitting: Sitting) -> dict[str, Any]:
-    """A log as Inspect reads it.
-
-    Stars stand as the numbers 0 to 3 of one scorer; a response that could not be judged has no score.
-    """
+    """A log as Inspect reads it: stars 0 to 3 of one scorer; no score where none was judged."""
     edition = sitting.edition
     judged = [sample for sample in sitting.samples if sample.stars is not None]
     epochs = max((sample.repeat for sample in sitting.samples), default=0)
@@ -203,10 +193,7 @@ def _sum_usage(samples: Iterable[Sample]) -> dict[str, int]:
 
 
 def _name(sitting: Sitting) -> str:
-    """A name as Inspect names a log, without which it does not recognise the file as one.
-
-    It has the moment, the task, and what distinguishes the log from others.
-    """
+    """The log's name in the only form that Inspect recognises: moment, task, its own mark."""
     moment = sitting.edition["published_at"].strftime("%Y-%m-%dT%H-%M-%S+00-00")
     which = _hash(str(sitting.edition["edition_id"]), sitting.model, sitting.prompt_style)[:8]
     parts = (_name_task(sitting), f"{sitting.model}-{which}")

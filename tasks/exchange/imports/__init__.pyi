@@ -42,21 +42,3 @@ from .landing import list_namesakes as list_namesakes
 
 # Empty the import of that file name, or whose id begins so; `landings` keeps that it was there and was emptied.
 from .landing import withdraw_import as withdraw_import
-
-__all__ = [
-    "MARK_FIELDS",
-    "SCORE_FIELDS",
-    "ImportedFile",
-    "apply_mapping",
-    "compute_table_agreement",
-    "correlate_benchmarks",
-    "import_external",
-    "import_harness",
-    "import_inspect",
-    "import_question_records",
-    "import_table",
-    "list_namesakes",
-    "parse_mapping",
-    "read_table",
-    "withdraw_import",
-]

@@ -90,11 +90,10 @@ def correlate_benchmarks(
 ) -> list[dict[str, object]]:
     """One row per benchmark with published scores.
 
-    Columns: benchmark, spearman_rho, p_value (two-sided, t approximation), candidate_count.
-
-    Compared are the latest scores of the same models with S of a month (the last published one by default), or with those of
-    the external benchmark `of`. Rho and p are null for fewer than three models in common. Raises UsageError where there is
-    nothing to compare.
+    Columns: benchmark, spearman_rho, p_value (two-sided, t approximation), candidate_count. Compared are the
+    latest scores of the same models with S of a month (the last published one by default), or with those of
+    the external benchmark `of`. Rho and p are null for fewer than three models in common. Raises UsageError
+    where there is nothing to compare.
     """
     scores = lake.run_named("external_history")
     if scores.is_empty():

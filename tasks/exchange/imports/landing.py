@@ -1,7 +1,4 @@
-"""Imported files are landed as they came: the same file again changes nothing.
-
-Take an import back: its rows leave the lake, and the same file may come in again.
-"""
+"""Imported files land as they came, once; an import can be taken back, and come again."""
 
 from __future__ import annotations
 
@@ -71,12 +68,7 @@ def import_harness(lake: Lake, path: Path, model: str, benchmark: str | None = N
 
 
 def import_table(
-    lake: Lake,
-    path: Path,
-    kind: str,
-    benchmark: str,
-    mapping: Mapping[str, str],
-    metrics: Sequence[str] = (),
+    lake: Lake, path: Path, kind: str, benchmark: str, mapping: Mapping[str, str], metrics: Sequence[str] = ()
 ) -> ImportedFile:
     """Land a table that others made.
 
@@ -99,12 +91,7 @@ def import_table(
 
 
 def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) -> ImportedFile:
-    """Land records of figure 8 (LLMEval-Fair).
-
-    Each response has the stars of its judge, where it has any.
-
-    Raises UsageError for a file with a faulty line, or without a response.
-    """
+    """Land records of figure 8 with their judges' stars; UsageError for a fault or no response."""
     rows: list[dict[str, object]] = []
     for record in import_records(path):
         if record.response is None:
@@ -131,10 +118,7 @@ def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) 
 def import_external(
     lake: Lake, path: Path, benchmark: str, source: str, mapping: Mapping[str, str]
 ) -> ImportedFile:
-    """Land scores that others published, by model and day, in `external_scores`.
-
-    The file replaces the benchmark's earlier one.
-    """
+    """Land others' scores by model and day in the place of the benchmark's earlier file."""
     frame = apply_mapping(read_table(path), mapping, SCORE_FIELDS, SCORE_FIELDS, path.name)
     rows, empty = parse_scores(frame, benchmark=benchmark, source=source, name=path.name)
     if not rows:
@@ -171,12 +155,7 @@ def _land_log(lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None
 
 
 def withdraw_import(lake: Lake, name: str) -> Withdrawal:
-    """Empty the import of that file name, or whose id begins with `name`.
-
-    `landings` keeps that it was there and was emptied.
-
-    Raises UsageError when none or several are meant.
-    """
+    """Empty the import of that name or id, which `landings` keeps; UsageError for none or many."""
     found = lake.read("imported_files", {"name": name}).to_dicts()
     if not found:
         raise UsageError(f"There is no import {name!r}; `proctor import list` shows their ids and files.")
@@ -189,10 +168,7 @@ def withdraw_import(lake: Lake, name: str) -> Withdrawal:
 
 
 def list_namesakes(lake: Lake, import_id: str, file_name: str, benchmark: str) -> list[str]:
-    """Ids of other imports of a file of this name for this benchmark.
-
-    Their rows count beside those of this import.
-    """
+    """Other imports of a file of this name for the benchmark, whose rows count beside it."""
     rows = lake.read("imported_files", {"name": file_name}).to_dicts()
     return [
         row["import_id"] for row in rows if row["benchmark"] == benchmark and row["import_id"] != import_id

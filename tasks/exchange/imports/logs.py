@@ -1,14 +1,7 @@
-"""Logs of other programs.
+"""Logs of Inspect (`.eval`, JSON) and samples of lm-evaluation-harness (`--log_samples`).
 
-They are Inspect's (`.eval` and JSON) and lm-evaluation-harness's samples (`--log_samples`).
-
-A record of a log stays whole in `record`; what we read of it beside is a convenience. What a log does not say is null.
-
-Members of a ZIP archive.
-
-They may also be packed with Zstandard, as Inspect packs its logs today.
-
-Python's own `zipfile` reads these from version 3.14 on; until then the packed bytes are found here and unpacked by Arrow.
+A record of a log stays whole in `record`; what we read beside is a convenience. What a log does not say is null. Inspect packs
+members of its archives with Zstandard, which Python's own `zipfile` reads from version 3.14 on; until then Arrow unpacks them.
 """
 
 from __future__ import annotations
@@ -71,9 +64,8 @@ class Log:
 def parse_inspect_log(path: Path) -> Log:
     """An Inspect log: each sample and epoch with all values of all scorers.
 
-    A sample without a score is a row without a mark.
-
-    Raises UsageError for a file that is none, or whose run was not finished.
+    A sample without a score is a row without a mark. Raises UsageError for a file that is none, or whose run
+    was not finished.
     """
     header, samples = _read_inspect(path)
     evaluation = header.get("eval")
@@ -112,10 +104,9 @@ def parse_inspect_log(path: Path) -> Log:
 def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) -> Log:
     """A file of samples that lm-evaluation-harness wrote.
 
-    The file does not name the model, so the caller does.
-
-    The task is read from the file's name (`samples_TASK_…jsonl`) unless it is given. A metric under a filter is `metric,filter`.
-    Raises UsageError naming the line that is no sample.
+    The file does not name the model, so the caller does. The task is read from the file's name
+    (`samples_TASK_…jsonl`) unless it is given. A metric under a filter is `metric,filter`. Raises UsageError
+    naming the line that is no sample.
     """
     named = _SAMPLES_NAME.search(path.name)
     task = benchmark or (named["task"] if named else None)

@@ -1,7 +1,4 @@
-"""Tables of marks, responses or scores that others made.
-
-They are CSV, JSONL or Parquet, with a mapping of their columns to ours.
-"""
+"""Others' marks, responses or scores (CSV, JSONL, Parquet), columns mapped to ours."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ _DAYS = ("%Y-%m-%d", "%Y%m%d", "%Y/%m/%d")
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """The file as a frame of texts and numbers as they stand.
-
-    Raises UsageError for a file that cannot be read, or holds no row.
-    """
+    """The file's texts and numbers as they stand; UsageError where unreadable or empty."""
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"{path.name} is none of {', '.join(_READERS)}: save it as one of them.")
@@ -53,10 +47,7 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
-    """`field=column` pairs as our field → their column.
-
-    Raises UsageError for a field that is not one of ours, or that is given twice.
-    """
+    """`field=column` pairs by our field; UsageError for a field not ours or given twice."""
     mapping: dict[str, str] = {}
     for pair in given:
         name, equals, column = pair.partition("=")
@@ -73,9 +64,8 @@ def apply_mapping(
 ) -> pl.DataFrame:
     """The mapped columns under our names.
 
-    A column that has our name already is taken without a mapping; any other field is null.
-
-    Raises UsageError for a column that is not there, or a field that is needed and has none.
+    A column that has our name already is taken without a mapping; any other field is null. Raises UsageError
+    for a column that is not there, or a field that is needed and has none.
     """
     found: dict[str, str] = {}
     for field in fields:
@@ -95,10 +85,7 @@ def apply_mapping(
 
 
 def melt_metrics(frame: pl.DataFrame, metrics: Sequence[str], name: str) -> pl.DataFrame:
-    """A table with a column per metric as one with a row per metric.
-
-    Raises UsageError for a column that is not there.
-    """
+    """A table with a column per metric as one with a row per metric; UsageError for none such."""
     if missing := [metric for metric in metrics if metric not in frame.columns]:
         raise UsageError(f"{name} has no column {missing[0]!r}; it has {', '.join(frame.columns)}.")
     others = [column for column in frame.columns if column not in metrics]
@@ -115,9 +102,8 @@ def melt_metrics(frame: pl.DataFrame, metrics: Sequence[str], name: str) -> pl.D
 def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
     """Rows of `imported_marks`, except for the columns that describe the file.
 
-    They are made from a frame with MARK_FIELDS, in the order of the file.
-
-    A mark that is no number stays as text; what is not there stays null. Raises UsageError naming the row without model or item.
+    They are made from a frame with MARK_FIELDS, in the order of the file. A mark that is no number stays as
+    text; what is not there stays null. Raises UsageError naming the row without model or item.
     """
     rows: list[dict[str, object]] = []
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
@@ -211,10 +197,7 @@ def _parse_repeat(value: object, place: str) -> int | None:
 
 
 def parse_day(value: object, place: str) -> date | None:
-    """A day given as 2024-05-01, 20240501 or 2024/05/01; None for nothing.
-
-    Raises UsageError for anything else, naming the place.
-    """
+    """A day as 2024-05-01, 20240501 or 2024/05/01, or null; UsageError naming the place."""
     if value is None or value == "":
         return None
     if isinstance(value, datetime):

@@ -153,9 +153,12 @@ _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
 _INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))\s*")
 
 
+_DIGIT = re.compile(r"\d")
+
+
 def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
     """The numbers of `1、44（…）  2、10  3、3(2)` that run 1 by 1, and where each begins and ends."""
-    found = list(_INLINE.finditer(piece.text))
+    found = list(_INLINE.finditer(piece.text)) if _DIGIT.search(piece.text) else []
     # `1、…（2）…`: the bracketed number counts the points of the first answer
     found = [mark for mark in found if bool(mark.group(1)) == bool(found[0].group(1))]
     if len(found) < 2 or (found[0].start() > 0 and piece.text[: found[0].start()].strip()):
@@ -179,7 +182,10 @@ def list_targets(drafts: Sequence[Draft], most: int) -> list[Target]:
     """
     counts = Counter(draft.section for draft in drafts)
     blanks = {
-        id(draft): list(dict.fromkeys(map(int, NUMBERED_BLANK.findall(draft.stem)))) for draft in drafts
+        id(draft): list(dict.fromkeys(map(int, NUMBERED_BLANK.findall(draft.stem))))
+        if "【" in draft.stem
+        else []
+        for draft in drafts
     }
     by_blank = most > max((draft.value or 0 for draft in drafts), default=0)
     by_blank = by_blank and most <= max((max(found, default=0) for found in blanks.values()), default=0)

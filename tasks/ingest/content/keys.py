@@ -307,13 +307,13 @@ class _Echoes:
         self.by_start: dict[str, list[tuple[int, str]]] = {}
         for place, target in enumerate(targets):
             if target.draft is not None and not target.draft.options:
-                start = _fold(target.draft.stem)[:_LEAST_ECHOED]
+                start = _fold_start(target.draft.stem)
                 if len(start) == _LEAST_ECHOED:
                     self.by_start.setdefault(start, []).append((place, target.draft.stem))
 
     def find(self, text: str) -> int | None:
         """The question that a text begins with."""
-        for place, stem in self.by_start.get(_fold(text)[:_LEAST_ECHOED], ()):
+        for place, stem in self.by_start.get(_fold_start(text), ()) if self.by_start else ():
             if cut_echo(f"{text} …", stem) is not None:
                 return place
         return None
@@ -323,8 +323,15 @@ _LEAST_ECHOED = 6
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
-def _fold(text: str) -> str:
-    return _NO_LETTERS.sub("", text).casefold()
+def _fold_start(text: str) -> str:
+    """The first letters of a text, folded; most texts show them before they are long."""
+    start = _NO_LETTERS.sub("", text[:_NEAR]).casefold()
+    if len(start) < _LEAST_ECHOED and len(text) > _NEAR:
+        start = _NO_LETTERS.sub("", text).casefold()
+    return start[:_LEAST_ECHOED]
+
+
+_NEAR = 24
 
 
 class _Ladder:

@@ -35,6 +35,8 @@ _NUMBERED_OPTIONS = re.compile(
     r"(?:^|\n)\s*\(1\)\s*[^()\n?]{1,24}\(2\)\s*[^()\n?]{1,24}\(3\)\s*[^()\n?]{1,24}(?:\(4\)|\n|$)"
 )
 
+_LETTERED_OPTIONS = re.compile(r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", re.DOTALL)
+
 
 def make_questions(
     drafts: Sequence[Draft],
@@ -210,6 +212,8 @@ _ODD_START = re.compile(r"\s*(?:\[[ xX√]?\]|[#@~^|=&%]{2,}|[□☐☑☒✓✔
 _ODD_END = re.compile(
     r"(?:(?<![#@~^|=&%])[#@~^|=&%]{2,}+|[□☐☑☒✓✔]|[#@~^|]{1,2}[A-Za-z]{1,6}[#@~^|]{1,2}|\|\s*[A-J])\s*$"
 )
+# what the pattern above ends with
+_ODD_ENDS = frozenset("#@~^|=&%□☐☑☒✓✔ABCDEFGHIJ")
 _LONE_LETTER = re.compile(r"[A-H]\s+[\u4e00-\u9fff]")
 _MIN_SCRAPS = 5
 
@@ -222,7 +226,10 @@ def _find_residue(draft: Draft) -> list[str]:
         _HELD_ANSWER.search(text) for text in texts
     ):
         notes.append("text_holds_answer")
-    if any(_ODD_START.match(text) or _ODD_END.search(text[-40:]) for text in texts):
+    if any(
+        _ODD_START.match(text) or (text.rstrip()[-1:] in _ODD_ENDS and _ODD_END.search(text[-40:]))
+        for text in texts
+    ):
         notes.append("odd_signs")
     if _LONE_LETTER.match(draft.stem):
         notes.append("stem_begins_with_letter")
@@ -265,9 +272,9 @@ def _find_doubts(draft: Draft, lost: AbstractSet[str]) -> list[str]:
             notes.append("free_type_inferred")
     if draft.question_type == "multiple_choice":
         notes.extend(_find_option_doubts(draft))
-    elif re.search(
-        r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", stem[:_LOOKED_AT], re.DOTALL
-    ) or _NUMBERED_OPTIONS.search(stem[:_LOOKED_AT]):
+    elif ("B" in stem and _LETTERED_OPTIONS.search(stem[:_LOOKED_AT])) or (
+        "(2)" in stem and _NUMBERED_OPTIONS.search(stem[:_LOOKED_AT])
+    ):
         notes.append("options_in_stem")
     if draft.question_type == "fill_in_the_blank" and draft.answer:
         blanks = count_blanks(stem)
@@ -280,9 +287,14 @@ def _find_doubts(draft: Draft, lost: AbstractSet[str]) -> list[str]:
         notes.append("blank_missing")
     if draft.value is None and draft.number_label == "":
         notes.append("number_missing")
-    if draft.question_type in ("multiple_choice", "true_false") and draft.value is not None:
+    following_number = str(draft.value + 1) if draft.value is not None else ""
+    if (
+        draft.question_type in ("multiple_choice", "true_false")
+        and following_number
+        and following_number in stem
+    ):
         following = re.search(
-            rf"(?:^|\n|(?<=[。.？?！!；;）)：:])\s)\s*{draft.value + 1}\s*[.．、]\s*\D", stem
+            rf"(?:^|\n|(?<=[。.？?！!；;）)：:])\s)\s*{following_number}\s*[.．、]\s*\D", stem
         )
         if following and following.start() > 10:
             notes.append("stem_holds_next_question")

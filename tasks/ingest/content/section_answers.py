@@ -20,7 +20,7 @@ from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import truth_word
+from tasks.ingest.words.grammar import truth_ends, truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -109,6 +109,8 @@ _KEYED_TAIL = re.compile(
     r"(?:(?P<sign>\s*[-–—|=→>:：]+|\s*(?i:\b(?:ans(?:wer)?|key)\b)\s*[.:：]?)\s*|(?<=\S)\s+)"
     rf"(?:(?P<letters>[A-J]{{1,6}})|(?P<truth>{truth_word()}|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
 )
+# What a key may end with stands before a stop or the end: in most stems nothing does.
+_MAY_TAIL = re.compile(rf"[A-JTF{truth_ends()}]\s*(?:[:：.．、]|$)")
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _LEAST_TAILED = 0.8
 _SMALL_KEY = re.compile(r"(?P<open>[（(\[])\s*(?P<letter>[a-j])\s*(?P<close>[)）\]])(?=\s*[.。:：?？]?\s*$)")
@@ -140,7 +142,10 @@ def read_tails(drafts: Sequence[Draft]) -> None:
         if len(lead) >= max(3, _LEAST_TAILED * len(group)):
             for draft in lead:  # `（B）How …`: the keys stand before the stems, in no blank of theirs
                 draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
-        tails = [None if draft.answer else _KEYED_TAIL.search(draft.stem) for draft in group]
+        tails = [
+            _KEYED_TAIL.search(draft.stem) if not draft.answer and _MAY_TAIL.search(draft.stem) else None
+            for draft in group
+        ]
         found = [tail for tail in tails if tail is not None]
         signed = sum(1 for tail in found if tail["sign"] is not None)
         unanswered = sum(1 for draft in group if not draft.answer)
@@ -252,8 +257,9 @@ _KEYED = re.compile(rf"[（(]\s*(?:[A-J]{{1,6}}|{truth_word()}|T|F)\s*[)）]\s*[
 
 
 def _is_lone_key(text: str) -> bool:
-    """Whether a line is one to six letters from A to J and nothing else."""
-    return 0 < len(text) <= 6 and not text.strip("ABCDEFGHIJ")
+    """Whether a line is one to six letters from A to J and nothing else, white space aside."""
+    may_be = text[-1:] in "ABCDEFGHIJ" or text[-1:].isspace()
+    return may_be and 0 < len(key := text.strip()) <= 6 and not key.strip("ABCDEFGHIJ")
 
 
 def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
@@ -267,10 +273,9 @@ def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
         is_keyed = False
         if "(" in text or "（" in text:
             asked += _ANSWER_PLACE.search(text) is not None
-            keyed = _JUDGED if _OFFERED.search(text) else _KEYED
+            keyed = _JUDGED if "B" in text and _OFFERED.search(text) else _KEYED
             is_keyed = keyed.search(text + " \n") is not None
-        if is_keyed or any(_is_lone_key(line.text.strip()) for line in lines[1:]):
-            answered += 1
+        answered += is_keyed or any(map(_is_lone_key, [line.text for line in lines[1:]]))
     return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
 
 

@@ -323,12 +323,9 @@ def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:
         answers = [name for piece in held if (name := _name_answer(piece.text))]
         if len(set(answers)) < len(answers):
             notes.append("holds_second_answer")
-    letters = [match[1].upper() for piece in held if (match := _OPTION.match(piece.text))]
-    if min(letters.count("A"), letters.count("B")) > 1 and draft.question_type in (
-        "multiple_choice",
-        "true_false",
-    ):
-        notes.append("holds_second_options")
+        letters = [match[1].upper() for piece in held if (match := _OPTION.match(piece.text))]
+        if min(letters.count("A"), letters.count("B")) > 1:
+            notes.append("holds_second_options")
     if any(_heads_section(piece) for piece in held):
         notes.append("stem_holds_heading")
     return notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tasks.ingest.contracts.asking import has_title
 from tasks.ingest.contracts.readings import ContractCheck, Reading
@@ -121,14 +122,19 @@ def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     unclaimed: list[Piece] = []
     lost = total = 0
     told: str | None = None
+    known = reading.repeated.known
     for place, piece in enumerate(reading.pieces):
         total += len(piece.text)
         start = piece.start
-        if reading.touches(piece) or start in reading.answer_parts or start in heads or _is_known(piece):
+        if reading.touches(piece) or start in reading.answer_parts or start in heads:
+            continue
+        if place not in known:
+            known[place] = _is_known(piece)
+        if known[place]:
             continue
         told = told if told is not None else _tell(reading)
         body = piece.text if piece.label is None else piece.text[piece.label.end :]
-        if _fold(body)[:24] in told:
+        if _fold(body) in told:
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
         is_rule = start < first and not _asks(reading.pieces, place)
@@ -140,18 +146,21 @@ def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
 def _tell(reading: Reading) -> str:
     """All that questions hold besides their stems, folded."""
     return "\n".join(
-        _fold(line)[:24]
-        for draft in reading.drafts
-        for text in (
-            draft.material,
-            draft.explanation,
-            *draft.answer,
-            *(f"{label}{text}" for label, text in draft.options),
-            *(text for _, text in draft.options),
-        )
-        if text
-        for line in text.split("\n")
+        [
+            told
+            for draft in reading.drafts
+            if (told := _tell_texts(draft.material, draft.explanation, *draft.answer, *draft.options))
+        ]
     )
+
+
+@lru_cache(maxsize=1 << 12)  # most questions are the same in every reading of a paper
+def _tell_texts(*texts: str | tuple[str, str] | None) -> str:
+    """The lines of texts, and of options with their labels and without, folded."""
+    plain = [
+        text for one in texts if one for text in ([one] if isinstance(one, str) else ["".join(one), one[1]])
+    ]
+    return "\n".join([_fold(line) for text in plain if text for line in text.split("\n")])
 
 
 def _asks(pieces: Sequence[Piece], place: int) -> bool:
@@ -171,7 +180,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def _fold(text: str) -> str:
-    return _SIGNS.sub("", text[:60])
+    return _SIGNS.sub("", text[:60])[:24]
 
 
 def _is_known(piece: Piece) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -61,10 +62,10 @@ class Reading:
         """What repeats in the lines, as another reading of them found it or as it is found now."""
         return self.found_before or Repeated(self.pieces)
 
-    @cached_property
+    @property
     def labels(self) -> dict[int, Label]:
         """The numbers that open lines, by the offset of the line."""
-        return {piece.start: piece.label for piece in self.pieces if piece.label is not None}
+        return self.repeated.labels
 
     @cached_property
     def by_section(self) -> dict[int, list[Draft]]:
@@ -81,21 +82,15 @@ class Reading:
         )
         return drafts, [draft.start for draft in drafts]
 
-    def find(self, place: int) -> Draft | None:
-        """The question that holds a place of the text; of those that share a list, any."""
-        drafts, starts = self._spans
-        at = bisect_right(starts, place) - 1
-        # questions that share options or a passage overlap: look back a little
-        for index in range(at, max(-1, at - 12), -1):
-            if drafts[index].end > place:
-                return drafts[index]
-        return None
-
     def touches(self, piece: Piece) -> bool:
         """Whether a question begins on a line or holds its beginning."""
-        _, starts = self._spans
-        at = bisect_right(starts, piece.start)
-        return (at < len(starts) and starts[at] < piece.end) or self.find(piece.start) is not None
+        drafts, starts = self._spans
+        place = piece.start
+        at = bisect_right(starts, place)
+        if at < len(starts) and starts[at] < piece.end:
+            return True
+        # questions that share options or a passage overlap: look back a little
+        return any(drafts[index].end > place for index in range(at - 1, max(-1, at - 13), -1))
 
     def find_last(self, place: int) -> Draft | None:
         """The question that began last before a place, where the place is still in it."""
@@ -108,14 +103,19 @@ class Reading:
     def inside(self) -> dict[int, list[Piece]]:
         """The lines of each question below its first, by the identity of its draft."""
         found: dict[int, list[Piece]] = defaultdict(list)
-        drafts, _ = self._spans
+        drafts, starts = self._spans
         at = -1
-        for piece in sorted(self.pieces, key=lambda piece: piece.start):
-            while at + 1 < len(drafts) and drafts[at + 1].start <= piece.start:
-                at += 1
-            if at >= 0 and drafts[at].start < piece.start < drafts[at].end:
-                found[id(drafts[at])].append(piece)
-        return dict(found)
+        begins = [*map(float, starts), math.inf]
+        begin, end = math.inf, 0
+        held: list[Piece] = []
+        for piece in self.repeated.in_order:
+            start = piece.start
+            if begins[at + 1] <= start:
+                at = bisect_right(starts, start) - 1
+                begin, end, held = drafts[at].start, drafts[at].end, found[id(drafts[at])]
+            if begin < start < end:
+                held.append(piece)
+        return {key: held for key, held in found.items() if held}
 
 
 @dataclass

@@ -19,9 +19,21 @@ _ENGLISH = {
 }  # fmt: skip
 _NUM = rf"((?<!\d)\d{{1,3}}(?:\.5)?(?!\d)|[一二两三四五六七八九十]{{1,3}}|(?i:{'|'.join(_ENGLISH)})\b)"
 # What a line must hold to announce anything: most lines are not looked at any further.
+# It begins with one character and looks back at it: a search skips to these.
 _MAY = re.compile(
-    r"分|题|选|(?i:any|choose|select)\s|[x×X*✕]\s*[\d一-十]|(?i:points?|pts|marks?|questions?|problems|items)\b"
+    r"[分题选]|[xX×*✕aAcCsSſpPmMqQiIıİ](?:(?<=[x×X*✕])\s*[\d一-十]|(?<=[aA])(?i:ny)\s|(?<=[cC])(?i:hoose)\s|(?<=[sSſ])(?i:elect)\s|"
+    r"(?<=[pP])(?i:oints?|ts|roblems)\b|(?<=[mM])(?i:arks?)\b|(?<=[qQ])(?i:uestions?)\b|(?<=[iIıİ])(?i:tems)\b)"
 )
+# What holds none of these announces nothing of the kind: the patterns are many, and what they look for is rare.
+_HOLDS = {
+    "count": ("题", "question", "problem", "item"),
+    "product": tuple("x×*✕"),
+    "each": ("分", "point", "pt", "mark"),
+    "sum": ("分", "point", "pt", "mark", "total"),
+    "at_least": ("选", "any", "only", "choose", "select"),
+    "range": ("question", "item", "problem", "题"),
+    "blanks": ("每", "空", "each", "per"),
+}
 
 
 class Announcement(NamedTuple):
@@ -111,12 +123,17 @@ def _number(token: str) -> float | None:
 
 
 def _find(text: str, name: str) -> re.Match[str] | None:
-    matches = (pattern.search(text) for pattern in _patterns()[name])
+    matches = (pattern.search(text) for pattern in _list_patterns(text, name))
     return next((match for match in matches if match is not None), None)
 
 
+def _list_patterns(text: str, name: str) -> list[re.Pattern[str]]:
+    folded = text.casefold()
+    return _patterns()[name] if any(word in folded for word in _HOLDS[name]) else []
+
+
 def _all(text: str, name: str) -> list[re.Match[str]]:
-    return [match for pattern in _patterns()[name] for match in pattern.finditer(text)]
+    return [match for pattern in _list_patterns(text, name) for match in pattern.finditer(text)]
 
 
 @lru_cache(maxsize=1)

@@ -18,8 +18,11 @@ from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 _MIN_TIMES = 3
 _MIN_SHARE = 0.5  # of the option lists that have no key yet
-_FIRST = re.compile(r"(?:^|\s)[（(\[]?[Aa]\s*[)）.．、:：\]]\s*\S")
-_SECOND = re.compile(r"(?:^|\s)[（(\[]?[Bb]\s*[)）.．、:：\]]\s*\S")
+# begin with the letter and look back from it: a search skips to letters
+_FIRST, _SECOND = (
+    re.compile(rf"[{ab}](?:(?<!\S.)|(?<=\s[（(\[].)|(?<=^[（(\[].))\s*[)）.．、:：\]]\s*\S")
+    for ab in ("Aa", "Bb")
+)
 _LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]]))"
 # a key that stands alone, within the first words of a line
 _OPENING = re.compile(
@@ -104,10 +107,15 @@ def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[st
                 before = f"{before}… {' '.join(after)}" if len(after) == 2 else ""
             if before:
                 opening.setdefault(before, []).append(_Key(place, match.group(2), match.end()))
-        tail = _CLOSING.search(text[-24:]) if len(text) > 24 or match is None else None
+        tail = _CLOSING.search(text[-24:]) if _may_close(text) and (len(text) > 24 or match is None) else None
         if tail is not None:
             closing.setdefault(tail.group(1).strip(), []).append(_Key(place, tail.group(2), len(text)))
     return opening, closing
+
+
+def _may_close(text: str) -> bool:
+    """Whether a line ends with a letter of an option, give or take a stop."""
+    return text[-24:].rstrip().rstrip(".。").rstrip()[-1:] in "ABCDEFGHIJ"
 
 
 _OPTION = re.compile(r"\s*[（(\[]?([A-Ja-j])\s*[)）.．、:：\]]")

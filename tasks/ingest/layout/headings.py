@@ -311,12 +311,16 @@ FORM = re.compile(
 CASE = re.compile(
     r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
 )
+_OPTION_STARTS = frozenset("（(Aa")
 FIRST_OPTION = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 
 
 def has_options_ahead(pieces: Sequence[Piece]) -> bool:
     """Whether one of these lines begins with the first option."""
-    return any(FIRST_OPTION.match(piece.text) for piece in pieces)
+    return any(
+        text.lstrip()[:1] in _OPTION_STARTS and FIRST_OPTION.match(text)
+        for text in [piece.text for piece in pieces]
+    )
 
 
 def is_instruction(piece: Piece) -> bool:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, TRUTH_KEY
+from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.lexicon import match_exactly
 
@@ -25,7 +25,7 @@ _LEAD = re.compile(rf"[^\d:：]{{0,16}}[:：]\s*(?={_OPEN}\d)")
 _LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
 KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z]))"
 _ENTRY = re.compile(
-    rf"(?:^|(?<=[\s,，;；。.、|])){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+    rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
@@ -206,7 +206,7 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
             lead = _KEY_LEAD.match(piece.text) if _may_open_block(piece.text.lstrip()[:1]) else None
             keys, last = _read_bare_keys(pieces, place, len(numbers), lead)
             if not keys:
-                numbers = [] if lead is not None or ANSWER_MARK.match(piece.text) is not None else numbers
+                numbers = [] if lead is not None or match_answer(piece.text) is not None else numbers
                 continue
             values = numbers[-len(keys) :]
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
@@ -255,9 +255,14 @@ def _split_keys(text: str) -> list[str]:
     text = text.strip()
     if len(text) > _LONGEST_BLOCK or text[:1] not in _KEY_STARTS:
         return []
-    tokens = [one for one in _BETWEEN_KEYS.split(_IN_BRACKET.sub(r"\1\2\3", text)) if one]
-    found = [_LONE_KEY.fullmatch(one) for one in tokens]
-    return [one.group(1) for one in found if one is not None] if all(found) else []
+    found: list[str] = []
+    for token in _BETWEEN_KEYS.split(_IN_BRACKET.sub(r"\1\2\3", text)):
+        key = _LONE_KEY.fullmatch(token) if token else None
+        if key is not None:
+            found.append(key.group(1))
+        elif token:
+            return []
+    return found
 
 
 _LONGEST_BLOCK = 600

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -63,21 +64,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             spots.append((index, 0, label, False))
     if style == "num":
         for index, piece in enumerate(section.pieces):
-            for match in _INLINE_NUMBER.finditer(piece.text):
-                if match.start() > 0:
-                    spots.append(
-                        (
-                            index,
-                            match.start(),
-                            Label(
-                                "num",
-                                int(match.group(1)),
-                                match.end() - match.start(),
-                                match.group(0).strip(),
-                            ),
-                            True,
-                        )
-                    )
+            spots.extend([(index, begin, label, True) for begin, label in _find_inline(piece.text)])
     spots.sort(key=lambda spot: (spot[0], spot[1]))
     kind = section.fine.question_type if section.fine else None
     is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
@@ -114,6 +101,16 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             )
         )
     return marks, style
+
+
+@lru_cache(maxsize=1 << 13)  # every reading of a paper asks it of the same lines
+def _find_inline(text: str) -> tuple[tuple[int, Label], ...]:
+    """The numbers inside a line, and where each begins."""
+    return tuple(
+        (match.start(), Label("num", int(match[1]), match.end() - match.start(), match[0].strip()))
+        for match in _INLINE_NUMBER.finditer(text)
+        if match.start() > 0
+    )
 
 
 def _until(label: Label) -> int:

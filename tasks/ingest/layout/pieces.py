@@ -59,7 +59,14 @@ class Piece:
 
     def begin_at(self, start: int) -> Piece:
         """Return the piece with another place for its beginning."""
-        moved = Piece(
+        return self._change(start, self._label)
+
+    def with_label(self, label: Label | None) -> Piece:
+        """The piece with another label than its text shows by itself."""
+        return self._change(self.start, label)
+
+    def _change(self, start: int, label: Label | None) -> Piece:
+        changed = Piece(
             self.text,
             start,
             self.end,
@@ -70,14 +77,8 @@ class Piece:
             self.label_length,
             self.table,
         )
-        moved._label = self._label
-        return moved
-
-    def with_label(self, label: Label | None) -> Piece:
-        """The piece with another label than its text shows by itself."""
-        told = replace(self)
-        told._label = label
-        return told
+        changed._label = label
+        return changed
 
     @property
     def label(self) -> Label | None:

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import asking, not_counting
-from tasks.ingest.words.labels import read_number
+from tasks.ingest.words.grammar import begins_asking, not_counting
+from tasks.ingest.words.labels import Label, read_number
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
 _MARK = re.compile(
@@ -50,6 +50,18 @@ class Repeated:
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._pieces = pieces
+        # by place, of which lines it is known that they are read though no part of a question, as contracts ask for them
+        self.known: dict[int, bool] = {}
+
+    @cached_property
+    def labels(self) -> dict[int, Label]:
+        """The numbers that open lines, by the offset of the line."""
+        return {piece.start: label for piece in self._pieces if (label := piece.label) is not None}
+
+    @cached_property
+    def in_order(self) -> list[Piece]:
+        """The lines by their offsets."""
+        return sorted(self._pieces, key=lambda piece: piece.start)
 
     @cached_property
     def marks(self) -> list[SeriesMark]:
@@ -209,7 +221,8 @@ def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
 # So many lines must ask, and most of them stand two lines below the one before.
 _LEAST_ASKING, _MOST_SPACED = 10, 0.7
 _LONGEST_REPLY = 80
-_ASKING = re.compile(r"[（(]\s*[)）]|_{2,}|[？?]\s*$")
+# begins with a sign and looks back at it: a search skips to these
+_ASKING = re.compile(r"[（(_？?](?:(?<=[（(])\s*[)）]|(?<=_)_|(?<=[？?])\s*$)")
 
 
 def find_asking(pieces: Sequence[Piece]) -> list[int]:
@@ -241,7 +254,7 @@ def find_tasks(pieces: Sequence[Piece]) -> list[int]:
         if piece.kind != "table"
         and (piece.label is None or piece.label.style in _LETTERS)
         and not (text := piece.text[piece.label.end if piece.label else 0 :].lstrip())[:1].islower()
-        and asking().match(text) is not None
+        and begins_asking(text)
     ]
     near = sum(1 for left, right in pairwise(setting) if right <= left + _NEAR_TASK)
     return setting if len(setting) >= _LEAST_ASKING and near >= _MOST_SPACED * (len(setting) - 1) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -165,13 +166,19 @@ def is_within(inner: Edges, outer: Edges) -> bool:
 def join_pictures(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:
     """The pictures of a page; those over each other are one, and what text runs over is none."""
     kept: list[Edges] = []
+    ordered = sorted(characters, key=_middle)
+    middles = [_middle(one) for one in ordered]
     for box in boxes:
-        if _is_ground(box, characters):
+        if _is_ground(box, ordered[bisect_left(middles, box[1]) : bisect_right(middles, box[3])]):
             continue
         over = [other for other in kept if _share(box, other) >= _LEAST_SHARED]
         kept = [other for other in kept if other not in over]
         kept.append(_unite([box, *over]))
     return kept
+
+
+def _middle(one: Character) -> float:
+    return (one.bottom + one.top) / 2
 
 
 def _is_ground(box: Edges, characters: Sequence[Character]) -> bool:

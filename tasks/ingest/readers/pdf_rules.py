@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,8 @@ class Grid:
     rows: list[float]
     level: list[Rule] = field(default_factory=list)
     upright: list[Rule] = field(default_factory=list)
+    # of which cell each place between lines is part, as it is asked
+    _cells: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict, init=False, repr=False)
 
     def holds(self, x: float, y: float) -> bool:
         """Whether a place lies within the outer lines."""
@@ -72,11 +74,14 @@ class Grid:
             for index, edge in enumerate(self.columns[1:])
             if x <= edge or index == len(self.columns) - 2
         )
-        while column and not self._parts_columns(row, column):
-            column -= 1
-        while row and not self._parts_rows(row, column):
-            row -= 1
-        return row, column
+        place = row, column
+        if place not in self._cells:
+            while column and not self._parts_columns(row, column):
+                column -= 1
+            while row and not self._parts_rows(row, column):
+                row -= 1
+            self._cells[place] = row, column
+        return self._cells[place]
 
     def is_merged_up(self, row: int, column: int) -> bool:
         """Whether a cell is one with the cell above it."""
@@ -330,7 +335,7 @@ def _is_stroked(item: Any, raw: Any) -> bool:
 
 def _read_segments(
     item: Any, raw: Any, *, with_curves: bool = False
-) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
     """The straight lines of a path by their ends; with curves also those, by theirs."""
     import pypdfium2
 
@@ -339,7 +344,6 @@ def _read_segments(
         raise pypdfium2.PdfiumError("A line of the page has no place.")
     a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
     x, y = ctypes.c_float(), ctypes.c_float()
-    found: list[tuple[tuple[float, float], tuple[float, float]]] = []
     start = last = begun = (0.0, 0.0)
     bent = 0
     for index in range(min(raw.FPDFPath_CountSegments(item), MAX_PATHS)):
@@ -351,17 +355,20 @@ def _read_segments(
         if kind == raw.FPDF_SEGMENT_MOVETO:
             start = point
         elif kind == raw.FPDF_SEGMENT_LINETO:
-            found.append((last, point))
+            yield last, point
         elif with_curves:
             # A curve is told by three points, of which the last is its end.
             begun = begun if bent % 3 else last
             bent += 1
             if bent % 3 == 0:
-                found.append((begun, point))
+                yield begun, point
         if raw.FPDFPathSegment_GetClose(segment):
-            found.append((point, start))
+            yield point, start
         last = point
-    return found
+
+
+# Boxes and places are told in single precision.
+_INEXACT = 0.1
 
 
 def is_slanted(item: Any, raw: Any, least: float) -> bool:
@@ -369,6 +376,9 @@ def is_slanted(item: Any, raw: Any, least: float) -> bool:
 
     Round corners, arrow heads and the signs of roots go less far.
     """
+    left, bottom, right, top = read_bounds(item, raw)
+    if min(right - left, top - bottom) < least - _INEXACT:
+        return False  # nothing reaches out of its box
     return any(
         min(abs(start[0] - end[0]), abs(start[1] - end[1])) >= least
         for start, end in _read_segments(item, raw, with_curves=True)

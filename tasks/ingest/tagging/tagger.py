@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.layout.series import SeriesMark, read_marks_of, read_series_mark
+from tasks.ingest.layout.series import Repeated, SeriesMark, read_marks_of, read_series_mark
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_in_title
@@ -33,7 +33,11 @@ _OPTIONS_INLINE = re.compile(r"\bA\s*[.．、)）].+\bB\s*[.．、)）]")
 _ANSWER = re.compile(
     r"\s*[【\[（(]?\s*(?:参考|正确|标准)?(?:答案|答|解析|解|分析|(?i:answers?|ans|solution|key|explanation)\b)\s*[】\])）]?\s*[:：]?"
 )
-_BLANK = re.compile(r"_{3,}|[（(]\s*[)）]|﹍|…{2,}")
+# begins with a sign and looks back at it: a search skips to these
+_BLANK = re.compile(r"[_（(﹍…](?:(?<=_)__|(?<=[（(])\s*[)）]|(?<=﹍)|(?<=…)…)")
+# What these two may begin with, after white space.
+_ANSWER_STARTS = frozenset("【[（(参正标答解分AaSsKkEe\u017f\u212a")
+_OPTION_STARTS = frozenset("（([ABCDEFGHabcdefgh")
 _KEYS = re.compile(r"\s*\d+\s*[-–~]\s*\d+\s*[A-D]")
 _MARKS = re.compile(r"分|points?\b|marks?\b")
 _ENDS = {"?": "?", "？": "?", "。": ".", ".": ".", "．": ".", ":": ":", "：": ":", ";": ";", "；": ";"}
@@ -42,60 +46,90 @@ _REPEATS, _PLACES = (0.01, 0.05, 0.15), (0.05, 0.9)
 _SAME_LEFT, _FAR_LEFT, _SAME_SIZE, _WIDE_INDENT = 2.0, 25.0, 0.6, 5
 
 
-def describe_lines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> list[list[str]]:
+def describe_lines(
+    pieces: Sequence[Piece],
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    marks: Sequence[SeriesMark] | None = None,
+) -> list[list[str]]:
     """The features of every line, its own first.
 
-    `starts` are the offsets of `lines` in the raw text.
+    `starts` are the offsets of `lines` in the raw text, `marks` those of `pieces` where they are known.
     """
-    own = _describe_each(pieces, lines, starts)
+    own = _describe_each(pieces, lines, starts, read_marks_of(pieces) if marks is None else marks)
+    # three of four lines look like another one: what they show is put in words once
+    words = {one: (_name_own(one), [_name_shown(one, step_to) for step_to in _STEPS]) for one in set(own)}
+    told = [words[one] for one in own]
     described: list[list[str]] = []
     last = len(own) - 1
-    for index, (style, value, series, step, count, kind, ends, looks) in enumerate(own):
-        features = [
-            f"s{style}",
-            f"v{value}",
-            f"f{series}",
-            f"p{step}",
-            f"n{count}",
-            f"k{kind}",
-            f"e{ends}",
-            f"l{looks}",
-            f"s{style}v{value}p{step}",
-            f"s{style}p{step}f{series}",
-            f"f{series}n{count}p{step}",
-            f"s{style}e{ends}",
-            f"s{style}k{kind}",
-            f"s{style}l{looks}",
-            f"s{style}f{series}n{count}",
-        ]
-        for step_to in (-2, -1, 1, 2, 3):
+    for index, (style, *_, ends, _) in enumerate(own):
+        features = [*told[index][0]]
+        for at, step_to in enumerate(_STEPS):
             place = index + step_to
             if 0 <= place <= last:
-                other = own[place]
-                features += [
-                    f"{step_to}s{other[0]}v{other[1]}",
-                    f"{step_to}p{other[3]}",
-                    f"{step_to}k{other[5]}",
-                    f"{step_to}e{other[6]}",
-                    f"{step_to}l{other[7]}",
-                    f"{step_to}s{other[0]}k{other[5]}s{style}",
-                    f"{step_to}k{other[5]}e{ends}",
-                ]
+                shown, beside, kind = told[place][1][at]
+                features += shown
+                features.append(f"{beside}{style}")
+                features.append(f"{kind}{ends}")
             else:
                 features.append(f"{step_to}none")
         described.append(features)
     return described
 
 
+_STEPS = (-2, -1, 1, 2, 3)
 _Own = tuple[str, str, str, str, str, str, str, str]
 
 
-def _describe_each(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> list[_Own]:
+def _name_own(own: _Own) -> list[str]:
+    """What a line shows, as its own features."""
+    style, value, series, step, count, kind, ends, looks = own
+    return [
+        f"s{style}",
+        f"v{value}",
+        f"f{series}",
+        f"p{step}",
+        f"n{count}",
+        f"k{kind}",
+        f"e{ends}",
+        f"l{looks}",
+        f"s{style}v{value}p{step}",
+        f"s{style}p{step}f{series}",
+        f"f{series}n{count}p{step}",
+        f"s{style}e{ends}",
+        f"s{style}k{kind}",
+        f"s{style}l{looks}",
+        f"s{style}f{series}n{count}",
+    ]
+
+
+def _name_shown(own: _Own, step: int) -> tuple[list[str], str, str]:
+    """What a line shows, as features of the one so many steps before it.
+
+    Two of them are beginnings, which the other line's style and end complete.
+    """
+    style, value, _, goes_on, _, kind, ends, looks = own
+    return (
+        [
+            f"{step}s{style}v{value}",
+            f"{step}p{goes_on}",
+            f"{step}k{kind}",
+            f"{step}e{ends}",
+            f"{step}l{looks}",
+        ],
+        f"{step}s{style}k{kind}s",
+        f"{step}k{kind}e",
+    )
+
+
+def _describe_each(
+    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], found_marks: Sequence[SeriesMark]
+) -> list[_Own]:
     """What each line shows by itself.
 
     Its label and its value, its series, whether it goes on, the length of the series, its kind, its end and its looks.
     """
-    marks = {mark.place: mark for mark in read_marks_of(pieces)}
+    marks = {mark.place: mark for mark in found_marks}
     series, steps = _follow(marks)
     counts = Counter(mark.family for mark in marks.values())
     looks = [lines[max(bisect_right(starts, piece.start) - 1, 0)].look for piece in pieces]
@@ -116,9 +150,9 @@ def _describe_each(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
             else "k"
             if body[:1].isdigit() and _KEYS.match(text)
             else "a"
-            if _ANSWER.match(text)
+            if body[:1] in _ANSWER_STARTS and _ANSWER.match(text)
             else "o"
-            if _OPTION.match(text)
+            if body[:1] in _OPTION_STARTS and _OPTION.match(text)
             else "i"
             if "A" in text and _OPTIONS_INLINE.search(text)
             else "-"
@@ -206,16 +240,20 @@ _LONGEST_TITLE = 120
 
 
 def tag_lines(
-    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], model: bytes | None = None
+    pieces: Sequence[Piece],
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    repeated: Repeated | None = None,
 ) -> list[str]:
     """The tag of every line, none in a paper too short to have a form.
 
-    `model` is another than comes with the program.
+    `repeated` is what repeats in the lines, where it is known.
     """
     if len(pieces) < LEAST_LINES:
         return [""] * len(pieces)
-    tagger, _ = open_model(model)
-    return list(tagger.tag(describe_lines(pieces, lines, starts)))
+    tagger, _ = open_model()
+    marks = None if repeated is None else repeated.marks
+    return list(tagger.tag(describe_lines(pieces, lines, starts, marks)))
 
 
 @lru_cache(maxsize=2)

@@ -22,6 +22,7 @@ ANSWER_MARK = re.compile(
 )
 # what the mark of an answer may begin with
 ANSWER_STARTS = frozenset("【[（(参正标本我你您学考答试解证CRSMAKPask")
+_ANSWER_OPENS = ANSWER_STARTS | {"评"}
 # `运行结果：24`, `参考程序：`: marks of an answer only behind a question about a program
 PROGRAM_ANSWER = re.compile(
     r"^\s*(?:【?(?:参考(?:程序|代码|实现|语句)|程序(?:代码|如下|清单)|源程序|源代码|实现代码|代码如下|(?:程序)?(?:的)?(?:运行|输出|执行|打印)(?:的)?结果)(?:为|是)?】?\s*[:：])\s*"
@@ -43,6 +44,8 @@ METADATA = re.compile(
     re.DOTALL,
 )
 _WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+")
+# what is neither a letter nor stands between letters: most texts that are asked hold it
+_NO_KEY = re.compile(r"[^A-Za-z①-⑩甲乙丙丁戊己选项和与\s,，、;；/.。&+|]")
 _CIRCLED = re.compile(r"[①-⑩]+")
 _LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
@@ -51,6 +54,11 @@ _BRACKET_TF = re.compile(rf"[（(\[【]\s*({TRUTH_KEY})\s*[)）\]】]")
 _BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
 _TRAILING_KEY = re.compile(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$")
 _BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({TRUTH_KEY})\s*[)）\]】]?\s*[.。]?\s*$")
+
+
+def match_answer(text: str) -> re.Match[str] | None:
+    """What `ANSWER_MARK` matches where a line begins; of most the first character tells."""
+    return ANSWER_MARK.match(text) if text.lstrip()[:1] in _ANSWER_OPENS else None
 
 
 def has_colon(text: str) -> bool:
@@ -82,6 +90,8 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
     """
     folded = text.strip().strip("（()）[]【】")
     if not (folded.isalpha() and folded.isascii()) or folded.casefold() in ("and", "or"):
+        if _NO_KEY.search(folded) is not None:
+            return None
         folded = _WORD_BETWEEN.sub("", folded)
     if not folded.isascii() and _CIRCLED.fullmatch(folded):
         folded = "".join(chr(ord(character) - 0x2460 + 65) for character in folded)

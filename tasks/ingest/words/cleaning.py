@@ -140,6 +140,8 @@ def match_brackets(text: str, language: str | None) -> str:
 def detect_language(text: str) -> str | None:
     """Return 'zh' or 'en' by the letters used, or None when there are too few to tell."""
     chinese = 0 if text.isascii() else sum(map(len, _HAN_RUN.findall(text)))
+    if chinese > 1 and chinese * 0.67 >= (len(text) - chinese) / 2:
+        return "zh"  # no more words than that fit in
     words = len(_WORD.findall(text)) if chinese else sum(1 for _ in islice(_WORD.finditer(text), 2))
     if chinese + words < 2:
         return "zh" if chinese else ("en" if words else None)

@@ -60,6 +60,16 @@ def truth_word() -> str:
     return rf"(?:{signs}|(?i:{'|'.join(word for word in words if word.islower())})(?![^\W\d_\u4e00-\u9fff]))"
 
 
+def truth_ends() -> str:
+    """What the words and signs of `truth_word` may end with, to stand in a class of a pattern."""
+    ends = {word[-1] for some in truth_words() for word in some}
+    return f"{''.join(sorted(map(re.escape, {*ends, *map(str.upper, ends)})))}{_OTHER_CASES}"
+
+
+# Letters that a pattern takes for others where case does not count.
+_OTHER_CASES = "\u0130\u0131\u017f\u212a\u1c80-\u1c88"
+
+
 @lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
@@ -121,6 +131,19 @@ def _status() -> tuple[frozenset[str], frozenset[str]]:
 def may_open_number_word(character: str) -> bool:
     """Whether a word before a question's number may begin with this character."""
     return character == "第" or _is_start(character, "number_words")
+
+
+@lru_cache(maxsize=1 << 12)
+def _may_open_asking(character: str) -> bool:
+    """Whether what asks may begin with this character, no label in letters before it."""
+    is_plain = character.isalpha() and character not in "Bb"  # `briefly` stands before verbs, too
+    return not is_plain or _is_start(character, "asking_words", "asking_verbs", "task_verbs")
+
+
+def begins_asking(text: str) -> bool:
+    """Whether a text begins with what `asking` matches; of most the first character tells."""
+    may_begin = _may_open_asking(text[:1]) or "." in text[1:4] or ")" in text[1:4] or text[1:2].isspace()
+    return may_begin and asking().match(text) is not None
 
 
 @lru_cache(maxsize=1 << 12)

@@ -27,16 +27,3 @@ from .task import correct_scores as correct_scores
 
 # Let every judge in use judge the anchor set again, once a month; an empty month is the present one.
 from .task import watch_anchors as watch_anchors
-
-__all__ = [
-    "compare_judges",
-    "compare_marks",
-    "correct_scores",
-    "describe_calibration",
-    "draw_anchors",
-    "estimate_watch",
-    "read_calibration",
-    "read_marks",
-    "try_judge",
-    "watch_anchors",
-]

@@ -1,6 +1,4 @@
-"""How far each judge agrees with people, and which judge is the primary one.
-
-It is computed from the consensus of the raters, pairs of stars, and kappas.
+"""How far each judge agrees with the raters' consensus, and which judge is the primary one.
 
 LLMEval-Fair (section 3.4, appendix F.2): sampled responses are rated in two rounds by people who do not see the judges'
 stars; Cohen's kappa is computed for each judge, candidate and round; the judge with the highest agreement is used.
@@ -24,6 +22,7 @@ from tasks.statistics.agreement import (
     compute_alpha,
     compute_kappa_interval,
     compute_percent_agreement,
+    name_bounds,
 )
 
 STARS = (0, 1, 2, 3)
@@ -53,10 +52,7 @@ class RatedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Ratings:
-    """What people gave one response.
-
-    It has the raters' stars in the order of their names, and the adjudicator's stars or None.
-    """
+    """The raters' stars for a response in the order of their names, and the adjudicator's."""
 
     stars: tuple[int, ...]
     settled_stars: int | None = None
@@ -86,11 +82,10 @@ def compute_consensus(values: Sequence[int]) -> tuple[int, str]:
 def compute_consensuses(ratings: pl.DataFrame) -> pl.DataFrame:
     """One row per response and round that is settled.
 
-    Columns: session_id, seq, round, agreed_stars, mean_stars, rater_count, rule.
-
-    Settled is what at least two people rated; two who differ by two stars or more wait for an adjudicator, whose
-    stars are then the consensus. `mean_stars` is the mean of all of them. `ratings` has the columns of `human_ratings`;
-    other scales than stars are left out. Raises UsageError for a rating that is no whole star.
+    Columns: session_id, seq, round, agreed_stars, mean_stars, rater_count, rule. Settled is what at least two
+    people rated; two who differ by two stars or more wait for an adjudicator, whose stars are then the
+    consensus. `mean_stars` is the mean of all of them. `ratings` has the columns of `human_ratings`; other
+    scales than stars are left out. Raises UsageError for a rating that is no whole star.
     """
     rows: list[dict[str, object]] = []
     for key, found in group_ratings(ratings).items():
@@ -148,9 +143,7 @@ def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) 
                     "occasion": occasion,
                     "round": number,
                     "weighting": weighting,
-                    "kappa": None if kappa is None else kappa.value,
-                    "kappa_low": None if kappa is None else kappa.low,
-                    "kappa_high": None if kappa is None else kappa.high,
+                    **name_bounds("kappa", kappa),
                     "pair_count": len(people),
                 }
             )
@@ -160,9 +153,8 @@ def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) 
 def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
     """Mean kappa per judge, version of its prompt and weighting, best judge first.
 
-    The mean is over candidates, occasions and rounds.
-
-    Undefined kappas are left out, of the mean and of pair_count.
+    The mean is over candidates, occasions and rounds. Undefined kappas are left out, of the mean and of
+    pair_count.
     """
     return (
         calibration.group_by("judge", "prompt_version", "weighting")
@@ -182,9 +174,8 @@ def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
 def choose_primary_judge(calibration: pl.DataFrame, least_ratings: int = 0) -> str | None:
     """The judge with the highest mean unweighted kappa, then the first by name.
 
-    A judge counts only with kappas on at least `least_ratings` responses.
-
-    Null before any calibration of that size.
+    A judge counts only with kappas on at least `least_ratings` responses. Null before any calibration of that
+    size.
     """
     means = compute_judge_means(calibration).filter(
         (pl.col("weighting") == "none")

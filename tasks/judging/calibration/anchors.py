@@ -84,8 +84,7 @@ def draw_anchors(
     rows = (
         draw_rating_sample(pool, size=size, seed=f"anchors/{name}/{run_id}")
         .with_columns(
-            anchor_set=pl.lit(name),
-            drawn_at=pl.lit(now or datetime.now(UTC)).dt.cast_time_unit("us"),
+            anchor_set=pl.lit(name), drawn_at=pl.lit(now or datetime.now(UTC)).dt.cast_time_unit("us")
         )
         .select([column.name for column in table.own_columns])
         .sort("session_id", "seq")

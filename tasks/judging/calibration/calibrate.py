@@ -1,11 +1,4 @@
-"""From landed ratings to landed agreement.
-
-The result is the pairs, kappas, groups and differences of an occasion.
-
-Where a judge agrees with people and where it does not.
-
-This is shown by discipline, candidate, family, style and length of the response.
-"""
+"""From landed ratings to an occasion's landed agreement: pairs, kappas, groups, differences."""
 
 from __future__ import annotations
 
@@ -23,11 +16,11 @@ from tasks.judging.calibration.style import compute_judge_style, read_styles
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.statistics.agreement import (
     WEIGHTINGS,
-    Bounded,
     compute_agreement_difference,
     compute_kappa_interval,
     compute_mean,
     compute_share,
+    name_bounds,
 )
 from warehouse.lake import Batch, Lake
 
@@ -87,10 +80,8 @@ class CalibrationSummary:
 def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None) -> CalibrationSummary:
     """Compare every judge with the people of an occasion, and land what comes of it.
 
-    By default it is the occasion drawn last.
-
-    A response counts as soon as its consensus is settled; further ratings replace the rows. Raises UsageError where nothing was
-    drawn.
+    By default it is the occasion drawn last. A response counts as soon as its consensus is settled; further
+    ratings replace the rows. Raises UsageError where nothing was drawn.
     """
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
@@ -131,10 +122,7 @@ def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None
 
 
 def list_runs(lake: Lake, occasion: str | None = None) -> list[str]:
-    """The runs from which an occasion drew responses; none where nothing was drawn.
-
-    By default it is the occasion drawn last.
-    """
+    """The runs from which an occasion, by default the last, drew responses; none for nothing."""
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
         return []
@@ -148,10 +136,7 @@ def make_pairs(
     judgements: pl.DataFrame,
     models: Mapping[str, RegisteredModel],
 ) -> pl.DataFrame:
-    """Rows of `calibration_pairs` of one occasion.
-
-    `models` say which family and organisation a judge belongs to.
-    """
+    """Rows of `calibration_pairs` of one occasion; `models` say a judge's family and owner."""
     described = name_length_groups(samples).select("occasion", *_SAMPLE_COLUMNS)
     found = pair_ratings(consensuses, judgements).join(
         described, on=["round", "session_id", "seq"], how="inner"
@@ -174,10 +159,7 @@ def make_pairs(
 
 
 def name_length_groups(samples: pl.DataFrame) -> pl.DataFrame:
-    """The samples with `length_group`: thirds of the responses by length.
-
-    Responses of equal length are in one third.
-    """
+    """The samples with `length_group`: thirds of the responses, equal lengths in one third."""
     rank = (pl.col("response_length").rank("average") - 0.5) / pl.len()
     return samples.with_columns(
         length_group=pl.when(rank < 1 / 3)
@@ -225,9 +207,8 @@ def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
 def compute_differences(pairs: pl.DataFrame) -> pl.DataFrame:
     """Rows of `judge_differences`: every two judges on the responses that both judged.
 
-    The judge that agrees more comes first.
-
-    One judge with two versions of its prompt is two judges here. Rounds are taken together.
+    The judge that agrees more comes first. One judge with two versions of its prompt is two judges here.
+    Rounds are taken together.
     """
     rows: list[dict[str, object]] = []
     key = ["session_id", "seq", "round"]
@@ -293,10 +274,6 @@ def _describe(pairs: pl.DataFrame) -> dict[str, object]:
         "bias_high": None if bias is None else bias.high,
     }
     for weighting in WEIGHTINGS:
-        kappa: Bounded | None = compute_kappa_interval(people, machine, len(STARS), weighting)
-        described |= {
-            f"kappa_{weighting}": None if kappa is None else kappa.value,
-            f"kappa_{weighting}_low": None if kappa is None else kappa.low,
-            f"kappa_{weighting}_high": None if kappa is None else kappa.high,
-        }
+        kappa = compute_kappa_interval(people, machine, len(STARS), weighting)
+        described |= name_bounds(f"kappa_{weighting}", kappa)
     return described

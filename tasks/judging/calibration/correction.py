@@ -1,7 +1,4 @@
-"""S, corrected for the judge.
-
-What people gave a sample of an edition's responses shows how far its judge leads astray.
-"""
+"""S, corrected for how far people's stars for a sample show that a judge leads astray."""
 
 from __future__ import annotations
 
@@ -63,10 +60,7 @@ def correct_edition(lake: Lake, run_id: str, *, now: datetime | None = None) -> 
 
 
 def correct_styles(judged: JudgedEdition, *, now: datetime) -> pl.DataFrame:
-    """Rows of `corrected_scores`; writes nothing.
-
-    A style is corrected by ratings of its own responses.
-    """
+    """Rows of `corrected_scores`, of a style by ratings of its own responses; writes nothing."""
     shared = {**judged.describe(), "ratings_hash": judged.ratings_hash, "corrected_at": now}
     rows: list[dict[str, object]] = []
     for style in judged.styles:

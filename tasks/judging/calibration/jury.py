@@ -84,10 +84,7 @@ def land_jury(lake: Lake, judged: JudgedEdition, *, now: datetime) -> bool:
 
 
 def make_case(judged: JudgedEdition, asked: pl.DataFrame, votes: pl.DataFrame) -> JuryCase:
-    """The votes on everything that was asked.
-
-    What people rated is known, and what they gave where no judge could be read.
-    """
+    """Votes on all that was asked, with people's: known, and where no judge could be read."""
     import polars as pl
 
     owners = (

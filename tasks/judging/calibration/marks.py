@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -17,10 +16,6 @@ from tasks.statistics.agreement import (
     compute_mean,
     compute_share,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_STEPS = 1_000
 
@@ -46,10 +41,7 @@ class MarksAgreement:
 
 
 def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
-    """The two columns of a CSV, JSONL or Parquet file as numbers.
-
-    Raises UsageError for a column that is not there, or a value that is not a number.
-    """
+    """Two columns of a CSV, JSONL or Parquet file as numbers; UsageError where they are none."""
     readers = {".csv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet}
     reader = readers.get(path.suffix.lower())
     if reader is None:

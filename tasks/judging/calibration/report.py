@@ -1,7 +1,4 @@
-"""What a calibration or a judge's self-test says, in numbers and lines.
-
-In the self-test wrong answers speak to the judge; it shows how many stars each way of speaking wins.
-"""
+"""What a calibration says, and a self-test, in which wrong answers speak to the judge."""
 
 from __future__ import annotations
 
@@ -115,11 +112,6 @@ def _say(row: dict[str, Any], name: str, sign: str = "") -> str:
 
 
 async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) -> list[dict[str, object]]:
-    """Ask the judge for stars of every trial, and report what each address won.
-
-    This is done once for each month and version of the judge's prompt.
-
-    A reply paid for before is taken from the ledger. Raises CallFailed and BudgetError.
-    """
+    """Ask the judge for stars of every trial, once a month and prompt version; what each won."""
     trials = list_trials()
     return summarise_trials(trials, await ask_trials(ledger, settings, judge, trials))

@@ -30,10 +30,7 @@ _COLUMNS = {
 
 
 def read_styles(lake: Lake, occasion: str, months: Sequence[str]) -> pl.DataFrame:
-    """What the rated responses of an occasion look like.
-
-    `cluster` is the same for questions about one text.
-    """
+    """What an occasion's rated responses look like; `cluster` groups questions about one text."""
     styles = lake.read("calibration_styles", {"occasion": occasion, "months": months})
     passages = lake.read("passages_of_lineages", {"lineage_uuids": styles["lineage_uuid"].unique().to_list()})
     return styles.join(passages, on="lineage_uuid", how="left", maintain_order="left").with_columns(
@@ -100,10 +97,7 @@ def fit_style(rated: pl.DataFrame) -> StyleEffects:
 
 
 def control_styles(lake: Lake, judged: JudgedEdition, *, now: datetime) -> pl.DataFrame:
-    """Rows of `style_controlled_scores` of an edition; writes nothing.
-
-    Effects are those of the edition's judge on all rated responses of the edition; without one there are no rows.
-    """
+    """Rows of `style_controlled_scores`, by the judge's effects on all rated responses, if any."""
     asked = {"edition_id": judged.edition["edition_id"], "months": judged.months}
     styles = add_features(lake.read("edition_styles", asked))
     clusters = lake.read("edition_asked", asked | {"month": judged.edition["month"]}).select(*_KEY, "cluster")

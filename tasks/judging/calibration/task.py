@@ -8,20 +8,18 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.judging.calibration.anchors import watch_judges
 from tasks.judging.calibration.calibrate import calibrate_judges, list_runs
 from tasks.judging.calibration.correction import correct_edition
 from tasks.models.registry import read_registry
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings
+from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="compare_judges")
+@step(name="compare_judges")
 @hide_content
 @sign_landings
 def compare_judges(occasion: str = "") -> dict[str, object]:
@@ -40,15 +38,14 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
     }
 
 
-@task(name="correct_scores", **RETRIED)
+@step(name="correct_scores", **RETRIED)
 @hide_content
 @sign_landings
 def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
     """Correct the last edition of a run for its judge.
 
-    Without a run, the editions are those of the runs that an occasion drew from (by default the last occasion).
-
-    A run without an edition or without ratings has no corrected scores.
+    Without a run, the editions are those of the runs that an occasion drew from (by default the last
+    occasion). A run without an edition or without ratings has no corrected scores.
     """
     with open_lake(load_settings()) as lake:
         run_ids = [run_id] if run_id else list_runs(lake, occasion or None)
@@ -56,15 +53,13 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
     return {"corrected_scores": sum(counts.values())}
 
 
-@task(name="watch_anchors")
+@step(name="watch_anchors")
 @hide_content
 @sign_landings
 def watch_anchors(month: str = "") -> dict[str, object]:
     """Let every judge in use judge the anchor set again, once a month.
 
-    An empty month is the present one.
-
-    Without an anchor set nothing is asked.
+    An empty month is the present one. Without an anchor set nothing is asked.
     """
     settings = load_settings()
     chosen = month or datetime.now(UTC).strftime("%Y-%m")

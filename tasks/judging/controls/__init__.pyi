@@ -30,17 +30,3 @@ from .trials import TRIAL_CONTROLS as TRIAL_CONTROLS
 
 # Ask a judge for stars of the built-in control answers; what they say of it, and a row for each kind.
 from .trials import try_controls as try_controls
-
-__all__ = [
-    "CONTROL_SHARES",
-    "TRIAL_CONTROLS",
-    "RunControls",
-    "ask_trials",
-    "count_kinds",
-    "estimate_controls",
-    "estimate_judging",
-    "find_begun_controls",
-    "is_controls",
-    "name_controls",
-    "try_controls",
-]

@@ -1,7 +1,4 @@
-"""Which control answers a judge is given: drawn by a seed, over disciplines.
-
-What a control answer says, by its kind, in the form in which candidates answer.
-"""
+"""Control answers: drawn by a seed over disciplines, worded by kind as candidates answer."""
 
 from __future__ import annotations
 
@@ -185,10 +182,7 @@ def _iter_syllables(question: QuestionContent, count: int) -> Iterator[str]:
 
 
 def count_kinds(size: int, *, is_asked: bool = False) -> dict[str, int]:
-    """How many of each kind `size` control answers are.
-
-    With `is_asked` there is none that no judge is asked for.
-    """
+    """How many of each kind `size` control answers are; with `is_asked` of those asked for."""
     shares = {kind: share for kind, share in CONTROL_SHARES.items() if not (is_asked and kind == _EMPTY)}
     whole, before = sum(shares.values()), 0
     found: dict[str, int] = {}

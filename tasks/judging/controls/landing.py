@@ -1,7 +1,4 @@
-"""The control answers of a run, judged among its responses and landed apart.
-
-They are drawn by its seed from its own questions.
-"""
+"""A run's control answers, drawn by its seed, judged among its responses, landed apart."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Controls before they are sent: a judge is tried with them, and their cost is foretold.
-
-A trial is outside every run; its questions are our own and in no bank.
-"""
+"""Controls before a run: a judge tried with our own questions, and what they will cost."""
 
 from __future__ import annotations
 
@@ -89,10 +86,7 @@ def estimate_judging(judge: RegisteredModel, count: int) -> float | None:
 async def try_controls(
     ledger: Ledger, settings: Settings, judge: RegisteredModel
 ) -> tuple[ControlVerdict, list[dict[str, Any]]]:
-    """Ask the judge for stars of the built-in control answers.
-
-    Returns what they say of it, and a row for each kind.
-    """
+    """Ask the judge for stars of the built-in control answers; what they say, with a row a kind."""
     trials = list_control_trials()
     given = await ask_trials(ledger, settings, judge, trials, most_tries=MOST_TRIES)
     stars: Mapping[str, list[int | None]] = {name: [] for name in dict.fromkeys(one.name for one in trials)}
@@ -124,10 +118,7 @@ def list_built_in(language: str) -> list[ControlQuestion]:
 def estimate_controls(
     lake: Lake, settings: Settings, registry: Registry, *, is_simulated: bool
 ) -> list[dict[str, object]]:
-    """The calls for control answers that a run adds, for each judge in use, and USD.
-
-    The cost is the mean of the judge's judgements so far, else what its prices say of one of usual length; null without either.
-    """
+    """What control answers add by judge: calls, and USD by past cost, else by price, or null."""
     judges = list_judges(registry, settings, is_simulated=is_simulated)
     costs = dict(
         lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})

@@ -33,18 +33,3 @@ from .work import Work as Work
 
 # What waits for somebody, before its texts are read: how many items there are, and how many of them have landed.
 from .work import WorkSummary as WorkSummary
-
-__all__ = [
-    "GivenMark",
-    "MarkItem",
-    "StaleMarkError",
-    "Work",
-    "WorkSummary",
-    "find_work",
-    "give_mark",
-    "is_landing_due",
-    "land_given",
-    "land_marks",
-    "open_work",
-    "read_given",
-]

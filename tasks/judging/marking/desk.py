@@ -1,13 +1,10 @@
-"""The desk of marks.
+"""What waits for somebody to mark, marks that they give, and marks on their way to the lake.
 
-It has what waits for somebody, a mark that they give, and marks on their way to the lake.
-
-Each kind is imported where it is asked for: every flow comes by `land_marks`, and most find nothing to land.
+The kinds are imported where they are asked for: every flow comes by `land_marks`, and most find nothing to land.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schemas.errors import UsageError
@@ -25,10 +22,7 @@ LONGEST_NOTE = 4_000
 
 @dataclass(frozen=True)
 class GivenMark:
-    """A mark as it stands.
-
-    It has the mark, the note beside it (empty for none), when it was given, and whether it has landed.
-    """
+    """A mark as it stands, with its note (empty for none), moment, and whether it has landed."""
 
     mark: str
     note: str
@@ -37,10 +31,7 @@ class GivenMark:
 
 
 class StaleMarkError(UsageError):
-    """Another window gave this item a mark that the present giver has not seen.
-
-    `stands` is that mark.
-    """
+    """Another window gave the item the mark `stands`, which the present giver has not seen."""
 
     def __init__(self, stands: GivenMark | None) -> None:
         super().__init__("The mark was changed elsewhere since it was shown.")
@@ -48,32 +39,19 @@ class StaleMarkError(UsageError):
 
 
 def find_work(ledger: Ledger, lake: Lake, person: str) -> list[WorkSummary]:
-    """Everything that waits for somebody or that they have done, of all kinds.
-
-    Whoever may not mark gets nothing.
-    """
+    """What waits for somebody or is done, of all kinds; nothing for who may not mark."""
     if not may_mark(ledger, person):
         return []
-    from tasks.judging.marking.kinds import find_label_work, find_league_work, find_rating_work
+    from tasks.judging.marking.kinds import MARK_KINDS
 
-    return [*find_rating_work(lake, person), *find_label_work(lake, person), *find_league_work(lake, person)]
+    return [one for kind in MARK_KINDS.values() for one in kind.find(lake, person)]
 
 
 def open_work(lake: Lake, kind: str, name: str, person: str) -> Work:
     """One work with its texts; raises UsageError for one that is none."""
-    if kind == "rating":
-        from tasks.judging.marking.kinds import open_rating_work
+    from tasks.judging.marking.kinds import find_kind
 
-        return open_rating_work(lake, name, person)
-    if kind == "label":
-        from tasks.judging.marking.kinds import open_label_work
-
-        return open_label_work(lake, name, person)
-    if kind == "league":
-        from tasks.judging.marking.kinds import open_league_work
-
-        return open_league_work(lake, name, person)
-    raise UsageError(f"There is no work of the kind {kind!r}.")
+    return find_kind(kind).open(lake, name, person)
 
 
 def read_given(ledger: Ledger, work: Work) -> dict[str, GivenMark]:
@@ -91,13 +69,7 @@ def give_mark(
 ) -> GivenMark:
     """Keep a mark; the same one again changes nothing.
 
-    Args:
-        ledger: where it is kept.
-        work: in which it is given.
-        item_key: what is marked.
-        mark: one of the item's marks.
-        note: why, in words.
-        seen: when the mark was given that its giver has before them; null where they saw none.
+    `seen` is when the mark was given that its giver has before them; null where they saw none.
 
     Raises:
         UsageError: the item is not in the work, the mark is none of its marks, a note is missing or too long, or the person may
@@ -141,19 +113,17 @@ def is_landing_due(ledger: Ledger, work: Work) -> bool:
 
 
 def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) -> int:
-    """Land the marks of a work that have not landed, as its workbook's would be landed.
-
-    Returns how many there were. Landing them twice is the same as once.
-    """
+    """Land a work's marks as its workbook's would be, once however often; returns how many."""
     with ledger.read() as connection:
         rows = [
             row for row in desk_marks.read_marks(connection, kind, name, person) if row["landed_at"] is None
         ]
     if not rows:
         return 0
-    marks = {row["item_key"]: row["mark"] for row in rows}
-    notes = {row["item_key"]: row["note"] or "" for row in rows}
-    _land(lake, kind, name, person, marks, notes)
+    from tasks.judging.marking.kinds import find_kind
+
+    marks = {row["item_key"]: (row["mark"], row["note"] or "") for row in rows}
+    find_kind(kind).land(lake, name, person, marks)
     with ledger.write() as connection:
         given = [(row["item_key"], row["given_at"]) for row in rows]
         desk_marks.note_landed(connection, kind, name, person, given, now_text())
@@ -161,10 +131,7 @@ def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) ->
 
 
 def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land every mark given on the web that has not landed; returns rows by kind.
-
-    Such marks were left behind by a server that died.
-    """
+    """Land every mark on the web that a server died on before it landed; rows by kind."""
     landed: dict[str, int] = {}
     with ledger.read() as connection:
         waiting = desk_marks.list_unlanded(connection)
@@ -175,22 +142,3 @@ def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
             continue  # the round or the sample is not in this lake any more: the marks stay where they are
         landed[f"marks ({kind})"] = landed.get(f"marks ({kind})", 0) + count
     return landed
-
-
-def _land(
-    lake: Lake, kind: str, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
-) -> None:
-    if kind == "rating":
-        from tasks.judging.marking.kinds import land_rating_marks
-
-        land_rating_marks(lake, name, person, marks)
-    elif kind == "label":
-        from tasks.judging.marking.kinds import land_label_marks
-
-        land_label_marks(lake, name, person, marks)
-    elif kind == "league":
-        from tasks.judging.marking.kinds import land_league_marks
-
-        land_league_marks(lake, name, person, marks, notes)
-    else:
-        raise UsageError(f"There is no work of the kind {kind!r}.")

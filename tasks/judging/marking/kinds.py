@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
@@ -26,13 +26,27 @@ from tasks.review.marking import compute_key
 from warehouse.lake import Lake
 
 YES, NO = "yes", "no"
+# Item → the mark that was given it, and the note beside it.
+Marks = Mapping[str, tuple[str, str]]
+
+
+class MarkKind(NamedTuple):
+    """How work of a kind is found for somebody, opened with its texts, and landed."""
+
+    find: Callable[[Lake, str], list[WorkSummary]]
+    open: Callable[[Lake, str, str], Work]
+    land: Callable[[Lake, str, str, Marks], None]
+
+
+def find_kind(name: str) -> MarkKind:
+    """The kind of that name; UsageError for none."""
+    if name not in MARK_KINDS:
+        raise UsageError(f"There is no work of the kind {name!r}.")
+    return MARK_KINDS[name]
 
 
 def find_rating_work(lake: Lake, person: str) -> list[WorkSummary]:
-    """The rounds in which somebody has responses to rate or disputes to settle.
-
-    The latest comes first.
-    """
+    """The rounds in which somebody has responses to rate or disputes to settle, latest first."""
     drawn = lake.read("calibration_drawn", {})
     rounds = list(dict.fromkeys(drawn.select("occasion", "round").iter_rows()))
     found = []
@@ -67,15 +81,12 @@ def open_rating_work(lake: Lake, name: str, person: str) -> Work:
     return Work("rating", name, person, order_items(items))
 
 
-def land_rating_marks(lake: Lake, name: str, person: str, marks: Mapping[str, str]) -> None:
-    """Land stars by key, as the import of a workbook does.
-
-    A dispute that somebody else has settled in the meantime is left out.
-    """
+def land_rating_marks(lake: Lake, name: str, person: str, marks: Marks) -> None:
+    """Land stars by key as a workbook's are; no dispute that somebody else has settled since."""
     found = _read_named_round(lake, name)
     places = {name_key(found, place): place for place in list_own_places(found, person)}
     land_ratings(
-        lake, found, person, {places[key]: float(mark) for key, mark in marks.items() if key in places}
+        lake, found, person, {places[key]: float(mark) for key, (mark, _) in marks.items() if key in places}
     )
 
 
@@ -106,10 +117,7 @@ def find_label_work(lake: Lake, person: str) -> list[WorkSummary]:
 
 
 def open_label_work(lake: Lake, name: str, person: str) -> Work:
-    """The failed responses of a sample, with what a model thought.
-
-    Raises UsageError where there is no such sample.
-    """
+    """A sample's failed responses, with what a model thought; UsageError for no such sample."""
     sample = read_sample(lake, name)
     own: dict[tuple[str, int], str] = {}
     thought: dict[tuple[str, int], str] = {}
@@ -133,9 +141,9 @@ def open_label_work(lake: Lake, name: str, person: str) -> Work:
     return Work("label", name, person, order_items(items))
 
 
-def land_label_marks(lake: Lake, name: str, person: str, marks: Mapping[str, str]) -> None:
+def land_label_marks(lake: Lake, name: str, person: str, marks: Marks) -> None:
     """Land classes by key, as the import of a workbook does."""
-    land_labels(lake, read_sample(lake, name), person, marks)
+    land_labels(lake, read_sample(lake, name), person, {key: mark for key, (mark, _) in marks.items()})
 
 
 def find_league_work(lake: Lake, person: str) -> list[WorkSummary]:
@@ -159,11 +167,9 @@ def open_league_work(lake: Lake, name: str, person: str) -> Work:
     return Work("league", name, person, order_items(items))
 
 
-def land_league_marks(
-    lake: Lake, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
-) -> None:
+def land_league_marks(lake: Lake, name: str, person: str, marks: Marks) -> None:
     """Land verdicts by key, as the import of a workbook does; what waits no longer is left."""
-    given = [PersonVerdict(key, mark == YES, notes.get(key, "")) for key, mark in marks.items()]
+    given = [PersonVerdict(key, mark == YES, note) for key, (mark, note) in marks.items()]
     land_verdicts(lake, name, person, given)
 
 
@@ -185,3 +191,10 @@ def _describe_flag(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("response", row["response"] or ""),
         ("template", "\n".join(row["templates"] or ())),
     )
+
+
+MARK_KINDS: Final = {
+    "rating": MarkKind(find_rating_work, open_rating_work, land_rating_marks),
+    "label": MarkKind(find_label_work, open_label_work, land_label_marks),
+    "league": MarkKind(find_league_work, open_league_work, land_league_marks),
+}

@@ -1,6 +1,4 @@
-"""What people are asked to mark besides reviewing.
-
-They give stars for responses, classes of failures, and verdicts on a league's questions.
+"""What people mark besides reviewing: stars, classes of failures, verdicts on a league.
 
 One shape for the three kinds, so that one page serves them. What is marked lands where its workbook lands.
 """
@@ -67,10 +65,7 @@ class Work:
 
 @dataclass(frozen=True)
 class WorkSummary:
-    """What waits for somebody, before its texts are read.
-
-    It says how many items there are, and how many of them have landed.
-    """
+    """What waits for somebody before texts are read: how many items, and how many have landed."""
 
     kind: Kind
     name: str

@@ -9,10 +9,3 @@ from .collection import collect_batches as collect_batches
 
 # What collecting came to.
 from .collection import Collected as Collected
-
-__all__ = [
-    "BatchClient",
-    "Collected",
-    "cancel_open_batch",
-    "collect_batches",
-]

@@ -1,9 +1,8 @@
 """A client whose calls go into a provider's batches.
 
-What is known is replayed; what is not known is gathered and submitted together.
-
-Whoever asks gets CallPending for a call that is not answered yet, and asks again when the batch has ended: the keys of calls are
-those of single calls, so that it makes no difference to a reply how it came.
+What is known is replayed; what is not known is gathered and submitted together. Whoever asks gets CallPending for a call that is
+not answered yet, and asks again when the batch has ended: the keys of calls are those of single calls, so that it makes no
+difference to a reply how it came.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ class _Wanted:
 
 @dataclass
 class _Gathering:
-    """The calls of one model that wait for a batch, by key, and the size of their lines.
-
-    The size is in bytes.
-    """
+    """A model's calls that wait for a batch, by key, and the size of their lines in bytes."""
 
     model: RegisteredModel
     calls: dict[str, _Wanted] = field(default_factory=dict)
@@ -103,10 +99,9 @@ class BatchClient(ModelClient):
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
         """The model's reply where it is known.
 
-        Raises CallPending where the call is in a batch, or is gathered for the next one.
-
-        A call that failed in a batch by an error of its own is sent singly. Raises CallFailed for one whose batches failed or
-        expired too often, and whatever a single call raises.
+        Raises CallPending where the call is in a batch, or is gathered for the next one. A call that failed in a batch by an
+        error of its own is sent singly. Raises CallFailed for one whose batches failed or expired too often, and whatever a
+        single call raises.
         """
         if model.batch is None or request.run_id is None:
             return await super().complete(model, request)
@@ -137,10 +132,7 @@ class BatchClient(ModelClient):
         raise CallPending(model, key)
 
     async def submit(self) -> bool:
-        """Submit what is gathered.
-
-        Returns whether some of it is too little for a batch and has to be asked for again, as single calls.
-        """
+        """Submit what is gathered; whether some is too little for a batch, to be asked for singly."""
         before = len(self._single)
         wanted, self._wanted = self._wanted, {}
         for gathering in wanted.values():
@@ -191,9 +183,8 @@ class BatchClient(ModelClient):
     async def _submit_batch(self, model: RegisteredModel, run_id: str, wanted: list[_Wanted]) -> None:
         """Submit one batch.
 
-        First its calls and its money are written down, then it is uploaded, then created.
-
-        From `creating` on it may be billed: whoever is killed there finds it again by its name, or books it at its worst.
+        First its calls and its money are written down, then it is uploaded, then created. From `creating` on it may be
+        billed: whoever is killed there finds it again by its name, or books it at its worst.
         """
         assert model.batch is not None
         endpoint = self._endpoints.open_for_batches(model)
@@ -241,10 +232,7 @@ class BatchClient(ModelClient):
             self._report_full(full, len(taken), wanted)
 
     def _report_full(self, account: str, taken: int, wanted: list[_Wanted]) -> None:
-        """Report that what an account had no room for goes into a further batch.
-
-        Raises BudgetError where no batch is under way that makes room.
-        """
+        """Report what an account had no room for; BudgetError where no open batch makes room."""
         with self._ledger.read() as connection:
             under_way = [
                 one
@@ -285,10 +273,7 @@ class BatchClient(ModelClient):
         wanted: list[_Wanted],
         limits_usd: Mapping[str, float],
     ) -> tuple[list[_Wanted], str | None]:
-        """Write down calls as this batch's; returns those, and the account that was full.
-
-        They are the calls that nobody else has under way and that every account has room for.
-        """
+        """Write down, as this batch's, free calls with room; those, and the account that was full."""
         by_key = {one.key: one for one in wanted}
         calls = [
             BatchedCall(

@@ -1,8 +1,7 @@
 """What has become of batches.
 
-They are looked up at their providers, and their results are booked as the replies of their calls.
-
-Any process may collect, each batch one at a time; what one has begun, the next one finishes.
+They are looked up at their providers, and their results are booked as the replies of their calls. Any process
+may collect, each batch one at a time; what one has begun, the next one finishes.
 """
 
 from __future__ import annotations
@@ -96,9 +95,8 @@ async def collect_batches(
 async def cancel_open_batch(ledger: Ledger, settings: Settings, registry: Registry, batch_id: str) -> str:
     """Ask the provider to stop a batch; returns what the provider says.
 
-    What is done by then is collected, and paid for.
-
-    Raises StoreError for a batch that is unknown, ended or not created, and for a provider that does not do it.
+    What is done by then is collected, and paid for. Raises StoreError for a batch that is unknown, ended or not
+    created, and for a provider that does not do it.
     """
     with ledger.read() as connection:
         batch = read_batch(connection, batch_id)
@@ -119,10 +117,7 @@ async def cancel_open_batch(ledger: Ledger, settings: Settings, registry: Regist
 
 
 def drop_batch(ledger: Ledger, batch: CallBatch) -> None:
-    """Give up a batch that was never created.
-
-    Its calls may be made by anyone again, and its money is free.
-    """
+    """Give up a batch that was never created: its calls are anyone's, its money is free."""
     _finish_rest(ledger, batch, "batch_dropped", is_billed=False)
     with ledger.write() as connection:
         end_batch(connection, batch, "dropped")
@@ -267,10 +262,7 @@ class _Collection:
 def _read_outcome(
     batch: CallBatch, model: RegisteredModel, line: BatchLine, worst_usd: float
 ) -> tuple[FinishedCall, float]:
-    """What the ledger keeps of a line, and what the call may have cost beyond its reply.
-
-    `model` is at the batch's prices.
-    """
+    """What the ledger keeps of a line, at the batch's prices, and its cost beyond its reply."""
     outcome = line.outcome
     if isinstance(outcome, Failure):
         return _fail(batch, line.call_key, outcome.error), worst_usd if outcome.is_bill_unknown else 0.0

@@ -21,14 +21,3 @@ from .reservations import open_provider_budget as open_provider_budget
 
 # Money that one run, or one provider, may be paid, shared by all processes of the installation.
 from .reservations import SharedBudget as SharedBudget
-
-__all__ = [
-    "Budget",
-    "SharedBudget",
-    "compute_cost",
-    "compute_worst_cost",
-    "open_budget",
-    "open_provider_budget",
-    "raise_limit",
-    "read_run_account",
-]

@@ -66,10 +66,7 @@ class Budget:
         return self._reserved
 
     async def reserve(self, amount_usd: float) -> None:
-        """Set the amount aside.
-
-        Waits for calls in flight where it may fit afterwards; raises BudgetError when it cannot.
-        """
+        """Set the amount aside, waiting for calls in flight; raises BudgetError when it cannot fit."""
         while True:
             with self._lock:
                 if self._spent + self._reserved + amount_usd <= self.limit_usd + _ROUNDING_USD:
@@ -125,10 +122,7 @@ class SharedBudget(Budget):
         raise AssertionError("unreachable")
 
     async def reserve(self, amount_usd: float) -> None:
-        """Set the amount aside.
-
-        Waits for calls in flight of any process; raises BudgetError when the amount cannot fit.
-        """
+        """Set the amount aside, waiting for any process's calls; BudgetError when it cannot fit."""
         while True:
             answer, spent = await self._ask(amount_usd)
             if answer is SpendingAnswer.RESERVED:
@@ -232,10 +226,8 @@ class ProviderBudget(SharedBudget):
 def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget | None:
     """The budget of a run; None for no limit.
 
-    It is less what its calls have cost before and what they cost in other processes now.
-
-    One limit holds for all that a run pays: the one set last by `proctor runs budget`, else the one it was planned with, else
-    `limit_usd`.
+    It is less what its calls have cost before and what they cost in other processes now. One limit holds for all that a run
+    pays: the one set last by `proctor runs budget`, else the one it was planned with, else `limit_usd`.
     """
     with ledger.read() as connection:
         limit = read_limit(connection, run_id)
@@ -244,10 +236,7 @@ def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget 
 
 
 def open_provider_budget(ledger: Ledger, model: RegisteredModel) -> SharedBudget | None:
-    """What all calls of a model's provider may cost together; None for no limit.
-
-    The limit is the registry's, and nobody else's.
-    """
+    """What a provider's calls may cost together, by the registry alone; None for no limit."""
     if model.provider_budget_usd is None:
         return None
     return ProviderBudget(ledger, name_provider_account(model.provider), model.provider_budget_usd)

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.anthropic_messages import parse_message, write_request
-from tasks.models.providers.failures import ask_sdk, read_status_failure, split_lines
+from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
 from tasks.models.replies import Failure, ParsedReply, cut_reply
 
 if TYPE_CHECKING:
@@ -69,10 +69,7 @@ class AnthropicBatches:
         await self.client.close()
 
     def write_line(self, call_key: str, request: Mapping[str, Any]) -> bytes:
-        """A request as batches take it.
-
-        Batches give whole replies only, so what concerns streams is left out. One without a limit of tokens is refused when it is worked on.
-        """
+        """A request as batches take it, without what concerns streams; no limit: refused there."""
         plain = {"max_tokens": 0} | {name: value for name, value in request.items() if name != "stream"}
         named, rest = write_request(plain)
         line = {"custom_id": call_key, "params": {**named, **rest}}
@@ -81,18 +78,12 @@ class AnthropicBatches:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode() + b"\n"
 
     async def upload_requests(self, name: str, content: bytes) -> str | Failure:
-        """Hold the requests until the batch is created: this API takes both at once.
-
-        Nothing is billed by it.
-        """
+        """Hold the requests until the batch is created, which takes both; nothing is billed."""
         self._held[f"{_HELD}{name}"] = content
         return f"{_HELD}{name}"
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
-        """Create a batch of held requests, once.
-
-        A failure with `is_bill_unknown` may have created it all the same.
-        """
+        """Create a batch of held requests, once; `is_bill_unknown`: it may have been created."""
         from anthropic.types.messages import MessageBatch
 
         if window != _WINDOW:
@@ -138,7 +129,7 @@ class AnthropicBatches:
         """What stands for a batch in the id of its first result; null where it is not ours."""
         async with self._open_results(provider_batch_id) as pieces:
             async for raw in split_lines(pieces):
-                line = None if raw is None else _read_line(raw)
+                line = None if raw is None else read_result_line(raw)
                 return None if line is None else str(line["custom_id"])[_KEY_LENGTH:]
         return None
 
@@ -170,7 +161,7 @@ class AnthropicBatches:
             async for raw in split_lines(pieces):
                 if raw is None:
                     return BatchResults(list(lines.values()), False)
-                line = _read_line(raw)
+                line = read_result_line(raw)
                 key = None if line is None else _unpack_key(str(line["custom_id"]))
                 if line is None or key is None or key in lines:
                     continue
@@ -182,10 +173,7 @@ class AnthropicBatches:
 
     @asynccontextmanager
     async def _open_results(self, provider_batch_id: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The results in pieces, from their place at our address.
-
-        The SDK would follow whatever address a reply names, with our key.
-        """
+        """The results from our address: the SDK would follow a reply's, with our key."""
         from anthropic import AsyncStream
 
         stream = await self.client.with_options(max_retries=_RETRIES).get(
@@ -200,10 +188,7 @@ class AnthropicBatches:
             await stream.close()
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
-        """Take our batch away from the provider.
-
-        Questions and replies are not to stay there. One that does stay is no error.
-        """
+        """Take our batch away, questions and replies with it; one that stays is no error."""
         for file_id in file_ids:
             if file_id is None or self._held.pop(file_id, None) is not None or file_id.startswith(_HELD):
                 continue
@@ -254,15 +239,6 @@ def _unpack_key(custom_id: str) -> str | None:
         return base64.urlsafe_b64decode(custom_id[:_KEY_LENGTH] + "=").hex()
     except ValueError:
         return None
-
-
-def _read_line(raw: bytes) -> Mapping[str, Any] | None:
-    """A line of results; null for one that cannot be read."""
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str) else None
 
 
 def _parse_outcome(line: Mapping[str, Any]) -> ParsedReply | Failure:

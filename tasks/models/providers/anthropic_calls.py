@@ -23,10 +23,7 @@ from tasks.models.replies import Failure, ParsedReply
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
-    """A connection to the messages API at an address, with or without its `/v1`.
-
-    Raises UsageError without the extra `anthropic`.
-    """
+    """A connection to the messages API, with or without `/v1`; UsageError without its extra."""
     try:
         from anthropic import AsyncAnthropic, DefaultAioHttpClient, Timeout
     except ImportError:

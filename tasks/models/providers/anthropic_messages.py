@@ -18,9 +18,8 @@ _INPUT_COUNTS: Final = ("input_tokens", "cache_creation_input_tokens", "cache_re
 def write_request(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A request in this API's words.
 
-    The first dict is what the SDK takes by name; the second is what goes into the body beside it, as registered.
-
-    System messages become `system`, `stop` becomes `stop_sequences`, and a `response_format` with a JSON schema becomes
+    The first dict is what the SDK takes by name; the second is what goes into the body beside it, as registered. System
+    messages become `system`, `stop` becomes `stop_sequences`, and a `response_format` with a JSON schema becomes
     `output_config.format`. The API has no seed.
     """
     messages = [_write_message(message) for message in request["messages"] if message["role"] != "system"]
@@ -59,10 +58,7 @@ def _write_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def parse_message(data: object) -> ParsedReply | None:
-    """Read a message, with its thinking apart from its text.
-
-    Returns None when it does not have the shape of a message.
-    """
+    """A message, its thinking apart from its text; None when it has not a message's shape."""
     if (
         not isinstance(data, Mapping)
         or data.get("type") != "message"
@@ -77,10 +73,7 @@ def parse_message(data: object) -> ParsedReply | None:
 def build_message(
     blocks: Sequence[Mapping[str, Any]], stop_reason: object, usage: Mapping[str, Any]
 ) -> ParsedReply:
-    """A reply from its blocks.
-
-    Tokens that are written into a cache have the price of any other token: nothing that is sent asks for it.
-    """
+    """A reply from its blocks; tokens written into a cache, unasked, cost as any other."""
     thinking = [str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking"]
     texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
     read = [count for name in _INPUT_COUNTS if isinstance(count := usage.get(name), int)]

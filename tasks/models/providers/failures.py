@@ -1,10 +1,8 @@
-"""What goes wrong at an HTTP API, in words that carry no content.
-
-It is about statuses, pauses, lost connections, and replies without an end.
-"""
+"""What goes wrong at an HTTP API, in words that carry no content."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import UTC, datetime
@@ -32,10 +30,7 @@ class TooLarge(Exception):
 
 
 async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
-    """What is asked through an SDK, or the failure that its exception stands for.
-
-    `sdk` is a module with the exceptions that `openai` and `anthropic` share by name, over aiohttp as transport.
-    """
+    """What is asked through an SDK (`openai`, `anthropic`), or its exception as a failure."""
     import aiohttp
     import httpx2
 
@@ -65,10 +60,7 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
 
 
 async def read_whole(pieces: AsyncIterator[bytes]) -> bytes:
-    """A reply that comes at once, read in pieces, so that no endpoint fills the memory.
-
-    Raises TooLarge.
-    """
+    """A reply in pieces, so that no endpoint fills the memory; raises TooLarge."""
     content = bytearray()
     async for piece in pieces:
         content += piece
@@ -78,10 +70,7 @@ async def read_whole(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 def limit_lines(response: Any) -> None:
-    """Limit the length of the lines of a stream that an SDK reads.
-
-    The SDK gathers each line until it ends; TooLarge is raised where one does not end.
-    """
+    """Limit the lines of a stream, which an SDK gathers to their end; TooLarge is raised."""
     pieces = response.aiter_bytes()
     response.aiter_bytes = lambda *_: _limit_lines(pieces)
 
@@ -96,10 +85,7 @@ async def _limit_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
-    """The lines of a file that comes in pieces; null, and an end, where the file is too large.
-
-    What is too long for a line is cut, and so is not JSON.
-    """
+    """The lines of a file in pieces, cut where too long; null at the end of one too large."""
     rest = bytearray()
     count = 0
     async for piece in pieces:
@@ -129,11 +115,17 @@ def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -
     )
 
 
-def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The pause asked for, in seconds.
+def read_result_line(raw: bytes) -> Mapping[str, Any] | None:
+    """A line of a batch's results, with its `custom_id`; None for one that cannot be read."""
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str) else None
 
-    It is read from `retry-after-ms`, or from `Retry-After` in seconds or as a date.
-    """
+
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
+    """The pause asked for, in seconds: `retry-after-ms`, or `Retry-After` as seconds or a date."""
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) / scale
@@ -172,10 +164,7 @@ def _read_connection_error(error: Exception, *, is_timeout: bool) -> Failure:
 
 
 def _read_code(body: object) -> str | None:
-    """The code of an error, else its type.
-
-    The code and type of the error inside come before those of its wrapping (`type: error`).
-    """
+    """The code of an error, else its type; those of an inner error before its wrapping's."""
     if not isinstance(body, Mapping):
         return None
     inner = body.get("error")

@@ -1,8 +1,7 @@
 """A provider's files and batches in OpenAI's form.
 
-They are uploaded, created, found again, looked at and read. Errors carry no content.
-
-Chat completions as endpoints send them, read without trust.
+They are uploaded, created, found again, looked at and read. Errors carry no content. Chat completions as
+endpoints send them, read without trust.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
-from tasks.models.providers.failures import ask_sdk, read_status_failure, split_lines
+from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
 from tasks.models.replies import Failure, ParsedReply, build_reply, cut_reply, note_cached, read_text
 
 if TYPE_CHECKING:
@@ -43,10 +42,7 @@ class OpenAIBatches:
         await self.client.close()
 
     def write_line(self, call_key: str, request: Mapping[str, Any]) -> bytes:
-        """A request as batches take it.
-
-        Batches give whole replies only, so what concerns streams is left out.
-        """
+        """A request as batches take it: without what concerns streams, as replies come whole."""
         plain = {name: value for name, value in request.items() if name not in ("stream", "stream_options")}
         line = {"custom_id": call_key, "method": "POST", "url": _PATH, "body": plain}
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
@@ -62,10 +58,7 @@ class OpenAIBatches:
         return kept if isinstance(kept, Failure) else kept.id
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
-        """Create a batch of an uploaded file, once.
-
-        A failure with `is_bill_unknown` may have created it all the same.
-        """
+        """Create a batch of an uploaded file, once; `is_bill_unknown`: it may have been created."""
         return _read_batch(
             await _ask(
                 self.client.batches.create(
@@ -78,10 +71,7 @@ class OpenAIBatches:
         )
 
     async def find_batch(self, batch_id: str, since: datetime) -> ProviderBatch | Failure | None:
-        """The batch with our name in its metadata, by the provider's list.
-
-        The result is None where the list does not show it.
-        """
+        """The batch with our name in its metadata, by the provider's list; None where it is not."""
 
         async def look() -> ProviderBatch | Failure | None:
             async for batch in self.client.with_options(max_retries=_RETRIES).batches.list(
@@ -137,10 +127,7 @@ class OpenAIBatches:
         return True
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
-        """Take our files away from the provider.
-
-        Questions and replies are not to stay there. A file that does stay is no error.
-        """
+        """Take our files away, questions and replies with them; one that stays is no error."""
         for file_id in file_ids:
             if file_id is not None:
                 await _ask(self.client.files.delete(file_id))
@@ -154,13 +141,8 @@ async def _ask(asked: Awaitable[T]) -> T | Failure:
 
 def _parse_line(raw: bytes, status: str) -> BatchLine | None:
     """What a line says of a call; null for one that cannot be read."""
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(data, Mapping) and isinstance(data.get("custom_id"), str):
-        return BatchLine(data["custom_id"], _parse_outcome(data, status))
-    return None
+    data = read_result_line(raw)
+    return None if data is None else BatchLine(data["custom_id"], _parse_outcome(data, status))
 
 
 def _parse_outcome(data: Mapping[str, Any], status: str) -> ParsedReply | Failure:
@@ -208,10 +190,7 @@ def parse_completion(data: object) -> ParsedReply | None:
 
 
 def read_cached_tokens(usage: Mapping[str, object]) -> object:
-    """The tokens of a prompt that were in the endpoint's cache.
-
-    Endpoints say it in one of two places.
-    """
+    """The tokens of a prompt from the endpoint's cache, said in one of two places."""
     details = usage.get("prompt_tokens_details")
     of_openai = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return usage.get("prompt_cache_hit_tokens") if of_openai is None else of_openai

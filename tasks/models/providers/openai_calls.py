@@ -1,7 +1,4 @@
-"""Calls in the form of OpenAI's chat completions.
-
-Most endpoints speak this form, including those of the simulated models.
-"""
+"""Calls in OpenAI's form, which most endpoints and the simulated models speak."""
 
 from __future__ import annotations
 

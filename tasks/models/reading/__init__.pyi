@@ -15,12 +15,3 @@ from .voices import CLAUSE_END as CLAUSE_END
 
 # Whether a passage stands in quotation marks, in a block quotation, in a string of broken JSON, or after `the candidate wrote`.
 from .voices import is_shown as is_shown
-
-__all__ = [
-    "CLAUSE_END",
-    "FoundObject",
-    "drop_thinking",
-    "find_objects",
-    "is_shown",
-    "parse_json_object",
-]

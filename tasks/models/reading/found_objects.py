@@ -41,9 +41,8 @@ class FoundObject:
 def find_objects(text: str, *, repair: bool = False) -> list[FoundObject] | None:
     """The outermost JSON objects of a text, in order.
 
-    The result is None where their braces are too tangled to be read in reasonable time.
-
-    `repair`: one that is wrong by a lone backslash or a comma too many is read all the same.
+    The result is None where their braces are too tangled to be read in reasonable time. `repair`: one that is
+    wrong by a lone backslash or a comma too many is read all the same.
     """
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_join_pairs)
     forms = [_Form(text, None), _Form(text, _WRONG)] if repair else [_Form(text, None)]
@@ -73,20 +72,14 @@ def find_objects(text: str, *, repair: bool = False) -> list[FoundObject] | None
 
 
 def parse_json_object(text: str, key: str) -> dict[str, Any] | None:
-    """The one JSON object of a reply that has the key, whatever stands around it.
-
-    The result is None where there is none, and where several differ.
-    """
+    """The one JSON object of a reply that has the key; None for none, or several that differ."""
     objects = find_objects(drop_thinking(text)) or ()
     found = [one.value for one in objects if key in one.value and one.voice != "quoted"]
     return found[0] if found and all(value == found[0] for value in found) else None
 
 
 def drop_thinking(text: str) -> str:
-    """A reply without the thinking that it begins with.
-
-    The thinking is dropped where a model marks it by tags and says something after it.
-    """
+    """A reply without the tagged thinking that it begins with, where something follows it."""
     if not text.lstrip().startswith("<think>"):
         return text
     _, closed, rest = text.partition("</think>")
@@ -94,10 +87,7 @@ def drop_thinking(text: str) -> str:
 
 
 class _Form:
-    """A text as it is, or with its JSON put right.
-
-    It also knows which place of the one text is which place of the other.
-    """
+    """A text, or its JSON put right, and which place of the one is which of the other."""
 
     def __init__(self, text: str, wrong: re.Pattern[str] | None) -> None:
         pieces: list[str] = []

@@ -1,9 +1,8 @@
 """Whose words a passage of a reply is.
 
-They are those of the model that replies, or those of a candidate that the reply shows.
-
-A candidate may write `{"stars": 3}` into its answer, and a judge may mention it. What introduces a passage tells the two apart: the
-sentence before it up to a colon or a fence, quotation marks around it, or words after it such as `is what the candidate wrote`.
+They are those of the model that replies, or those of a candidate that the reply shows. A candidate may write `{"stars": 3}` into
+its answer, and a judge may mention it. What introduces a passage tells the two apart: the sentence before it up to a colon or a
+fence, quotation marks around it, or words after it such as `is what the candidate wrote`.
 """
 
 from __future__ import annotations
@@ -103,10 +102,7 @@ _POINTING: Final = re.compile(
 
 
 def find_voice(text: str, start: int, end: int) -> Voice:
-    """Whose words the passage of a reply from `start` to `end` is.
-
-    They are its own where the passage is the whole reply.
-    """
+    """Whose words a reply's passage is; its own where the passage is the whole reply."""
     if _is_whole(text, start, end):
         return "own"
     if is_shown(text, start, end) or _AFTERWARDS.match(text, end, end + _REACH):
@@ -128,11 +124,7 @@ def find_voice(text: str, start: int, end: int) -> Voice:
 
 
 def is_shown(text: str, start: int, end: int) -> bool:
-    """Whether a passage is shown rather than said.
-
-    A passage is shown where it stands in quotation marks, in a block quotation, in a string of broken JSON, or
-    after `the candidate wrote`.
-    """
+    """Whether a passage is shown: quoted, in broken JSON, or after `the candidate wrote`."""
     if _is_whole(text, start, end):
         return False
     if text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">") or _is_enclosed(
@@ -166,10 +158,7 @@ def _is_enclosed(text: str, start: int, end: int) -> bool:
 
 
 def _read_lead(text: str, start: int) -> tuple[str, bool]:
-    """The sentence that leads to a passage, and whether it ends like an announcement.
-
-    The sentence is empty where one ends before the passage.
-    """
+    """The sentence (empty where it ends before) leading to a passage; whether it announces it."""
     before = _FENCE.sub("\n", text[max(0, start - _REACH) : start])
     lead = before.rstrip(_MARKS)
     gap = before[len(lead) :]

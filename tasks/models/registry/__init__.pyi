@@ -48,23 +48,3 @@ from .owners import register_owners as register_owners
 
 # The lake for reading, with the rows of a team's models alone; raises UsageError for a team that owns none.
 from .owners import open_team_lake as open_team_lake
-
-__all__ = [
-    "REGISTRY_UNIT",
-    "SIMULATED_URL",
-    "RegisteredModel",
-    "Registry",
-    "add_model",
-    "check_callable",
-    "close_registry",
-    "collect_owners",
-    "describe_model",
-    "list_owners",
-    "open_team_lake",
-    "read_address",
-    "read_api_key",
-    "read_registry",
-    "read_registry_rows",
-    "register_owners",
-    "remove_model",
-]

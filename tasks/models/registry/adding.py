@@ -65,9 +65,8 @@ def add_model(
 def remove_model(path: Path, name: str) -> None:
     """Take a model out of the registry, and its provider where no other uses it.
 
-    What it answered stays in the ledger and the lake.
-
-    Raises RegistryError for a name that is not registered, and where another entry needs it; the file is then as it was.
+    What it answered stays in the ledger and the lake. Raises RegistryError for a name that is not registered, and where
+    another entry needs it; the file is then as it was.
     """
     read_registry(path).get(name)
     content = _load(path)
@@ -137,10 +136,7 @@ def close_registry(ledger: Ledger, settings: Settings) -> None:
 
 
 def read_registry_rows(path: Path) -> Iterator[StageRow]:
-    """Each model and provider of the file, with all that stands there.
-
-    A file that is no YAML is one text.
-    """
+    """Each model and provider of the file as it stands there; a file that is no YAML: one text."""
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
         content = yaml.safe_load(text)

@@ -257,10 +257,7 @@ def _collect_owners(path: Path, owners: Mapping[str, str]) -> Organisations:
 
 
 def parse_batch_terms(place: EntryPlace, entry: Mapping[str, Any]) -> BatchTerms | None:
-    """The field `batch` of a model.
-
-    It is None where the field is left out, that is, where the model takes no batches.
-    """
+    """The field `batch` of a model; None for one that takes no batches."""
     value = entry.get("batch")
     if value is None:
         return None

@@ -195,10 +195,7 @@ class Registry:
         return self._with_role("candidate")
 
     def judges(self, names: Sequence[str] = ()) -> list[RegisteredModel]:
-        """The judges, the primary one first.
-
-        They are those named (whatever their roles), else all that have the role.
-        """
+        """The judges, the primary first: those named, whatever their roles, else all with the role."""
         if names:
             return [self.get(name) for name in names]
         judges = self._with_role("judge")
@@ -237,10 +234,7 @@ class Registry:
 
 
 def read_registry(path: Path) -> Registry:
-    """Read and check the registry.
-
-    Raises RegistryError naming file, model, field and what to do.
-    """
+    """Read and check the registry; RegistryError names file, model, field and what to do."""
     content = read_yaml(path)
     if unknown := [str(name) for name in content if name not in SECTIONS]:
         raise RegistryError(
@@ -268,21 +262,14 @@ def read_registry(path: Path) -> Registry:
 
 
 def check_callable(models: Iterable[RegisteredModel]) -> None:
-    """Pass when every model that is about to be used has its key and its address.
-
-    Raises RegistryError for the first model without.
-    """
+    """Pass when every model has its key and its address; RegistryError for the first without."""
     for model in models:
         read_api_key(model)
         read_address(model)
 
 
 def read_address(model: RegisteredModel, simulated_url: str | None = None) -> str:
-    """Where the model is reached.
-
-    A simulated model is reached at the simulated model server: at `simulated_url`, or else where
-    PROCTOR_SIMULATED_URL says.
-    """
+    """Where the model is reached; a simulated one at `simulated_url` or PROCTOR_SIMULATED_URL."""
     if model.base_url != SIMULATED_URL:
         return model.base_url
     url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")

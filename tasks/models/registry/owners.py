@@ -1,7 +1,4 @@
-"""The organisations of the registry, and what the ledger knows of them.
-
-What a team owns, and the lake as its members see it.
-"""
+"""The registry's organisations in the ledger; what a team owns, and the lake as it sees it."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str, str], dict[str, str]]:
-    """The organisations with models of this kind (real or simulated), and their other names.
-
-    The first dict is key → name of every organisation; the second is key of another name → key that is meant.
-    """
+    """The organisations with models of this kind, key → name; other names' key → key meant."""
     aliases: dict[str, str] = {}
     names: dict[str, str] = {}
     for model in registry.models.values():
@@ -39,10 +33,7 @@ def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str,
 
 
 def register_owners(ledger: Ledger, registry: Registry) -> None:
-    """Give every organisation of the registry its row in the ledger.
-
-    Every other name of an organisation gets a row, too.
-    """
+    """Give every organisation of the registry, and each other name, its row in the ledger."""
     with ledger.write() as connection:
         for is_simulated in (False, True):
             names, aliases = collect_owners(registry, is_simulated=is_simulated)
@@ -51,10 +42,7 @@ def register_owners(ledger: Ledger, registry: Registry) -> None:
 
 
 def list_owners(ledger: Ledger, registry: Registry) -> list[dict[str, Any]]:
-    """One record per organisation and kind.
-
-    It holds names, models, the name in the ledger (None before the organisation is registered), and its limit.
-    """
+    """A record per organisation and kind: names, models, the ledger's name or None, its limit."""
     with ledger.read() as connection:
         known = {found.organisation: found for found in ledger_organisations.list_organisations(connection)}
     rows = []
@@ -80,10 +68,7 @@ def list_owners(ledger: Ledger, registry: Registry) -> list[dict[str, Any]]:
 
 
 def open_team_lake(settings: Settings, team: str) -> Lake:
-    """The lake for reading, with the rows of a team's models alone.
-
-    Raises UsageError for a team that owns none.
-    """
+    """The lake for reading, with a team's models alone; UsageError for a team without any."""
     from warehouse.lake import open_narrow_lake
 
     registry = read_registry(settings.registry_path)

@@ -36,19 +36,3 @@ from .paces import Pace as Pace
 
 # The pauses that providers have asked any process for.
 from .paces import Pauses as Pauses
-
-__all__ = [
-    "BACKOFF_S",
-    "MOST_ATTEMPTS",
-    "Endpoints",
-    "Flight",
-    "OwnPace",
-    "Pace",
-    "Pauses",
-    "Sender",
-    "Sent",
-    "describe_done",
-    "estimate_worst_cost",
-    "get_limiter",
-    "reserve_in_all",
-]

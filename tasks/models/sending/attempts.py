@@ -1,7 +1,4 @@
-"""One call's attempts, until there is a reply or a permanent failure.
-
-They are sent within limits and budget, with jittered pauses.
-"""
+"""One call's attempts until a reply or a failure for good: within limits, with pauses."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ class Flight:
 
 
 class Sender:
-    """Sends calls, each as often as it takes.
-
-    `counts` records what was `sent` and what was `retried`.
-    """
+    """Sends calls, each as often as it takes; `counts` has what was `sent` and `retried`."""
 
     def __init__(
         self,
@@ -85,10 +79,7 @@ class Sender:
         flight: Flight,
         longest_reply: int,
     ) -> Sent:
-        """Send until there is a reply, of which so many characters are kept, or a failure for good.
-
-        Raises BudgetError before an attempt that the budget may not bear.
-        """
+        """Send until a reply, kept up to so many characters, or a lasting failure; BudgetError."""
         budgets = self.list_budgets(flight)
         worst = compute_worst_cost(model, body["messages"], body) if budgets else 0.0
         self._counts["sent"] += 1
@@ -154,10 +145,7 @@ class Sender:
 
 
 async def reserve_in_all(budgets: Sequence[Budget], amount_usd: float) -> None:
-    """Set the amount aside in each budget, or in none.
-
-    Raises BudgetError where one of them has no room.
-    """
+    """Set the amount aside in each budget or in none; BudgetError where one has no room."""
     reserved: list[Budget] = []
     try:
         for budget in budgets:
@@ -170,10 +158,7 @@ async def reserve_in_all(budgets: Sequence[Budget], amount_usd: float) -> None:
 
 
 def estimate_worst_cost(model: RegisteredModel, body: Mapping[str, Any]) -> float:
-    """The most that one attempt can cost, in USD.
-
-    It is 0 where that cannot be known (no price, or no limit of tokens).
-    """
+    """The most that an attempt can cost, in USD; 0 where a price or limit of tokens is unknown."""
     try:
         return compute_worst_cost(model, body["messages"], body)
     except BudgetError:

@@ -1,8 +1,7 @@
 """Connections to endpoints: one for each API, address and key.
 
-Each is opened by the provider that the registry names.
-
-One model behind several addresses: servers of one's own that serve the same weights.
+Each is opened by the provider that the registry names. One model behind several addresses: servers of one's
+own that serve the same weights.
 """
 
 from __future__ import annotations
@@ -52,10 +51,7 @@ class Endpoints:
         self._opened: dict[tuple[str, tuple[str, ...], str | None], Endpoint] = {}
 
     def open(self, model: RegisteredModel) -> Endpoint:
-        """The model's endpoint.
-
-        Raises RegistryError for a missing key or address, and UsageError for a provider that is not there.
-        """
+        """The model's endpoint; RegistryError without key or address, UsageError without provider."""
         place = (model.api, (model.base_url, *model.replica_urls), model.key_variable)
         endpoint = self._opened.get(place)
         if endpoint is None:
@@ -72,10 +68,7 @@ class Endpoints:
         return endpoint
 
     def open_for_batches(self, model: RegisteredModel) -> BatchEndpoint:
-        """The model's endpoint for batches.
-
-        Raises RegistryError as `open` does, and also for an API whose batches Proctor does not know.
-        """
+        """The model's endpoint for batches; RegistryError as `open`, or for an API without any."""
         if model.replica_urls:
             raise RegistryError(
                 f"Model {model.name!r} has `batch` in the registry, and its provider {model.provider!r} has replicas: a batch would be looked "

@@ -41,9 +41,8 @@ class _Shared(NamedTuple):
 class TokenBucket:
     """Gives out moments to send at, no more than `per_minute` of them per minute.
 
-    Beyond that, a burst of one second's worth is allowed.
-
-    Callers are served in the order in which they asked. `clock` and `sleep` can be replaced to test the timing exactly.
+    Beyond that, a burst of one second's worth is allowed. Callers are served in the order in which they asked. `clock`
+    and `sleep` can be replaced to test the timing exactly.
     """
 
     def __init__(
@@ -83,10 +82,7 @@ class TokenBucket:
 
 
 class Slots:
-    """At most `count` holders at once, across threads and event loops.
-
-    They are served in the order in which they asked.
-    """
+    """At most `count` holders at once, in order, across threads and event loops."""
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -135,10 +131,7 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 
 class ReplyLengths:
-    """How many tokens calls take, learned from the replies that came.
-
-    A limit of tokens must be kept before they are counted.
-    """
+    """How many tokens calls take, by earlier replies: a limit is kept before they are counted."""
 
     def __init__(self) -> None:
         self._mean: float | None = None
@@ -168,10 +161,7 @@ class Limiter:
 
 
 class OwnPace:
-    """The pace of a process that shares its provider with no other process.
-
-    It is for one process what `paces.Pace` is for the whole installation.
-    """
+    """The pace of a process alone at its provider: `paces.Pace` for one process."""
 
     def __init__(self, limiter: Limiter) -> None:
         self._limiter = limiter

@@ -1,7 +1,4 @@
-"""When a call may be sent.
-
-The limits of this process come first, then those that all processes of the installation keep together.
-"""
+"""When a call may be sent: by this process's limits, then by those that all keep together."""
 
 from __future__ import annotations
 
@@ -27,10 +24,7 @@ LONGEST_PAUSE_S = 660.0
 
 
 class Pauses:
-    """The pauses that providers have asked any process for.
-
-    They are as they were at most half a second ago.
-    """
+    """The pauses that providers asked any process for, as of at most half a second ago."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -91,10 +85,7 @@ class Pace:
         return self._limiter.lengths.expect(body) if self._token_s else 0
 
     async def acquire(self, tokens: int = 0) -> None:
-        """Wait for this caller's moment, of a call that takes about so many tokens.
-
-        A pause that begins meanwhile, in any process, is waited for too.
-        """
+        """Wait for this caller's moment, of a call of about so many tokens, and for new pauses."""
         await self._limiter.bucket.acquire()
         if tokens:
             delay = await self._take_tokens(tokens)

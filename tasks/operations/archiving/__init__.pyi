@@ -6,5 +6,3 @@ from .archive import plan_archive as plan_archive
 
 # Move the rows of every run that may go from the ledger to the lake.
 from .task import archive_closed_runs as archive_closed_runs
-
-__all__ = ["archive_closed_runs", "archive_runs", "plan_archive"]

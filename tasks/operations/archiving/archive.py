@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError
 from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import find_refusal, read_last_editions
@@ -34,8 +34,6 @@ class ArchivableRun:
     """A run of which the ledger still has rows.
 
     Attributes:
-        run_id: the run.
-        month: its month.
         sessions: sessions whose rows are there.
         refusal: why they must stay for now, in a sentence; null where they may go.
     """
@@ -51,7 +49,6 @@ class Archived:
     """What left the ledger.
 
     Attributes:
-        run_id: the run.
         rows: how many rows, by table of the ledger.
     """
 
@@ -64,13 +61,12 @@ def plan_archive(
 ) -> list[ArchivableRun]:
     """The closed runs, or the named one, that have rows in the ledger.
 
-    Nothing is changed.
-
-    Raises UsageError for an unknown run, and ClockError where a leap of the clock alone would let one go.
+    Nothing is changed. Raises UsageError for an unknown run, and ClockError where a leap of the clock alone
+    would let one go.
     """
     with ledger.read() as connection:
-        if run_id and sittings.read_run(connection, run_id) is None:
-            raise UsageError(f"There is no run {run_id!r}. `proctor runs` lists all.")
+        if run_id:
+            sittings.require_run(connection, run_id)
         closed_counts = closed.count_closed_sessions(connection)
     settled = dict(lake.read("settled_runs").rows())
     editions = read_last_editions(lake)
@@ -109,11 +105,9 @@ def archive_runs(
 ) -> list[Archived]:
     """Move the rows of every run that may go, or of the named one.
 
-    The ledger's files give back what they held.
-
-    `step` is told what has been done. It waits up to `wait_s` for a backup, or for who changes an archived run. Run again after a
-    kill: it continues. Raises StoreError where that one takes longer, GateError where the named run may not go, and what
-    `archive_run` raises.
+    The ledger's files give back what they held. `step` is told what has been done. It waits up to `wait_s` for a backup, or for
+    who changes an archived run. Run again after a kill: it continues. Raises StoreError where that one takes longer, GateError
+    where the named run may not go, and what `archive_run` raises.
     """
     done = []
     with hold_archives(settings, "archiving", wait_s=wait_s):

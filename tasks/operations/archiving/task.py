@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from prefect import task
-
 from schemas.settings import load_settings
 from tasks.operations.archiving.archive import archive_runs
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings
+from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -17,7 +15,7 @@ from warehouse.ledger.engine.opening import open_ledger
 _WAIT_S: Final = 3600.0
 
 
-@task(name="archive_closed_runs", **RETRIED)
+@step(name="archive_closed_runs", **RETRIED)
 @hide_content
 @sign_landings
 def archive_closed_runs() -> dict[str, object]:

@@ -24,15 +24,3 @@ from .task import keep_backups as keep_backups
 
 # Try the newest backup, and land what came of it; raises ContractError where it is not whole.
 from .task import try_newest_backup as try_newest_backup
-
-__all__ = [
-    "backup_home",
-    "check_restore",
-    "keep_backups",
-    "land_check",
-    "make_kept_backup",
-    "read_kept",
-    "restore_home",
-    "try_newest_backup",
-    "verify_backup",
-]

@@ -23,10 +23,9 @@ STAGED: Final = ".restoring-ledger"
 def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Copy ledger, lake, archive, secrets and what is public to a new folder.
 
-    The copy is consistent although flows may write.
-
-    The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore. So nothing may leave the
-    ledger for the lake meanwhile. Raises UsageError where there is no home, or the folder is not empty or within the home.
+    The copy is consistent although flows may write. The lake is copied first: what the ledger holds beyond it is landed again by
+    reconcile after a restore. So nothing may leave the ledger for the lake meanwhile. Raises UsageError where there is no home, or
+    the folder is not empty or within the home.
     """
     from tasks.running import Progress
     from tasks.running.archives import hold_archives
@@ -75,10 +74,7 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> None:
-    """Note a backup in the ledger, before anything is copied.
-
-    A backup that is killed holds content as well.
-    """
+    """Note a backup before anything is copied: one that is killed holds content as well."""
     import socket
 
     from schemas.ledger.engine import Backup
@@ -95,10 +91,7 @@ def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> No
 
 
 def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str], list[str]]:
-    """Give the parts of a home to a backup.
-
-    Returns the kinds of its stores, and the names of the parts.
-    """
+    """Give the parts of a home to a backup; the kinds of its stores, and the parts' names."""
     from tasks.exam.public.log import copy_logs, list_published, name_public_folder
     from warehouse.lake import open_lake
     from warehouse.lake.upkeep import backup_lake
@@ -130,10 +123,7 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
 
 
 def _list_own_keys(settings: Settings) -> list[Path]:
-    """The files that sign the audit log on this host alone.
-
-    They lie in the home, wherever the keys of the installation lie.
-    """
+    """The files that sign the audit log on this host alone, wherever other keys lie."""
     from tasks.exam.log import name_heads_file
     from tasks.exam.log.signing import name_key_file
 
@@ -153,10 +143,7 @@ def _name_stores(settings: Settings) -> dict[str, str]:
 
 
 def verify_backup(folder: Path) -> dict[str, Any]:
-    """Compare a backup with its list, file by file, and write nothing.
-
-    Raises as `warehouse.backup.read_manifest` does.
-    """
+    """Compare a backup with its list, writing nothing; raises as `read_manifest` does."""
     from tasks.running import Progress
     from warehouse.backup import find_differences, read_manifest
 
@@ -177,9 +164,8 @@ def verify_backup(folder: Path) -> dict[str, Any]:
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home.
 
-    The backup is read and checked whole before anything of it is put in place.
-
-    Raises UsageError for a home that is not empty, and as `warehouse.backup.read_manifest` and `check_backup` do.
+    The backup is read and checked whole before anything of it is put in place. Raises UsageError for a home that
+    is not empty, and as `warehouse.backup.read_manifest` and `check_backup` do.
     """
     from tasks.running import Progress
     from warehouse.backup import check_backup, read_manifest
@@ -198,10 +184,7 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Copy what lies in a backup to its places.
-
-    Raises StoreError when its public log is not what its ledger has.
-    """
+    """Copy a backup's parts to their places; StoreError when its public log is not its ledger's."""
     from tasks.exam.public.log import name_public_folder
     from warehouse.lake.upkeep import check_empty_lake, restore_lake
     from warehouse.ledger.engine.copies.files import restore_ledger
@@ -250,10 +233,7 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _check_unlike_none(copied: Path, place: Path) -> None:
-    """Raise UsageError where a file of the backup would replace a different one.
-
-    Such files are keys, originals, or a registry of somebody else.
-    """
+    """Raise UsageError where a file of the backup would replace a different one."""
     import filecmp
 
     if not place.exists() or not copied.exists():

@@ -38,7 +38,6 @@ class RestoreCheck:
     """What a try came to.
 
     Attributes:
-        backup_id: the backup.
         folder: where it lies.
         begun_at: when it was begun.
         checked_at: when it was tried.

@@ -69,10 +69,7 @@ class KeptBackups:
 
 
 def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict[str, Any]:
-    """Make a backup in the folder that `backups` names, and then rotate.
-
-    Raises UsageError where the setting names none, and StoreError while another process makes one there.
-    """
+    """Make a backup in the folder of `backups`, then rotate; UsageError, StoreError as held."""
     from tasks.operations.backups.copies import backup_home
 
     folder = _need_folder(settings)
@@ -96,10 +93,7 @@ def read_kept(settings: Settings) -> KeptBackups:
 
 
 def rotate(settings: Settings) -> list[str]:
-    """Delete the backups that need not be kept; returns their names.
-
-    Whoever calls this holds the folder.
-    """
+    """Delete the backups that need not be kept; their names. The caller holds the folder."""
     kept = read_kept(settings)
     staying = choose_kept(
         [one.begun_at for one in kept.backups],
@@ -118,10 +112,7 @@ def rotate(settings: Settings) -> list[str]:
 
 
 def choose_kept(begun: Sequence[datetime], *, daily: int, weekly: int, monthly: int) -> set[datetime]:
-    """Those that are kept: the last of each of so many days, weeks and months that have any.
-
-    The newest is always among them.
-    """
+    """The last of each of so many days, weeks and months that have any, and the newest."""
     kept = {max(begun)} if begun else set()
     periods: tuple[tuple[int, Callable[[datetime], Any]], ...] = (
         (daily, lambda moment: moment.date()),
@@ -143,10 +134,7 @@ def note_tried(settings: Settings, name: str, checked_at: str) -> None:
 
 
 def check_owner(settings: Settings, folder: Path) -> None:
-    """Pass when the folder of backups is this installation's, or nobody's yet.
-
-    Raises UsageError for another's. Whoever calls this holds the folder.
-    """
+    """Pass when the held folder is this installation's or nobody's; UsageError else."""
     own, mark = installation.read_home_id(settings), folder / _OWNER
     owner = mark.read_text("utf-8") if mark.is_file() else ""
     if owner and owner != own:
@@ -159,10 +147,7 @@ def check_owner(settings: Settings, folder: Path) -> None:
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Let one process at a time make, delete and try backups of a folder.
-
-    Raises StoreError for a second one.
-    """
+    """Let one process at a time work on a folder of backups; StoreError for a second one."""
     from filelock import FileLock, Timeout
 
     try:

@@ -36,19 +36,3 @@ from .scope import read_policy_time as read_policy_time
 
 # Finish erasures that were begun, then erase what PROCTOR_KEEP_RAW_MONTHS no longer keeps; without it nothing is due.
 from .task import erase_what_is_due as erase_what_is_due
-
-__all__ = [
-    "RunErasure",
-    "Scope",
-    "check_may_erase",
-    "erase_texts",
-    "erase_what_is_due",
-    "find_due_runs",
-    "find_refusal",
-    "finish_erasures",
-    "land_erasures",
-    "list_due",
-    "plan_erasure",
-    "read_last_editions",
-    "read_policy_time",
-]

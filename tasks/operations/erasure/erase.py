@@ -1,9 +1,8 @@
 """Erase texts of answers for good, and keep what proves them.
 
-They are erased from the ledger first, then from the lake, then from every file.
-
-The order is such that a kill at any moment is mended by doing it again (`finish_erasures`): the ledger's texts, the proof and the
-entries of both logs go together in one transaction; what follows of the lake and the files is the same each time.
+They are erased from the ledger first, then from the lake, then from every file. The order is such that a kill at any moment is
+mended by doing it again (`finish_erasures`): the ledger's texts, the proof and the entries of both logs go together in one
+transaction; what follows of the lake and the files is the same each time.
 """
 
 from __future__ import annotations
@@ -142,9 +141,8 @@ def finish_erasures(
 ) -> Erased:
     """Carry erasures into the lake and out of every file.
 
-    These are the erasures that are not finished, or with `every` all that ever were.
-
-    `every` is for a lake that was restored from before an erasure.
+    These are the erasures that are not finished, or with `every` all that ever were. `every` is for a lake
+    that was restored from before an erasure.
     """
     with open_ledger(settings.ledger_address) as ledger:
         with ledger.read() as connection:
@@ -173,10 +171,7 @@ def finish_erasures(
 
 
 def land_erasures(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land what the ledger knows of erasures and the lake lacks; returns rows newly landed.
-
-    An example is a lake that was restored.
-    """
+    """Land what the ledger knows of erasures and a (restored) lake lacks; rows newly landed."""
     with ledger.read() as connection:
         known = erasures.list_erasures(connection)
     if not known:
@@ -197,10 +192,7 @@ def _erase_run(
     plan: RunErasure,
     editions: Sequence[dict[str, object]],
 ) -> Erasure:
-    """Within a transaction: erase the texts, and write the proof and the entries of both logs.
-
-    What was planned is checked again.
-    """
+    """In a transaction, check the plan again, erase, and write proof and both logs' entries."""
     own = [session for session in list_scope(connection, order.scope) if session.run_id == plan.run_id]
     clock = read_time(connection) if order.now is None else Time(order.now.timestamp())
     refusal = find_refusal(connection, settings, plan.run_id, own, editions, clock) if own else "It is done."
@@ -241,9 +233,8 @@ def describe_publicly(
 ) -> dict[str, object] | None:
     """The entry of the public log: which sessions, how many answers, the root over theirs.
 
-    Returns None for a run that the public log does not have.
-
-    `sessions` is null where it is every session of the run that has answers and was not erased before.
+    Returns None for a run that the public log does not have. `sessions` is null where it is every session of
+    the run that has answers and was not erased before.
     """
     names = set(session_ids)
     closed = {
@@ -271,10 +262,7 @@ def describe_publicly(
 
 
 def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -> Counter[str]:
-    """Land the erasure, then every unit of its sessions without texts.
-
-    The erasure lands first, so that readers know of it.
-    """
+    """Land the erasure first, for readers to know; then its sessions' units without texts."""
     rewritten: Counter[str] = Counter()
     if lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height:
         # An older lake gives back what was erased since. Without texts it takes the place of what had left the ledger.

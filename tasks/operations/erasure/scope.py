@@ -1,7 +1,4 @@
-"""What would be erased, what forbids it, and what stays provable.
-
-What would be erased is the sessions of a month, of a candidate or beyond the policy.
-"""
+"""What would be erased, of a month, a candidate or by policy; what forbids it; what stays."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ class Scope:
 
     @property
     def cause(self) -> str:
-        """Why it is erased, in a word of the contract.
-
-        The cause is a candidate's own withdrawal, or the time that texts are kept.
-        """
+        """Why, in the contract's word: a candidate's own withdrawal, or the time texts are kept."""
         return "policy" if self.model is None else "withdrawal"
 
 
@@ -68,8 +62,6 @@ class RunErasure:
     """What would be erased of a run.
 
     Attributes:
-        run_id: the run.
-        month: its month.
         editions: what was published of it.
         sessions: the sessions whose texts would go.
         answer_count: answers in them.
@@ -87,10 +79,7 @@ class RunErasure:
 
 
 def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -> tuple[str, ...]:
-    """The runs whose last edition is older than the policy keeps texts.
-
-    There are none without a policy. Erased runs are among them.
-    """
+    """Runs, erased ones too, with a last edition older than the policy keeps; none without one."""
     if settings.keep_raw_months is None:
         return ()
     moment = (now or datetime.now(UTC)).timestamp()
@@ -102,10 +91,7 @@ def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -
 
 
 def read_policy_time(ledger: Ledger, lake: Lake, settings: Settings) -> datetime:
-    """The moment by which the policy no longer keeps runs.
-
-    Raises ClockError where a leap of the clock alone would name a run.
-    """
+    """The moment by which the policy no longer keeps runs; ClockError for a leap alone."""
     check_clock(ledger)
     with ledger.read() as connection:
         time = read_time(connection)
@@ -201,9 +187,8 @@ def find_refusal(
 ) -> str | None:
     """Why texts of a run must not be erased now; None where nothing forbids it.
 
-    The reason is a sentence that says when they can be erased.
-
-    Raises ClockError where a leap of the clock alone would allow it.
+    The reason is a sentence that says when they can be erased. Raises ClockError where a leap of the clock
+    alone would allow it.
     """
     if own[0].run_status != "closed" or any(session.status != "closed" for session in own):
         return f"Run {run_id} is not closed: what is under way is not erased; close it first (`proctor exam close`)."

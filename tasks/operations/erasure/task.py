@@ -1,28 +1,21 @@
-"""The retention of texts as Prefect sees it: what the policy names is erased.
-
-Prefect sees names and counts only.
-"""
+"""The retention of texts as Prefect sees it, in names and counts: what is due is erased."""
 
 from __future__ import annotations
-
-from prefect import task
 
 from schemas.settings import load_settings
 from tasks.operations.erasure.erase import erase_texts, finish_erasures
 from tasks.operations.erasure.scope import Scope, list_due, read_policy_time
 from tasks.running import hide_content
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.logs.chain import name_account
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="erase_what_is_due")
+@step(name="erase_what_is_due")
 @hide_content
 def erase_what_is_due() -> dict[str, object]:
-    """Finish erasures that were begun, then erase what is due.
-
-    What PROCTOR_KEEP_RAW_MONTHS no longer keeps is due; without that setting nothing is due.
-    """
+    """Finish erasures, then erase what PROCTOR_KEEP_RAW_MONTHS, where set, no longer keeps."""
     settings = load_settings()
     finished = finish_erasures(settings)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

@@ -9,10 +9,3 @@ from .installed import list_packages as list_packages
 
 # The packages as a software bill of materials: CycloneDX 1.6, as JSON.
 from .installed import describe_materials as describe_materials
-
-__all__ = [
-    "describe_materials",
-    "find_advisories",
-    "list_packages",
-    "read_advisories",
-]

@@ -25,7 +25,6 @@ class KnownFault(NamedTuple):
     """A package about which there is an advisory.
 
     Attributes:
-        package: its name.
         version: what is installed.
         advisory: the advisory's own name.
         aliases: what others call it.

@@ -3,8 +3,3 @@ from .task import reconcile as reconcile
 
 # Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind.
 from .task import reconcile_stores as reconcile_stores
-
-__all__ = [
-    "reconcile",
-    "reconcile_stores",
-]

@@ -1,13 +1,8 @@
-"""Reconciliation as Prefect sees it: what the ledger has closed → land.
-
-The lake catches up with the ledger: every stage's lander, before every flow.
-"""
+"""Reconciliation as Prefect sees it: what the ledger has closed → land."""
 
 from __future__ import annotations
 
 from collections import Counter
-
-from prefect import task
 
 from schemas.settings import load_settings
 from tasks.exam.closed import land_access_log, land_closed_sessions
@@ -18,7 +13,7 @@ from tasks.models import land_paid_calls
 from tasks.operations.erasure import land_erasures
 from tasks.review import land_missing_batches
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED, sign_landings
+from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.leases.clock import check_clock
@@ -26,7 +21,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="reconcile_stores", **RETRIED)
+@step(name="reconcile_stores", **RETRIED)
 @hide_content
 @sign_landings
 def reconcile_stores(*, leaves_log: bool = False) -> None:
@@ -46,12 +41,10 @@ def reconcile_stores(*, leaves_log: bool = False) -> None:
 def reconcile(ledger: Ledger, lake: Lake, *, leaves_log: bool = False) -> dict[str, int]:
     """Land what the ledger has closed and the lake lacks.
 
-    Returns the rows newly landed, by table.
-
-    Covers what a kill between the two stores can leave behind: closed review batches, closed sessions with their
-    sets and calls, past days of the audit log, paid calls of every other stage, what was erased, and marks that people gave on the web. Judgements and the answers to
-    CG-Eval are not among them: the ledger holds their replies, and the next `judge` or `cgeval` reads those again
-    without paying. `leaves_log`: the heads of both logs are signed, and no entry lands.
+    Returns the rows newly landed, by table. Covers what a kill between the two stores can leave behind: closed review batches, closed sessions with their sets and
+    calls, past days of the audit log, paid calls of every other stage, what was erased, and marks that people gave on the web. Judgements and the answers to CG-Eval
+    are not among them: the ledger holds their replies, and the next `judge` or `cgeval` reads those again without paying. `leaves_log`: the heads of both logs are
+    signed, and no entry lands.
     """
     landed: Counter[str] = Counter()
     for land in (

@@ -1,7 +1,4 @@
-"""The way back for a home that every command refuses because a store lost its log.
-
-The command is `proctor doctor --repair`.
-"""
+"""The way back for a home whose store lost its log: `proctor doctor --repair`."""
 
 from lazy_loader import attach_stub
 

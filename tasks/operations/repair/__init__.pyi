@@ -6,9 +6,3 @@ from .repair import inspect_home as inspect_home
 
 # Do it. Logs that processes hold are saved first; then nothing is changed while anybody has the files open.
 from .repair import repair_home as repair_home
-
-__all__ = [
-    "Repair",
-    "inspect_home",
-    "repair_home",
-]

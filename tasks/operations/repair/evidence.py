@@ -1,7 +1,4 @@
-"""What the stores, the files and the logs say of commits that a store has lost.
-
-They show what is surely missing, and what is held elsewhere.
-"""
+"""What stores, files and logs say of lost commits: what is missing, what is held elsewhere."""
 
 from __future__ import annotations
 
@@ -67,10 +64,7 @@ class Gap:
 
 
 def find_missing(ledger: Ledger, lake: Lake, settings: Settings) -> list[Gap]:
-    """What is surely missing from the ledger's two files.
-
-    This is sure because something else, which rests on it, names it.
-    """
+    """What is surely missing from the ledger's two files: something that rests on it names it."""
     found: list[Gap] = []
     with read_whole(ledger, lake, tables=(llm_calls,)) as connection:
         head = access.read_head(connection).number
@@ -97,10 +91,7 @@ def find_missing(ledger: Ledger, lake: Lake, settings: Settings) -> list[Gap]:
 
 
 def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
-    """What one place lacks and another still holds.
-
-    This is replies that were paid for, and editions whose publishing was broken off.
-    """
+    """What another place still holds: replies paid for, editions whose publishing broke off."""
     found: list[Gap] = []
     with ledger.read() as connection:
         waiting = lost_commits.list_unanswered_replies(connection)
@@ -125,10 +116,7 @@ def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
 
 
 def describe_unproved(ledger: Ledger, side: str, count: int) -> Gap:
-    """What commits that nothing proves can have held.
-
-    That is the tables of their file, and the sessions that were open.
-    """
+    """What unproved commits can have held: their file's tables, sessions that were open."""
     from warehouse.ledger.engine.sides import EXAM_TABLES
 
     commits = "1 commit" if count == 1 else f"{count} commits"
@@ -212,8 +200,5 @@ def _list_rootless(connection: Connection, lake: Lake) -> set[str]:
 
 
 def _list_entered(connection: Connection) -> set[str]:
-    """Editions that the ledger has entered in the public log.
-
-    What the log's file has beyond that is named by `_find_public`.
-    """
+    """Editions entered in the public log by the ledger; `_find_public` names the file's others."""
     return {str(entry.body["edition"]) for entry in list_public_entries(connection, ["edition"])}

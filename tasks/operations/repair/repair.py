@@ -1,10 +1,8 @@
 """A home whose stores know fewer commits than were acknowledged.
 
-This covers what happened, what can be proved, and the way back.
-
-The accident: the write-ahead log of a SQLite file was removed under a process that had it open. What that process committed
-afterwards is in the log that it still holds, and gone with it when it is killed. Nothing is changed before all of it is known, and
-nothing at all where something acknowledged is surely missing.
+This covers what happened, what can be proved, and the way back. The accident: the write-ahead log of a SQLite file was removed
+under a process that had it open. What that process committed afterwards is in the log that it still holds, and gone with it when
+it is killed. Nothing is changed before all of it is known, and nothing at all where something acknowledged is surely missing.
 """
 
 from __future__ import annotations
@@ -87,10 +85,7 @@ class Repair:
 
     @property
     def may_be_done(self) -> bool:
-        """Whether the way back is open.
-
-        It is open when nothing else is broken or in use, and nothing acknowledged is surely missing.
-        """
+        """Whether nothing else is broken or in use, and nothing acknowledged surely missing."""
         return not (self.other_faults or self.missing or self.used_by)
 
 
@@ -120,11 +115,10 @@ def inspect_home(settings: Settings) -> Repair:
 def repair_home(settings: Settings) -> Repair:
     """Do the repair.
 
-    Logs that processes hold are saved first; after that, nothing is changed while anybody has the files open.
-
-    The order is such that a kill leaves the files refused as before, or as they should be: copies, the log put back, the entry of the
-    audit log, landings, and the marks last. Raises StoreError where a copy cannot be made, another process repairs this home, or
-    this system does not show who has the files open.
+    Logs that processes hold are saved first; after that, nothing is changed while anybody has the files open. The order is such that
+    a kill leaves the files refused as before, or as they should be: copies, the log put back, the entry of the audit log, landings,
+    and the marks last. Raises StoreError where a copy cannot be made, another process repairs this home, or this system does not show
+    who has the files open.
     """
     with _held(settings), _explained():
         return _repair(settings)
@@ -188,10 +182,7 @@ def _repair(settings: Settings) -> Repair:
 
 @contextmanager
 def _staged(settings: Settings, found: Repair, files: Sequence[StoreFile]) -> Iterator[_Stage]:
-    """Copies to look into, gone with the block; fills in `logs`.
-
-    Raises StoreError where there is no room for them.
-    """
+    """Copies to look into, gone with the block, and `logs` filled in; StoreError without room."""
     stores = _list_stores(settings)
     _check_room(settings.home, stores, _list_logs(settings, files))
     top = Path(tempfile.mkdtemp(prefix=".repair-", dir=settings.home))
@@ -214,10 +205,7 @@ def _staged(settings: Settings, found: Repair, files: Sequence[StoreFile]) -> It
 
 
 def _join(settings: Settings, found: Repair, file: StoreFile, folder: Path) -> Path | None:
-    """A copy of a file with a log that gives back all that was acknowledged.
-
-    Returns None where there is none.
-    """
+    """A copy of a file with a log that gives back all acknowledged; None where there is none."""
     if has_new_log(file.path):
         return None
     for log in _list_logs(settings, [file]):
@@ -229,10 +217,7 @@ def _join(settings: Settings, found: Repair, file: StoreFile, folder: Path) -> P
 
 
 def _list_logs(settings: Settings, files: Sequence[StoreFile]) -> list[Path]:
-    """The logs that may give back what files have lost.
-
-    Those that processes hold come first, then the saved ones, the newest first.
-    """
+    """Logs that may give back what was lost: those held by processes, then saved, newest first."""
     return [
         log
         for file in files
@@ -308,10 +293,7 @@ def _name_gone(landings: Sequence[LostLanding]) -> Iterator[str]:
 
 
 def _count_snapshots(found: Repair, landings: Sequence[LostLanding], lost: int) -> None:
-    """Note the snapshots of which no file of `landings` is left.
-
-    A landing that the ledger holds lands again; others left no rows.
-    """
+    """Note the snapshots without a file of `landings`: held ones land again, others had no rows."""
     unknown = lost - len({one.landed_at for one in landings})
     if unknown > 0:
         found.unproved.append(
@@ -353,10 +335,7 @@ def _make_folder(settings: Settings) -> Path:
 
 
 def _check_room(folder: Path, files: Sequence[StoreFile], lost_logs: Sequence[Path]) -> None:
-    """Check the room for the copies to look into, and for those that are kept.
-
-    The copies are of files, of their logs, and of those logs that were lost.
-    """
+    """Check the room for copies of files and logs, and for lost logs that are kept."""
     own_logs = [log for file in files if (log := Path(f"{file.path}-wal")).exists()]
     needed = 2 * sum(path.stat().st_size for path in (*(file.path for file in files), *own_logs, *lost_logs))
     free = shutil.disk_usage(folder).free
@@ -368,10 +347,7 @@ def _check_room(folder: Path, files: Sequence[StoreFile], lost_logs: Sequence[Pa
 
 
 def _finish(settings: Settings, found: Repair, files: Sequence[StoreFile], name: str, digest: str) -> None:
-    """Write the entry first and the marks last.
-
-    A kill in between leaves the stores refused, or one entry too many.
-    """
+    """The entry first, the marks last: a kill leaves stores refused, or one entry too many."""
     from tasks.operations.reconcile import reconcile
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.logs.chain import Entry, add_entry

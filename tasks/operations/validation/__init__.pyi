@@ -15,12 +15,3 @@ from .task import check_all_stores as check_all_stores
 
 # Hold what has landed to its rules; the pages lie under `PROCTOR_HOME/validation`.
 from .task import validate_lake as validate_lake
-
-__all__ = [
-    "check_all_stores",
-    "check_questions",
-    "find_month_differences",
-    "read_rule_notes",
-    "select_tables",
-    "validate_lake",
-]

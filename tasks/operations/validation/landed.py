@@ -54,10 +54,9 @@ def validate_landed(
 ) -> Validation:
     """Run the suite of every table (or of one) over its rows, and write the pages.
 
-    With a month, it runs over the rows of that month only.
-
-    With a month, only tables whose rows name their month are read. Raises UsageError for a table that does not exist
-    or has no months. `advance` is told of rows as they are done. The lake is read as of one moment.
+    With a month, it runs over the rows of that month only. With a month, only tables whose rows name their month are
+    read. Raises UsageError for a table that does not exist or has no months. `advance` is told of rows as they are
+    done. The lake is read as of one moment.
     """
     counts, broken = [], []
     with lake.read_transaction():

@@ -118,9 +118,8 @@ def check_questions(
 ) -> tuple[QuestionCheck, Path]:
     """Hold originals, variants and what augmentation refused to all rules and doubts.
 
-    It also writes the editor's page.
-
-    The page stands in `folder` and holds questions with their answers: it is readable by its owner alone.
+    It also writes the editor's page. The page stands in `folder` and holds questions with their answers: it
+    is readable by its owner alone.
     """
     check = QuestionCheck()
     for row in lake.read("questions_to_check").iter_rows(named=True):
@@ -174,10 +173,7 @@ def _shorten(text: str) -> str:
 
 
 def render_editor_page(check: QuestionCheck) -> str:
-    """The page as HTML.
-
-    It is self-contained and without scripts, and everything from a paper or a model is escaped.
-    """
+    """The page as HTML, self-contained, without scripts; what others wrote is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

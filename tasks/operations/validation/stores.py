@@ -1,7 +1,4 @@
-"""What the stores say of each other, looked at every night.
-
-It covers the lake's checks, rows by month against the ledger, and schedules.
-"""
+"""What the stores say of each other each night: checks, rows by month, schedules."""
 
 from __future__ import annotations
 
@@ -70,10 +67,7 @@ class StoreFindings:
 def check_stores(
     ledger: Ledger, lake: Lake, *, now: datetime | None = None, left_out: Iterable[str] = ()
 ) -> StoreFindings:
-    """Look at everything; reads only.
-
-    `left_out` names deployments whose missed runs do not count.
-    """
+    """Look at everything, reading only; missed runs of deployments in `left_out` do not count."""
     differences = find_month_differences(ledger, lake, now=now)
     return StoreFindings(
         {result.name: len(result.offending) for result in run_checks(lake)},
@@ -88,11 +82,9 @@ def find_month_differences(
 ) -> list[MonthDifference]:
     """Months in which the lake has more or fewer rows than the ledger has closed.
 
-    The rows are sessions, allocations or responses.
-
-    Every question of a closed session is an allocation, and every answer a response. A month lost from either store is named with all of
-    its rows. What closed within the last hour may be on its way; with `may_wait` all that the
-    lake lacks may, for the next flow lands it.
+    The rows are sessions, allocations or responses. Every question of a closed session is an allocation, and every answer a response. A
+    month lost from either store is named with all of its rows. What closed within the last hour may be on its way; with `may_wait` all
+    that the lake lacks may, for the next flow lands it.
     """
     moment = now or datetime.now(UTC)
     with ledger.read() as connection:

@@ -1,32 +1,25 @@
-"""Validation as Prefect sees it: read the lake in pieces → run the suites → write pages.
-
-Prefect sees counts only.
-"""
+"""Validation as Prefect sees it, in counts: read in pieces → run the suites → write pages."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-
-from prefect import task
 
 from schemas.errors import ContractError
 from schemas.settings import load_settings
 from tasks.operations.validation.landed import BrokenRule, validate_landed
 from tasks.operations.validation.stores import check_stores
 from tasks.running import Progress, hide_content
+from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 BROKEN_NAMED = 20
 
 
-@task(name="validate_lake")
+@step(name="validate_lake")
 @hide_content
 def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
-    """Hold what has landed to its rules; the pages lie under `PROCTOR_HOME/validation`.
-
-    With `must_hold`, raises ContractError when a landed row breaks a rule.
-    """
+    """Hold what has landed to its rules, with pages; with `must_hold`, ContractError."""
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake, Progress("validate: rows") as progress:
         validation = validate_landed(
@@ -42,14 +35,13 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
     }
 
 
-@task(name="check_all_stores")
+@step(name="check_all_stores")
 @hide_content
 def check_all_stores() -> dict[str, object]:
     """Run every check of the lake, and compare rows by month with the ledger.
 
-    It also looks for scheduled runs that did not happen.
-
-    Raises ContractError with what is wrong. The run that looks is no missed one: its own deployment is left out.
+    It also looks for scheduled runs that did not happen. Raises ContractError with what is wrong. The run that
+    looks is no missed one: its own deployment is left out.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

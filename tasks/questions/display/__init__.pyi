@@ -3,8 +3,3 @@ from .text import render_line as render_line
 
 # The text as blocks of HTML; empty for nothing. `language` is of what is said by itself, never of the text.
 from .text import render_text as render_text
-
-__all__ = [
-    "render_line",
-    "render_text",
-]

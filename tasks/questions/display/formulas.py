@@ -42,10 +42,7 @@ class _UnreadError(ValueError):
 
 @lru_cache(maxsize=4096)
 def render_formula(latex: str, *, is_block: bool = False) -> str | None:
-    """The formula as a `<math>` element.
-
-    None where it cannot be read whole (then its source is shown).
-    """
+    """The formula as `<math>`; null where it cannot be read whole (its source is shown)."""
     if len(latex) > LONGEST or not latex.strip():
         return None
     from latex2mathml import converter

@@ -1,7 +1,4 @@
-"""Tables that stand in a text as lines or as markup.
-
-They are found, and cut out as rows of cells. Pure.
-"""
+"""Tables in a text, as lines or markup, found and cut out as rows of cells. Pure."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ Part = str | TextTable
 
 
 def part_tables(text: str) -> list[Part]:
-    """The text in order: stretches without tables, and tables.
-
-    When the stretches are joined with their tables, none of the words is lost.
-    """
+    """The text in order, stretches and tables, with none of its words lost."""
     return [
         piece
         for part in _part_marked(text)
@@ -112,10 +106,7 @@ def _close(waiting: list[str], rows: Sequence[tuple[list[str], str]]) -> Iterato
 
 
 def _split_bars(line: str) -> list[str] | None:
-    """The cells of `a | b` or `| a | b |`.
-
-    None for a line that is not a row, such as set notation or a program.
-    """
+    """The cells of `a | b` or `| a | b |`; null for no row, as set notation or a program."""
     bare = line.strip()
     is_framed = len(bare) > 2 and bare.startswith("|") and bare.endswith("|") and not bare.startswith("||")
     if is_framed:
@@ -140,10 +131,7 @@ def _split_tabs(line: str) -> list[str] | None:
 
 
 def _is_whole(cell: str) -> bool:
-    """Whether the cell's edges cut no bracket and no formula in two.
-
-    The cell must also not be a statement of a program.
-    """
+    """Whether the cell cuts no bracket or formula in two, and is no statement of a program."""
     pairs = (("(", ")"), ("[", "]"), ("{", "}"), ("（", "）"))
     return (
         all(cell.count(left) == cell.count(right) for left, right in pairs)
@@ -185,10 +173,7 @@ def _read_html(source: str) -> TextTable | None:
 
 
 class _TableReader(HTMLParser):
-    """The cells of one HTML table as text.
-
-    Tags inside cells are dropped; `<br>` breaks the line.
-    """
+    """The cells of one HTML table as text: tags are dropped, `<br>` breaks the line."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -41,10 +41,7 @@ _TOKENS = re.compile(
 
 
 def render_text(text: str | None, language: Language = "en") -> Markup:
-    """The text as blocks of HTML; empty for nothing.
-
-    `language` is the language of what this function adds of its own, never of the text.
-    """
+    """The text as blocks of HTML; `language` is of what is added, never of the text."""
     if not text:
         return Markup()
     blocks = [
@@ -94,10 +91,7 @@ def _render_inline(text: str, language: Language) -> Iterator[str]:
 
 
 def _find_dollar_formula(text: str, start: int) -> str | None:
-    """What stands between the dollar at `start` and the next one.
-
-    It is returned only if it is a formula and not a sum of money.
-    """
+    """What stands between the dollar at `start` and the next, if a formula and no sum of money."""
     end = start + 1
     while (end := text.find("$", end)) > 0 and text[end - 1] == "\\":
         end += 1

@@ -39,20 +39,3 @@ from .record import import_records as import_records
 
 # One line of a file of records, without its end.
 from .record import render_record as render_record
-
-__all__ = [
-    "EXAMPLES",
-    "INSTRUCTIONS",
-    "VERSION",
-    "Messages",
-    "build_records",
-    "describe_pictures",
-    "export_records",
-    "extract_question",
-    "import_records",
-    "read_style",
-    "render_prompt",
-    "render_question",
-    "render_record",
-    "strip_questions",
-]

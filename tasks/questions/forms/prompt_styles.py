@@ -1,6 +1,4 @@
-"""How a question is put to a candidate.
-
-It is put with a versioned instruction for its type, in its language, in one of three styles.
+"""How a question is put: a versioned instruction for its type, in its language, in a style.
 
 Zero-shot, few-shot and chain-of-thought are the three styles of LLMEval-Fair (appendix B); the wording is ours.
 A prompt holds the bare content of a question and nothing else of it. The question stands between two marker lines, so

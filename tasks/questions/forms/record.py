@@ -35,10 +35,7 @@ _COLUMNS = ("question_uuid", "question_type", "language", "stem", "material", "o
 
 @dataclass(frozen=True)
 class JudgeRecord:
-    """What a judge returned.
-
-    It holds the whole text, the stars read from it (None: unparsed) and the reason.
-    """
+    """What a judge returned: the text, the stars read from it (null: unparsed), the reason."""
 
     judge: str | None
     stars: int | None
@@ -59,10 +56,7 @@ class QuestionRecord:
 
 
 class _Given(NamedTuple):
-    """A response, with the session and position where it was given.
-
-    `place` is None where the record only stands in for a response that is missing.
-    """
+    """A response and where it was given; `place` null where it stands in for a missing one."""
 
     place: tuple[str, int] | None
     prompt_style: str
@@ -70,9 +64,7 @@ class _Given(NamedTuple):
 
 
 def build_records(
-    questions: pl.DataFrame,
-    responses: pl.DataFrame | None = None,
-    judgements: pl.DataFrame | None = None,
+    questions: pl.DataFrame, responses: pl.DataFrame | None = None, judgements: pl.DataFrame | None = None
 ) -> list[QuestionRecord]:
     """One record per response and judge.
 
@@ -135,10 +127,7 @@ def parse_records(text: str) -> tuple[list[QuestionRecord], list[str]]:
 
 
 def export_records(records: Iterable[QuestionRecord], path: Path) -> int:
-    """Write records as JSON lines in UTF-8; returns how many.
-
-    The file is there whole or not at all.
-    """
+    """Write records as JSON lines in UTF-8, whole or not at all; returns how many."""
     partial = path.with_name(path.name + ".part")
     count = 0
     with partial.open("w", encoding="utf-8", newline="\n") as file:

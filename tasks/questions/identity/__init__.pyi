@@ -21,14 +21,3 @@ from .normal_form import normalise_for_key as normalise_for_key
 
 # The normal form of each text; `fold_further` is a fold of single code points that comes after it.
 from .normal_texts import normalise_column as normalise_column
-
-__all__ = [
-    "close_pieces",
-    "compute_document_id",
-    "compute_normal_uuid",
-    "compute_question_uuid",
-    "fold_piece",
-    "join_pieces",
-    "normalise_column",
-    "normalise_for_key",
-]

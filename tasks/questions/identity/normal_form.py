@@ -89,10 +89,7 @@ def compute_normal_uuid(
     options: Iterable[tuple[str, str]],
     pictures: Iterable[str] = (),
 ) -> str:
-    """Return the UUIDv5 of texts that are in normal form already.
-
-    `options` are pairs of label and text, `pictures` the SHA-256 of those that stand in the texts.
-    """
+    """The UUIDv5 of normal texts, options (label, text) and the SHA-256 of pictures in them."""
     parts = [question_type, stem, material, *(f"{label}={text}" for label, text in options)]
     parts += [f"picture={sha256}" for sha256 in pictures]
     digest = hashlib.sha256("\x1f".join(parts).encode("utf-8")).hexdigest()
@@ -119,10 +116,7 @@ def fold_piece(text: str) -> str | None:
 
 
 def join_pieces(first: str, second: str) -> str:
-    """The normal form of two pieces with white space between them.
-
-    The last piece still has its closing stops.
-    """
+    """The normal form of two pieces with a space between; the last still has closing stops."""
     between = " " if first[-1:] in WORD_LETTERS and second[:1] in WORD_LETTERS else ""
     return f"{first}{between}{second}"
 
@@ -156,10 +150,7 @@ _LETTERS = _Letters()
 
 
 def _may_join(letter: str) -> bool:
-    """Whether the normal form of a character may depend on its neighbours.
-
-    True where it is not known.
-    """
+    """Whether a character's normal form may depend on its neighbours, or is not known."""
     code = ord(letter)
     if 0x1100 <= code < 0x1200 or 0x10000 <= code < 0x1D400 or code >= 0x40000:
         return True

@@ -1,7 +1,4 @@
-"""The normal form of many texts at once.
-
-It is what `normalise_for_key` makes of each, computed over the code points of all of them.
-"""
+"""What `normalise_for_key` makes of each of many texts, over all their code points at once."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ def _normalise_one_by_one(
 
 
 def _fold_shapes(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Fold white space, blanks and closing stops of texts whose letters are folded.
-
-    Each text has `_END` after it.
-    """
+    """Fold white space, blanks and closing stops of folded letters; `_END` follows each text."""
     import numpy as np
 
     dropped = codes == _DROPPED
@@ -140,10 +134,7 @@ def _shift(marks: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
 
 @cache
 def _mark(letters: frozenset[str]) -> NDArray[np.bool_]:
-    """Which of the ASCII characters are among these.
-
-    The last place, which belongs to no letter, stands for all other characters.
-    """
+    """Which ASCII characters are among these; the last place stands for all others."""
     import numpy as np
 
     marks = np.zeros(0x80, dtype=bool)
@@ -152,10 +143,7 @@ def _mark(letters: frozenset[str]) -> NDArray[np.bool_]:
 
 
 def _look_up(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The code of each letter's form, a plain space for white space.
-
-    It is `_HARD` where the text is to be folded by itself.
-    """
+    """The code of each letter's form: a space for white space, `_HARD` to fold it by itself."""
     import numpy as np
 
     table = _build_table()

@@ -22,13 +22,5 @@ from .store import name_media_type as name_media_type
 # Where the bytes of a picture lie in an archive.
 from .store import name_picture as name_picture
 
-__all__ = [
-    "PICTURE",
-    "leave_out_pictures",
-    "list_marked",
-    "name_media_type",
-    "name_picture",
-    "place_pictures",
-    "read_picture",
-    "write_mark",
-]
+# Pictures by question with `alt_text`, what people said they show; null where none has any.
+from .store import tell_pictures as tell_pictures

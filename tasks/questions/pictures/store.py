@@ -1,7 +1,4 @@
-"""The bytes of pictures, kept once by their content.
-
-How a text names a picture: `[picture:2]` is picture 2 of its question.
-"""
+"""The bytes of pictures, kept once by content, and how a text names one: `[picture:2]`."""
 
 from __future__ import annotations
 
@@ -9,9 +6,14 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from warehouse.lake import Lake
 
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 PICTURE: Final = re.compile(r"\[picture:([1-9]\d{0,3})\]")
@@ -20,6 +22,19 @@ PICTURE: Final = re.compile(r"\[picture:([1-9]\d{0,3})\]")
 def name_picture(folder: Path, sha256: str) -> Path:
     """Where the bytes of a picture lie in a folder of content files."""
     return folder / sha256[:2] / f"{sha256}.picture"
+
+
+def tell_pictures(lake: Lake, held: Sequence[Sequence[Mapping[str, Any]] | None]) -> pl.Series | None:
+    """Pictures by question with `alt_text`, what people said they show; null where none has any."""
+    import polars as pl
+
+    hashes = sorted({one["sha256"] for some in held for one in some or ()})
+    if not hashes:
+        return None
+    told = dict(lake.read("picture_alt_texts", {"sha256s": hashes}).iter_rows())
+    rows = [some and [{**one, "alt_text": told.get(one["sha256"])} for one in some] for some in held]
+    fields = {"number": pl.Int64, "sha256": pl.String, "place": pl.String, "alt_text": pl.String}
+    return pl.Series("pictures", rows, dtype=pl.List(pl.Struct(fields)))
 
 
 def read_picture(folder: Path, sha256: str) -> bytes:

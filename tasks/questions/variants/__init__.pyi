@@ -15,12 +15,3 @@ from .variant import Variant as Variant
 
 # How a variant came to be.
 from .variant import VariantOrigin as VariantOrigin
-
-__all__ = [
-    "TEMPLATE",
-    "ReviewedQuestion",
-    "Variant",
-    "VariantOrigin",
-    "find_doubts",
-    "make_variant",
-]

@@ -1,6 +1,4 @@
-"""What an editor should look at, though it is no ground for refusal.
-
-People may have accepted it for good reasons.
+"""What an editor should look at, though people may have accepted it for good reasons.
 
 One function per doubt, named for what should hold, as in `tasks.questions.rules`. A variant that a model wrote is refused when it
 raises a doubt that its parent does not.
@@ -80,10 +78,7 @@ def texts_are_of_usual_length(content: QuestionContent) -> bool:
 
 
 def nothing_absent_is_referred_to(content: QuestionContent) -> bool:
-    """A figure, table or text that the stem speaks of is there.
-
-    It is there as the question's material, or in the stem itself.
-    """
+    """A figure, table or text that the stem speaks of is there, in it or as material."""
     if content.material and content.material.strip():
         return True
     stem = content.stem

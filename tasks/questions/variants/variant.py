@@ -1,7 +1,4 @@
-"""A question made from another one, and how it was made.
-
-A question as review left it: what was accepted or rejected, by how many, and when.
-"""
+"""A question made from another and how, and one as review left it."""
 
 from __future__ import annotations
 

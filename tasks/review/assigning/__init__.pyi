@@ -10,6 +10,9 @@ from .annotators import NO_DISCIPLINE as NO_DISCIPLINE
 # The active annotators of the ledger.
 from .annotators import read_annotators as read_annotators
 
+# Every annotator of the ledger by name, those who left too.
+from .annotators import read_everybody as read_everybody
+
 # Questions per day of somebody's window: their own where one is registered, else the setting.
 from .annotators import read_daily_quota as read_daily_quota
 
@@ -45,22 +48,3 @@ from .reassignment import reassign as reassign
 
 # What was moved out of one batch.
 from .reassignment import Reassignment as Reassignment
-
-__all__ = [
-    "NO_DISCIPLINE",
-    "Annotator",
-    "AssignmentSummary",
-    "AssignmentTerms",
-    "LeftOut",
-    "Reassignment",
-    "assign_batch",
-    "compute_due",
-    "find_annotators",
-    "read_annotators",
-    "read_daily_quota",
-    "read_gold_rows",
-    "read_gold_scores",
-    "read_gold_supply",
-    "reassign",
-    "write_annotator",
-]

@@ -1,7 +1,4 @@
-"""Who reviews: the active annotators of the ledger.
-
-They come with their disciplines and levels, and with how much work they can take.
-"""
+"""Who reviews: the active annotators of the ledger, and how much each can take of what."""
 
 from __future__ import annotations
 
@@ -51,15 +48,9 @@ class Annotator:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Annotator:
         """The annotator in a row of `review.read_annotators`."""
-        return cls(
-            row["user_id"],
-            None if row["disciplines"] is None else tuple(row["disciplines"]),
-            row["language"],
-            row["email"],
-            row["daily_quota"],
-            row["due_days"],
-            row["levels"] or {},
-        )
+        disciplines = None if row["disciplines"] is None else tuple(row["disciplines"])
+        named = {name: row[name] for name in cls.__slots__}
+        return cls(**named | {"disciplines": disciplines, "levels": row["levels"] or {}})
 
     def can_review(self, discipline: str) -> bool:
         """Whether questions of the discipline may be given to this annotator."""
@@ -86,6 +77,12 @@ def read_annotators(ledger: Ledger) -> list[Annotator]:
     """The active annotators of the ledger."""
     with ledger.read() as connection:
         return find_annotators(connection, None)
+
+
+def read_everybody(connection: Connection) -> dict[str, Annotator]:
+    """Every annotator of the ledger by name, those who left too."""
+    rows = people.read_annotators(connection, with_inactive=True)
+    return {row["user_id"]: Annotator.from_row(row) for row in rows}
 
 
 def find_annotators(connection: Connection, annotators: Sequence[Annotator] | None) -> list[Annotator]:
@@ -126,12 +123,11 @@ def write_annotator(
     """
     _check_profile(levels or {}, language, email)
     with ledger.write() as connection:
-        rows = {row["user_id"]: row for row in people.read_annotators(connection, with_inactive=True)}
-        if user_id not in rows:
+        before = read_everybody(connection).get(user_id)
+        if before is None:
             raise UsageError(
                 f"There is no annotator {user_id!r}. Add them with `proctor exam user add {user_id} --role annotator`."
             )
-        before = Annotator.from_row(rows[user_id])
         profile = {
             "language": language or before.language,
             "email": email or before.email,
@@ -141,7 +137,7 @@ def write_annotator(
         }
         if any((levels, language, email, daily_quota is not None, due_days is not None)):
             people.write_profile(connection, user_id, profile)
-        return Annotator.from_row(rows[user_id] | profile)
+        return Annotator.from_row({"user_id": user_id, "disciplines": before.disciplines, **profile})
 
 
 def _check_profile(levels: Mapping[str, str], language: str | None, email: str | None) -> None:
@@ -157,10 +153,7 @@ def _check_profile(levels: Mapping[str, str], language: str | None, email: str |
 
 
 def read_daily_quota(ledger: Ledger, settings: Settings, annotator: str) -> int:
-    """The questions per day of an annotator's window.
-
-    The number is the annotator's own where one is registered, else the setting.
-    """
+    """Questions per day of an annotator's window: their own where one is set, else the setting."""
     with ledger.read() as connection:
         rows = people.read_annotators(connection)
     own = next((row["daily_quota"] for row in rows if row["user_id"] == annotator), None)

@@ -1,13 +1,10 @@
-"""Giving questions to annotators (SPEC: expert review gate).
-
-They are given by discipline, in equal shares, within the capacity of the annotators.
-"""
+"""Giving questions to annotators by discipline, in equal shares, within what they can hold."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -20,7 +17,7 @@ from schemas.settings import Settings
 from tasks.review.assigning.annotators import Annotator, find_annotators
 from tasks.review.assigning.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
-from tasks.review.batch import Assignment, read_assignments, read_batch
+from tasks.review.batch import read_assignments, read_batch
 from tasks.review.decisions import encode_items
 from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
@@ -38,10 +35,7 @@ CHUNK = 20_000
 
 @dataclass(frozen=True)
 class AssignmentSummary:
-    """What was assigned, and what was left out and waits.
-
-    `batch_id` is None when every question is in several batches already.
-    """
+    """What was assigned, and what waits; `batch_id` null where all is in several batches."""
 
     batch_id: str | None
     is_new: bool
@@ -81,18 +75,10 @@ def assign_batch(
 ) -> AssignmentSummary:
     """Open a review batch with those of `questions` that are in no batch yet.
 
-    Running it again changes nothing.
-
-    What the annotators cannot take is left out and named; it waits for the next batch.
-
-    Args:
-        ledger: the ledger.
-        batch_id: name of the batch; null derives it from the month of `now` and the questions.
-        questions: rows of the lake table `questions` or `variants`; of a question found twice the first counts.
-        annotators: who reviews; null takes the active annotators of the ledger.
-        settings: reviews per question; daily quota and days of the window, for whom nothing else is registered.
-        now: the present moment as ISO text in UTC.
-        terms: what else holds of the batch.
+    Running it again changes nothing. What the annotators cannot take is left out and named; it waits for the next batch.
+    Without a `batch_id` one is derived from the month of `now` and the questions (rows of `questions` or `variants`; of one
+    found twice the first counts), without `annotators` the ledger's active ones are taken. The settings hold for whom nothing
+    else is registered.
 
     Raises:
         GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
@@ -191,10 +177,7 @@ def assign_batch(
 
 
 def compute_batch_id(questions: pl.DataFrame, now: str) -> str:
-    """The id of a batch: `YYYY-MM-` and eight hexadecimal digits.
-
-    The digits are of a hash over the questions, so that the same questions give the same name.
-    """
+    """The id of a batch: its month and 8 digits of a hash, the same for the same questions."""
     names = sorted(
         f"{uuid}#{revision}" for uuid, revision in questions.select("question_uuid", "revision").iter_rows()
     )
@@ -226,10 +209,7 @@ def _write_assignments(
     now: str,
     due: Mapping[str, str],
 ) -> None:
-    """Write the assignments in the order of their key, with the planted among the others.
-
-    Their place in a table then reveals nothing.
-    """
+    """Write the assignments in the order of their key: no place in the table gives gold away."""
     everybody = dict(annotators) | {one.gold.item.question_uuid: one.annotators for one in planted}
     rows: list[tuple[Any, ...]] = []
     for uuid in sorted(everybody):
@@ -246,12 +226,7 @@ def _write_assignments(
 def _place(
     questions: pl.DataFrame, chosen: pl.DataFrame, planted: Sequence[Planted]
 ) -> dict[str, tuple[int, bool]]:
-    """The place of every question in the batch, and whether it came with an answer.
-
-    The place is by paper and position.
-
-    What is planted stands where its own paper and position put it, like the rest.
-    """
+    """Place by paper and position, planted or not, and whether a question came with an answer."""
     schema = {
         "question_uuid": pl.String,
         "document_id": pl.String,
@@ -288,10 +263,7 @@ def _place(
 
 
 def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
-    """Those of the questions that are not to be assigned, with their batch.
-
-    `again` leaves out those of closed batches.
-    """
+    """Those of the questions that are not to be assigned, with their batch; `again`: open ones."""
     taken = assigning.read_batched_questions(connection, question_uuids)
     if not again or not taken:
         return taken
@@ -321,10 +293,5 @@ def _summarise_existing(
         assignment_count=len(assignments),
         already_assigned_count=question_count,
         due_at=None if name is None else read_batch(connection, name).due_at,
-        loads=_count_loads(assignments),
+        loads=dict(sorted(Counter(one.annotator for one in assignments).items())),
     )
-
-
-def _count_loads(assignments: Iterable[Assignment]) -> dict[str, int]:
-    """Questions per annotator."""
-    return dict(sorted(Counter(assignment.annotator for assignment in assignments).items()))

@@ -1,6 +1,4 @@
-"""Sharing work out among annotators. Pure.
-
-First, how many questions of each discipline each annotator gets; then, which ones.
+"""Sharing work out: how many questions of a discipline each annotator gets, and which. Pure.
 
 The loads are as even as the annotators' disciplines allow: no exchange, direct or through others, could make two
 loads more equal. That also makes the largest load the smallest possible, so if it exceeds an annotator's capacity,
@@ -62,10 +60,7 @@ def _distribute_apart(
     novices: Mapping[str, Collection[str]],
     crowded: Collection[str],
 ) -> Shares:
-    """Shares in which two parts of the work in crowded disciplines are fixed.
-
-    They are the part of the novices in the crowded disciplines, and that of the others.
-    """
+    """Shares in which the novices' part and the others' of crowded disciplines are fixed."""
     parts = {name: (name,) for name in demand if name not in crowded} | {
         name: (f"{name}\0novices", f"{name}\0others") for name in crowded
     }
@@ -91,10 +86,9 @@ def draw_annotators(
 ) -> dict[str, list[str]]:
     """Annotators of each question so that everyone gets exactly their share.
 
-    Nobody is twice on one question.
-
-    Partners are mixed by a hash of `salt` and the questions, so that agreement can be measured between many pairs. Where
-    the shares of `novices` leave room for it, none of them are alone on a question.
+    Nobody is twice on one question. Partners are mixed by a hash of `salt` and the questions, so that
+    agreement can be measured between many pairs. Where the shares of `novices` leave room for it, none of
+    them are alone on a question.
     """
     order = draw_short_order(question_uuids, salt)
     # Small blocks, each with its own order of people: within one, neighbours in that order are partners.
@@ -127,9 +121,7 @@ def _draw_block(
     review_count: int,
     mixer: random.Random,
 ) -> dict[str, int]:
-    """How many of a block of `size` questions each person takes, of `rest` that are left.
-
-    It is their part, rounded up or down.
+    """How many of a block of `size` questions each takes, of `rest` left: their part, rounded.
 
     Rounded so, nobody is left with more than there are questions, and novices never with more than may be theirs.
     """
@@ -190,10 +182,7 @@ def _fill(share: dict[str, int], most: int, amount: int, totals: dict[str, int])
 
 
 def _refill(shares: Shares, discipline: str, most: int, amount: int, totals: dict[str, int]) -> bool:
-    """Take one discipline's work back and pour it again around that of the others.
-
-    Returns whether that changed anything.
-    """
+    """Pour one discipline's work again around that of the others; whether that changed anything."""
     before = dict(shares[discipline])
     for name, count in before.items():
         totals[name] -= count
@@ -202,12 +191,7 @@ def _refill(shares: Shares, discipline: str, most: int, amount: int, totals: dic
 
 
 def _exchange(shares: Shares, demand: Mapping[str, int], totals: dict[str, int]) -> bool:
-    """Move work along a chain of annotators from a higher to a lower load.
-
-    Returns False when no chain is left.
-
-    As much at once as evens the two ends out and every step of the chain has room for.
-    """
+    """Move work along a chain from a higher to a lower load, all that evens the ends; or False."""
     for giver in sorted(totals, key=lambda name: (-totals[name], name)):
         chain = _find_chain(shares, demand, totals, giver)
         if chain:

@@ -1,11 +1,7 @@
-"""Questions with a known decision among an annotator's work.
-
-They are drawn and planted, and what came of them is read.
+"""Questions with a known decision among an annotator's work: drawn, planted, and judged.
 
 The known decision comes from earlier questions: accepted ones as they are, rejected ones for a fault that can be seen, and
 accepted ones whose key was made wrong on purpose. They are handed out like all others and are no review of the bank.
-
-What annotators decided on planted questions: row by row, and per annotator.
 """
 
 from __future__ import annotations
@@ -63,10 +59,7 @@ class GoldQuestion:
 
 @dataclass(frozen=True)
 class GoldSupply:
-    """Settled questions that can be planted.
-
-    It also has the share that they are to be of everybody's work, and the key of the draw.
-    """
+    """Settled questions to plant, their share of everybody's work, and the key of the draw."""
 
     rows: Sequence[Mapping[str, Any]] = field(repr=False)
     share: float
@@ -141,20 +134,11 @@ def plant(
     people: Sequence[Annotator],
     kinds: Mapping[str, tuple[str | None, str]],
 ) -> list[Planted]:
-    """Draw for everybody their share of the supply.
+    """Draw for everybody their share of the supply; another batch draws others.
 
-    Each of its questions is of a discipline that they review and was never read by them; none is drawn twice.
-
-    At least one for each with work, where there is any; of the disciplines and languages of that work as long as there are
-    such, so that none stands out.
-
-    Args:
-        connection: the ledger; it knows who read what before.
-        supply: what can be planted.
-        batch_id: the batch; another batch draws others.
-        work: annotators of each question that is to be reviewed in it.
-        people: the annotators.
-        kinds: discipline and language of each question that is to be reviewed.
+    Each of its questions is of a discipline that they review and was never read by them; none is drawn twice. At least one for
+    each with `work` (question → annotators), where there is any; of the disciplines and languages of that work (`kinds`, by
+    question) as long as there are such, so that none stands out.
     """
     if not supply.rows:
         return []
@@ -204,10 +188,7 @@ def _alternate(order: Sequence[str], golds: Mapping[str, GoldQuestion]) -> list[
 
 
 def make_gold(row: Mapping[str, Any], key: bytes, batch_id: str) -> GoldQuestion:
-    """The question that a row of `settled_questions` is shown as in a batch.
-
-    Of the questions that can be spoiled, half are.
-    """
+    """What a row of `settled_questions` is shown as; half of those that can be are spoiled."""
     content = QuestionContent.from_row(row)
     drawn = _draw(key, batch_id, "spoil", row["question_uuid"])
     wrong = spoil_key(content, drawn) if row["outcome"] == "accepted" and drawn[0] % 2 else None
@@ -222,10 +203,7 @@ def make_gold(row: Mapping[str, Any], key: bytes, batch_id: str) -> GoldQuestion
 
 
 def spoil_key(content: QuestionContent, drawn: bytes) -> tuple[str, ...] | None:
-    """A wrong key of a choice with one key or of a true/false question, drawn.
-
-    None for questions of other types.
-    """
+    """A drawn wrong key of a choice with one key or of a true/false question; null for others."""
     if content.question_type == "true_false" and content.answer in (("true",), ("false",)):
         return ("false",) if content.answer == ("true",) else ("true",)
     labels = [option.label for option in content.options]
@@ -261,10 +239,7 @@ def _draw(key: bytes, *parts: str) -> bytes:
 
 
 def read_gold_rows(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
-    """Rows of the table `gold_reviews`, of one batch or of all, open batches included.
-
-    `decision` and `gold_result` are None until a decision is given.
-    """
+    """Rows of `gold_reviews`, of one batch or all; without a decision its fields are null."""
     return [_build_row(row) for row in gold.read_gold_reviews(connection, batch_id)]
 
 

@@ -1,7 +1,4 @@
-"""Who reviews which question of a new batch, and what finds no place. Pure.
-
-A question finds no place where there are too few people, or too little time.
-"""
+"""Who reviews what of a new batch, and what finds no place for want of people or time. Pure."""
 
 from __future__ import annotations
 
@@ -124,10 +121,7 @@ class _Shift:
     novices: Mapping[str, Sequence[str]]
 
     def share(self, demand: Mapping[str, int]) -> Shares:
-        """The work, for which there is room, in shares as even as what each can hold allows.
-
-        Raises ContractError where no such shares are found.
-        """
+        """Shares as even as what each can hold allows; ContractError where none are found."""
         wanted = {group: count for group, count in demand.items() if count}
         people = {group: self.eligible[group] for group in wanted}
         names = {name for group in people.values() for name in group}
@@ -153,10 +147,7 @@ class _Shift:
         raise ContractError(f"No shares were found for {sum(demand.values())} questions that have room.")
 
     def has_room(self, demand: Mapping[str, int]) -> bool:
-        """Whether the work has a place at all.
-
-        It is found as a flow from the groups through the people, limited by what each person can hold.
-        """
+        """Whether the work has a place: a flow from the groups through what each person can hold."""
         import numpy as np
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.review.assigning.annotators import NO_DISCIPLINE, Annotator, find_annotators
+from tasks.review.assigning.annotators import NO_DISCIPLINE, Annotator, find_annotators, read_everybody
 from tasks.review.assigning.assignment import compute_due
 from tasks.review.batch import read_batch
 from tasks.review.recording import ADJUDICATION_DAYS
@@ -41,10 +41,7 @@ class Reassignment:
 
 @dataclass(frozen=True)
 class _Takers:
-    """Who can take the work.
-
-    Who may, everybody by name, and how much each has (counted on as work is moved).
-    """
+    """Who can take the work, everybody by name, and how much each has, counted as it moves."""
 
     others: Sequence[Annotator]
     everybody: Mapping[str, Annotator]
@@ -62,25 +59,15 @@ def reassign(
 ) -> list[Reassignment]:
     """Move what somebody has not decided yet to those with the least work.
 
-    This covers every open batch, or one.
-
-    To people of the discipline who have not been given the question, within what they can hold, and never to novices
-    alone. Whatever is due within a week is given a week. Running it again moves what is still left.
-
-    Args:
-        ledger: the ledger.
-        annotator: who drops out.
-        settings: daily quota and days of the window, for whom nothing else is registered.
-        now: the present moment as ISO text in UTC.
-        to: the one person who takes the work; null shares it out.
-        batch_id: the batch; null takes every open one.
+    This covers every open batch, or one. To people of the discipline, or to one person (`to`), who have not been given the
+    question, within what they can hold, and never to novices alone. Whatever is due within a week is given a week. Running it
+    again moves what is still left.
 
     Raises:
         UsageError: nobody has that name, `to` is no active annotator, or there is no such batch.
     """
     with ledger.write() as connection:
-        known = {row["user_id"] for row in people.read_annotators(connection, with_inactive=True)}
-        if annotator not in known:
+        if annotator not in read_everybody(connection):
             raise UsageError(
                 f"There is no annotator {annotator!r}. `proctor review status` shows those there are."
             )

@@ -45,22 +45,3 @@ from .workbook.writing import export_batch as export_batch
 
 # Write the workbooks of every batch that still takes decisions into `folder`; returns their paths.
 from .workbook.writing import export_open_batches as export_open_batches
-
-__all__ = [
-    "FIRST_ROW",
-    "HIDDEN_SHEET",
-    "NO_ANSWER",
-    "SHEET",
-    "export_batch",
-    "export_label_studio",
-    "export_open_batches",
-    "list_columns",
-    "list_pictures",
-    "name_heading",
-    "parse_decision",
-    "read_label_studio",
-    "read_workbooks",
-    "render_input_cells",
-    "render_mathematics",
-    "translate",
-]

@@ -30,17 +30,3 @@ from .item import encode_items as encode_items
 
 # A question as it lies in a batch; `document_id` and `source` are null for a variant.
 from .item import Item as Item
-
-__all__ = [
-    "EDITABLE_FIELDS",
-    "Decision",
-    "Edit",
-    "Fault",
-    "GivenDecision",
-    "Item",
-    "Outcome",
-    "compute_outcomes",
-    "encode_items",
-    "find_faults",
-    "find_shape_faults",
-]

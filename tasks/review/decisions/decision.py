@@ -1,7 +1,4 @@
-"""A decision on a question: as an annotator gives it, and as it stands in the ledger.
-
-What an annotator corrects in a question: the fields, and what they become.
-"""
+"""Decisions as annotators give them and the ledger has them, and what they correct."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ MAY_BE_EMPTIED = ("discipline", "sub_discipline", "material", "explanation")
 
 @dataclass(frozen=True, slots=True)
 class GivenDecision:
-    """What an annotator gave for one question, whatever the channel.
-
-    `edit` is given only with the decision `edit`.
-    """
+    """What an annotator gave for a question by any channel; `edit` only with that decision."""
 
     question_uuid: str
     decision: str
@@ -124,10 +118,7 @@ def _read_pictures(rows: Sequence[Mapping[str, Any]]) -> tuple[QuestionPicture, 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A recorded decision: whose it is, how and when (ISO text in UTC) it came in.
-
-    `guideline_version` names the guidelines under which it was given; null before there were any.
-    """
+    """A recorded decision; `guideline_version` null where there were no guidelines yet."""
 
     given: GivenDecision
     annotator: str

@@ -20,10 +20,7 @@ TEXT_FIELDS = ("question_type", "discipline", "sub_discipline", "material", "ste
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong with a given decision.
-
-    It has the field that is wrong, and a sentence without the question's text.
-    """
+    """What is wrong with a decision: the field, and a sentence without the question's text."""
 
     field: str
     message: str
@@ -46,10 +43,7 @@ _NO_FIGURE = Fault("pictures", "the figure that it speaks of is missing")
 
 
 def find_shape_faults(fields: Mapping[str, object]) -> list[Fault]:
-    """What keeps corrected fields from being an `Edit`.
-
-    A channel may send anything, but the contract has types.
-    """
+    """What keeps fields that a channel sent, whatever they are, from being an `Edit`."""
     faults = [
         Fault(name, "this field cannot be corrected")
         for name in sorted(set(fields) - {*EDITABLE_FIELDS, "pictures"})
@@ -89,10 +83,7 @@ def _is_picture(value: object) -> bool:
 
 
 def find_faults(content: QuestionContent, given: GivenDecision, notes: Collection[str] = ()) -> list[Fault]:
-    """Everything that is wrong with a decision on a question of that content.
-
-    Empty when the decision can be recorded. `notes` are what reading its paper doubted.
-    """
+    """All that is wrong with a decision on such a content; `notes`: what reading it doubted."""
     if given.decision not in DECISIONS:
         return [Fault("decision", f"the decision is not one of {', '.join(DECISIONS)}")]
     faults = _find_reason_faults(given)

@@ -46,11 +46,8 @@ def compute_outcomes(
 ) -> list[Outcome]:
     """Where every item stands, in the order given.
 
-    Args:
-        items: the questions of a batch.
-        decisions: all decisions given, at most one per question and annotator.
-        review_count: reviews that a question is to get.
-        quorum: agreeing decisions that settle a question when all reviews are in; default all of them.
+    `decisions` are at most one per question and annotator. When all reviews are in, `quorum` agreeing ones settle a question; by
+    default all `review_count`.
     """
     by_question: dict[str, list[Decision]] = {}
     for decision in decisions:
@@ -119,10 +116,7 @@ def _agree_on_content(content: QuestionContent, accepts: Sequence[GivenDecision]
 
 
 def _key_texts(content: QuestionContent) -> list[str]:
-    """The answer in words.
-
-    For a choice these are the texts of the keyed options, so that reordering them is no change.
-    """
+    """The answer in words, of a choice the keyed texts: to reorder options is no change."""
     texts = {option.label: option.text for option in content.options}
     return sorted(texts.get(key, key) for key in content.answer)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
@@ -33,10 +33,7 @@ class SourceNote:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> SourceNote | None:
-        """The note in a row of `questions` or in a stored item.
-
-        None for a variant, which is in no paper.
-        """
+        """The note in a row of `questions` or a stored item; null for a variant, without a paper."""
         if "document_name" not in row:
             return None
         return cls(
@@ -49,13 +46,7 @@ class SourceNote:
 
     def as_row(self) -> dict[str, Any]:
         """Plain values, as they are stored next to the content."""
-        return {
-            "document_name": self.document_name,
-            "position": self.position,
-            "number_label": self.number_label,
-            "parse_notes": list(self.parse_notes),
-            "status": self.status,
-        }
+        return asdict(self) | {"parse_notes": list(self.parse_notes)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +105,8 @@ class Item:
 def encode_items(questions: pl.DataFrame, batch_id: str) -> list[tuple[Any, ...]]:
     """Rows of the ledger table `review_questions`, from rows of `questions` or `variants`.
 
-    They are what `Item.as_row` makes of each.
-
-    Columns are encoded as a whole, and rows are tuples in the order of QUESTION_COLUMNS: it is the way for questions by
-    the ten thousand.
+    They are what `Item.as_row` makes of each. Columns are encoded as a whole, and rows are tuples in the
+    order of QUESTION_COLUMNS: it is the way for questions by the ten thousand.
     """
     fields = [_encode_field(column.name, column.type) for column in CONTENT]
     if "document_name" in questions.columns:

@@ -93,38 +93,3 @@ from .guidelines import ReadVersion as ReadVersion
 
 # Let a new version of the guidelines hold; returns its number.
 from .guidelines import publish_guidelines as publish_guidelines
-
-__all__ = [
-    "MOST_CHARACTERS",
-    "QUEUES",
-    "Conversation",
-    "NewMessage",
-    "OpenQuestion",
-    "Queue",
-    "ReadVersion",
-    "WorkItem",
-    "count_batch_work",
-    "count_decided_since",
-    "count_listed",
-    "count_waiting",
-    "find_comparable",
-    "list_comparable",
-    "list_compared_batches",
-    "list_conversations",
-    "list_guidelines",
-    "list_people",
-    "list_queue",
-    "list_unread_guidelines",
-    "list_work",
-    "mark_guidelines_read",
-    "open_for_coordinator",
-    "open_question",
-    "publish_guidelines",
-    "read_first",
-    "read_last_decided",
-    "read_settled",
-    "read_shown_messages",
-    "read_work",
-    "save_draft",
-    "write_message",
-]

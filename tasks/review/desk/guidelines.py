@@ -1,7 +1,4 @@
-"""Versions of the guidelines by which annotators decide.
-
-They are published, read by each annotator, and named on their decisions.
-"""
+"""Versions of the annotators' guidelines: published, read, and named on their decisions."""
 
 from __future__ import annotations
 
@@ -27,18 +24,10 @@ class ReadVersion:
 def publish_guidelines(
     ledger: Ledger, changes: str, now: str, *, changes_zh: str = "", published_by: str | None = None
 ) -> int:
-    """Let a new version hold from now on; returns its number.
+    """Let a new version hold; returns its number, or that of the last where it says the same.
 
-    Where the last one says the same, it is that one's.
-
-    Args:
-        ledger: the ledger.
-        changes: what changed, for annotators.
-        now: the present moment as ISO text in UTC.
-        changes_zh: the same in Chinese; empty: everybody reads `changes`.
-        published_by: the coordinator; null for a command.
-
-    Raises UsageError for no text, and for one that nobody would read.
+    Without `changes_zh` everybody reads `changes`; a command has no `published_by`. Raises UsageError for no text, and for one that
+    nobody would read.
     """
     texts = (changes.strip(), changes_zh.strip() or None)
     if not texts[0] or any(len(text or "") > _MOST_CHARACTERS for text in texts):
@@ -78,10 +67,7 @@ def list_unread_guidelines(ledger: Ledger, annotator: str) -> Sequence[Guideline
 
 
 def mark_guidelines_read(ledger: Ledger, annotator: str, version: int, now: str) -> None:
-    """Keep that somebody has read the guidelines up to a version; the first time counts.
-
-    Raises UsageError for a version that was not published.
-    """
+    """Keep the first reading of the guidelines up to a version; UsageError for an unknown one."""
     with ledger.write() as connection:
         newest = guidelines.read_newest_read(connection, annotator) or 0
         versions = [one.version for one in guidelines.read_versions(connection)]

@@ -173,10 +173,7 @@ def read_shown_messages(
     role: str,
     question_uuids: Collection[str] | None = None,
 ) -> Mapping[str, Sequence[ShownMessage]]:
-    """What somebody may read of a batch's messages, by question.
-
-    `role` is theirs towards the question: `reviewer`, `adjudicator` or `coordinator`.
-    """
+    """What a `reviewer`, `adjudicator` or `coordinator` may read of a batch's messages."""
     found: dict[str, list[ReviewMessage]] = {}
     for one in messages.read_messages(connection, batch_id, question_uuids):
         if role != "reviewer" or one.annotator in (None, reader):
@@ -211,10 +208,7 @@ def _show(found: Sequence[ReviewMessage], reader: str, role: str) -> list[ShownM
 
 
 def list_conversations(ledger: Ledger, annotator: str | None = None) -> list[Conversation]:
-    """The conversations of all annotators or one.
-
-    Those that wait for an answer come first, then the newest.
-    """
+    """Conversations of all annotators or one: those that wait for an answer, then the newest."""
     with ledger.read() as connection:
         rows = messages.read_last_messages(connection, annotator)
     found = [

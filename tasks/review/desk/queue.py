@@ -1,9 +1,4 @@
-"""An annotator's own queue.
-
-It shows what waits for them, one question of it with all they need, and what comes next.
-
-What an annotator has to do in a batch, whatever the channel it is shown by.
-"""
+"""An annotator's own queue: what waits, one question with all they need, and what is next."""
 
 from __future__ import annotations
 
@@ -37,6 +32,17 @@ class WorkItem:
     own: Decision | None
     earlier: Sequence[Decision] = ()
     messages: Sequence[ShownMessage] = ()
+
+    @property
+    def place(self) -> tuple[str, str, int, str]:
+        """By which work is shown: questions of one paper stay together and in its order."""
+        item, source = self.item, self.item.source
+        return (
+            item.content.discipline or "",
+            (source.document_name if source else None) or "",
+            (source.position if source else None) or 0,
+            item.question_uuid,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +98,7 @@ class ListedQuestion:
 
 
 def read_work(ledger: Ledger, batch_id: str, annotator: str, role: str) -> dict[str, WorkItem]:
-    """What is given to somebody in that role, by question.
-
-    Empty when nothing is given, or the batch is unknown.
-    """
+    """What is given to somebody in that role, by question; empty for an unknown batch too."""
     with ledger.read() as connection:
         items = read_given_items(connection, batch_id, annotator)
         assigned = read_assignments(connection, batch_id, annotator, role)
@@ -135,10 +138,7 @@ def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:
 
 
 def count_batch_work(ledger: Ledger, batch_id: str, annotator: str) -> tuple[int, int]:
-    """How many questions of an open batch were given to somebody, and how many are decided.
-
-    0 and 0 where none was given.
-    """
+    """How many questions of an open batch somebody was given, and how many of them are decided."""
     with ledger.read() as connection:
         assigned, decided = desk.count_batch_work(connection, batch_id, annotator)
     return assigned, min(assigned, decided)
@@ -157,10 +157,7 @@ def read_first(ledger: Ledger, batch_id: str, annotator: str, queue: Queue) -> s
 
 
 def read_last_decided(ledger: Ledger, batch_id: str, annotator: str, before: str | None = None) -> str | None:
-    """The UUID of the question that somebody decided last in the batch.
-
-    Where a moment is given, it is the last one before that moment.
-    """
+    """The question that somebody decided last in the batch, or last before a moment."""
     with ledger.read() as connection:
         return desk.read_last_decided(connection, batch_id, annotator, before)
 
@@ -196,10 +193,7 @@ def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: 
 
 
 def find_queue(role: str, *, has_answer: bool) -> Queue:
-    """The queue that an assignment stands in.
-
-    It is for disputes, for questions without an answer, or for questions that can be read as they are.
-    """
+    """An assignment's queue: disputes, without an answer, or to be read as it is."""
     if role == "adjudicator":
         return "disputes"
     return "questions" if has_answer else "unanswered"
@@ -229,10 +223,7 @@ def save_draft(
     draft: Mapping[str, Any] | None,
     now: str,
 ) -> bool:
-    """Keep what an annotator has begun (None: there is nothing any more).
-
-    Returns False when the question was not given to this annotator.
-    """
+    """Keep what was begun (null: nothing any more); False where it is not this annotator's."""
     with ledger.write() as connection:
         if desk.read_assignment(connection, batch_id, question_uuid, annotator) is None:
             return False

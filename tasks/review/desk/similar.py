@@ -65,24 +65,14 @@ def list_comparable(
 
 
 def find_comparable(ledger: Ledger, batch_id: str, question_uuid: str) -> Key:
-    """The question whose likes are those of one under review.
-
-    That is itself, or what a question with a known decision was made from.
-    """
+    """The question whose likes are those of one under review: it, or what it was made from."""
     with ledger.read() as connection:
         source = gold.read_gold_source(connection, batch_id, question_uuid)
     return (batch_id, question_uuid) if source is None else source
 
 
 def read_settled(ledger: Ledger, key: Key, under_review: Key, annotator: str) -> SettledQuestion | None:
-    """A question as it was decided; null where it was not, or the annotator may not know it.
-
-    Args:
-        ledger: the ledger.
-        key: the question.
-        under_review: the one that is decided now.
-        annotator: who decides.
-    """
+    """A question as it was decided; null where it was not, or the annotator may not know it."""
     batch_id, question_uuid = key
     with ledger.read() as connection:
         if question_uuid == under_review[1] or _gives_away(connection, key, under_review):

@@ -7,16 +7,14 @@ from .sheets import MarkSheet as MarkSheet
 # The key of a row: it does not tell whose it is.
 from .sheets import compute_key as compute_key
 
+# The text without characters that a workbook cannot hold.
+from .sheets import clean_text as clean_text
+
+# The clean text, cut with a mark where it is longer than a cell can be.
+from .sheets import fit_cell as fit_cell
+
 # The rows of a sheet that are not empty; raises WorkbookError for a foreign file.
 from .sheets import read_sheet as read_sheet
 
 # Write a page that explains and sheets with their rows, whole or not at all.
 from .sheets import write_sheets as write_sheets
-
-__all__ = [
-    "MarkSheet",
-    "compute_key",
-    "open_workbook",
-    "read_sheet",
-    "write_sheets",
-]

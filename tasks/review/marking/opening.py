@@ -1,7 +1,4 @@
-"""Opening a workbook that came from outside.
-
-It must not be too large or damaged, must not flood memory when it is unpacked, and must hold no entities.
-"""
+"""Opening a workbook from outside: not too large, damaged, a flood, or with entities."""
 
 from __future__ import annotations
 

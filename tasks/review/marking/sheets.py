@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
     from openpyxl.worksheet.worksheet import Worksheet
 
-_CELL_LIMIT = 32_767
-_CUT_MARK = " […]"
+# A cell of a workbook holds no more.
+_MOST_CHARACTERS = 32_767
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -81,10 +81,7 @@ def write_sheets(
 
 
 def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[SheetRow]:
-    """The rows of a sheet that are not empty.
-
-    Raises WorkbookError for a foreign file, and for a key that stands in an earlier row.
-    """
+    """A sheet's rows that are not empty; WorkbookError for a foreign file or a key there twice."""
     if sheet.name not in workbook.sheetnames:
         raise WorkbookError(
             f"{file} has no sheet {sheet.name!r}: it is not a workbook of `{sheet.command}`. Export it again."
@@ -117,7 +114,7 @@ def _fill_sheet(page: Worksheet, sheet: MarkSheet, rows: Sequence[Sequence[str |
     for number, texts in enumerate(rows, start=2):
         for column, text in enumerate(texts, start=1):
             cell = page.cell(number, column)
-            cell.value = _fit_cell(text or "")
+            cell.value = fit_cell(text or "", " […]")
             cell.data_type = "s"  # a text that begins with "=" is a text, not a formula
             cell.alignment = Alignment(wrap_text=True, vertical="top")
     letters = [chr(ord("A") + place) for place in range(len(sheet.headers))]
@@ -131,6 +128,12 @@ def _fill_sheet(page: Worksheet, sheet: MarkSheet, rows: Sequence[Sequence[str |
     check.add(f"{letters[sheet.mark]}2:{letters[sheet.mark]}{max(2, len(rows) + 1)}")
 
 
-def _fit_cell(text: str) -> str:
-    clean = _FORBIDDEN.sub("\ufffd", text)
-    return clean if len(clean) <= _CELL_LIMIT else clean[: _CELL_LIMIT - len(_CUT_MARK)] + _CUT_MARK
+def clean_text(text: str) -> str:
+    """The text without characters that a workbook cannot hold."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def fit_cell(text: str, mark: str) -> str:
+    """The clean text, cut with that mark where it is longer than a cell can be."""
+    clean = clean_text(text)
+    return clean if len(clean) <= _MOST_CHARACTERS else clean[: _MOST_CHARACTERS - len(mark)] + mark

@@ -39,20 +39,3 @@ from .reminders import send_reminders as send_reminders
 
 # A letter for everybody with open work, in one batch or all, by name.
 from .reminders import write_reminders as write_reminders
-
-__all__ = [
-    "BatchDetail",
-    "BatchProgress",
-    "Reminder",
-    "Workload",
-    "is_complete",
-    "is_ready_to_close",
-    "is_settled",
-    "list_batch_summaries",
-    "list_progress",
-    "list_workloads",
-    "read_batch_detail",
-    "read_outcomes",
-    "send_reminders",
-    "write_reminders",
-]

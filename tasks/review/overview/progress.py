@@ -1,11 +1,4 @@
-"""How far a review batch is.
-
-It shows questions by state, who still owes decisions, and whether anything is waited for.
-
-How far the review is, by batch, discipline and annotator.
-
-It is for those who give the work out.
-"""
+"""How far review is, by batch, state, discipline and annotator, and who owes decisions."""
 
 from __future__ import annotations
 
@@ -18,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
-from tasks.review.assigning import NO_DISCIPLINE, Annotator
+from tasks.review.assigning import NO_DISCIPLINE, Annotator, read_everybody
 from tasks.review.batch import (
     Assignment,
     list_batches,
@@ -52,10 +45,7 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far a batch is.
-
-    It shows questions by state (`accepted rejected waiting disputed`), and who still owes decisions.
-    """
+    """Questions by state (`accepted rejected waiting disputed`), and who still owes decisions."""
 
     batch_id: str
     status: str
@@ -104,10 +94,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class BatchSummary:
-    """A batch and its work.
-
-    It counts what is given out, decided and overdue (reviews and adjudications), and the disputes given out.
-    """
+    """A batch's work given out, decided and overdue (adjudications too), and its disputes."""
 
     batch_id: str
     status: str
@@ -121,10 +108,7 @@ class BatchSummary:
 
 @dataclass(frozen=True, slots=True)
 class WorkShare:
-    """Part of a batch's work: that of a discipline, or of an annotator in a role.
-
-    `due_at` is None when none waits.
-    """
+    """A discipline's or annotator's part of a batch's work; `due_at` null where none waits."""
 
     name: str
     role: str
@@ -197,10 +181,7 @@ def read_progress(ledger: Ledger, batch_id: str, now: str) -> BatchProgress:
 
 
 def is_complete(ledger: Ledger, batch_id: str) -> bool:
-    """Whether every question of the batch is settled, disputes included.
-
-    A closed batch is complete.
-    """
+    """Whether the batch is closed, or every question of it settled, disputes included."""
     with ledger.read() as connection:
         batch = read_batch(connection, batch_id)
         return batch.is_closed or is_settled(connection, batch)
@@ -237,15 +218,9 @@ def read_outcomes(
 def list_workloads(
     ledger: Ledger, settings: Settings, now: str, batch_id: str | None = None
 ) -> list[Workload]:
-    """What every annotator has to do, in all open batches or one, by name.
-
-    The list has those who are active, and others with open work.
-    """
+    """What everybody active or with open work has to do, in all open batches or one, by name."""
     with ledger.read() as connection:
-        people = {
-            row["user_id"]: Annotator.from_row(row)
-            for row in review_people.read_annotators(connection, with_inactive=True)
-        }
+        people = read_everybody(connection)
         active = {row["user_id"] for row in review_people.read_annotators(connection)}
         counts = [
             row

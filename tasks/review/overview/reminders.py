@@ -1,7 +1,4 @@
-"""Letters to annotators who have open work, without the text of any question.
-
-They state how much is open, until when, and how much a day finishes it.
-"""
+"""Letters to annotators: how much is open, until when and at what pace; no question's text."""
 
 from __future__ import annotations
 
@@ -13,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
-from tasks.review.assigning import Annotator
+from tasks.review.assigning import Annotator, read_everybody
 from tasks.review.batch import read_batch
 from tasks.review.overview.progress import Workload, list_workloads
 from tasks.review.words import LANGUAGES, Language
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.review import people as review_people
 
 if TYPE_CHECKING:
     import smtplib
@@ -75,22 +71,12 @@ def write_reminders(
 ) -> list[Reminder]:
     """A letter for everybody with open work, in one batch or all, by name.
 
-    Args:
-        ledger: the ledger.
-        settings: daily quota and days of the window, for whom nothing else is registered.
-        now: the present moment as ISO text in UTC.
-        batch_id: the batch; null means every open one.
-
-    Raises:
-        UsageError: there is no such batch.
+    The settings hold for whom nothing else is registered. Raises UsageError where there is no such batch.
     """
     with ledger.read() as connection:
         if batch_id is not None:
             read_batch(connection, batch_id)
-        people = {
-            row["user_id"]: Annotator.from_row(row)
-            for row in review_people.read_annotators(connection, with_inactive=True)
-        }
+        people = read_everybody(connection)
     loads = [one for one in list_workloads(ledger, settings, now, batch_id) if one.open_count]
     return [_write(people.get(one.annotator) or Annotator(one.annotator), one) for one in loads]
 

@@ -30,17 +30,3 @@ from .desk import Submission as Submission
 
 # What recording a submission changed.
 from .desk import SubmissionReceipt as SubmissionReceipt
-
-__all__ = [
-    "ADJUDICATION_DAYS",
-    "DeskReport",
-    "RefusedSubmission",
-    "RowFault",
-    "StaleError",
-    "Submission",
-    "SubmissionReceipt",
-    "assign_adjudicators",
-    "name_unit",
-    "record",
-    "record_one",
-]

@@ -17,10 +17,7 @@ ADJUDICATION_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationSummary:
-    """Disputes that were given to an adjudicator.
-
-    By discipline, it also counts the disputes that have nobody left to settle them.
-    """
+    """Disputes given to an adjudicator, and by discipline those that nobody is left to settle."""
 
     batch_id: str
     assigned_count: int
@@ -37,16 +34,9 @@ def assign_adjudicators(
 ) -> AdjudicationSummary:
     """Give every dispute without an adjudicator to somebody of the discipline.
 
-    The adjudicator must not have reviewed it.
-
-    Experts of the discipline first, and of them the least loaded; the batch's deadline moves so that there is time. Running it again changes nothing.
-
-    Args:
-        ledger: the ledger.
-        batch_id: the batch.
-        now: the present moment as ISO text in UTC.
-        adjudicators: who may settle disputes; null takes all active annotators.
-        question_uuids: those on which something was decided just now; null looks at the whole batch.
+    The adjudicator must not have reviewed it. Experts of the discipline first, and of them the least loaded; the batch's deadline
+    moves so that there is time. Running it again changes nothing. Without `adjudicators` all active annotators may settle; without
+    `question_uuids` the whole batch is looked at.
 
     Raises:
         UsageError: there is no such batch, or an adjudicator is no active user.

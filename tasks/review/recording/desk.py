@@ -49,12 +49,7 @@ class Submission:
 
 
 class StaleError(GateError):
-    """A decision was given on the question since the annotator looked at it.
-
-    Nothing was recorded.
-
-    `stands` is the decision that stands.
-    """
+    """The question was decided since the annotator looked: `stands` stands, nothing is recorded."""
 
     def __init__(self, stands: Decision | None) -> None:
         super().__init__(
@@ -120,10 +115,7 @@ class SubmissionReceipt:
 
 @dataclass(frozen=True)
 class DeskReport:
-    """What came of everything handed in.
-
-    It has what was recorded and refused, the disputes given out, and the batches that wait for nothing.
-    """
+    """What was recorded and refused, the disputes given out, and the batches that are complete."""
 
     receipts: Sequence[SubmissionReceipt]
     refusals: Sequence[RefusedSubmission]
@@ -137,17 +129,10 @@ def name_unit(batch_id: str, annotator: str, role: str) -> str:
 
 
 def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], now: str) -> DeskReport:
-    """Record each submission, all of it or none.
+    """Record each submission, all of it or none; refusals of a channel are passed on.
 
-    The disputes that appear are given to adjudicators.
-
-    The same decision again changes nothing, a later one replaces it. A batch counts as complete after everything is
-    recorded: a later submission may reopen what an earlier one settled.
-
-    Args:
-        ledger: the ledger.
-        handed_in: what a channel parsed; its refusals are passed on.
-        now: the present moment as ISO text in UTC.
+    The disputes that appear are given to adjudicators. The same decision again changes nothing, a later one replaces it. A batch
+    counts as complete after everything is recorded: a later submission may reopen what an earlier one settled.
     """
     receipts: list[SubmissionReceipt] = []
     refusals: list[RefusedSubmission] = []
@@ -184,10 +169,7 @@ def _follow(
     decided: Mapping[str, set[str]],
     now: str,
 ) -> DeskReport:
-    """What follows from the decisions recorded.
-
-    Disputes are given out, and batches are found complete.
-    """
+    """What follows from decisions: disputes are given out, and batches found complete."""
     batches = sorted(decided)
     # Only what was decided just now can have come into dispute; older disputes without anybody wait for the gate's sweep.
     disputes = [assign_adjudicators(ledger, name, now, question_uuids=decided[name]) for name in batches]

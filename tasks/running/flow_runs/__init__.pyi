@@ -16,6 +16,15 @@ from .success import check_sat as check_sat
 # Raise FlowError when no model answered any question of CG-Eval.
 from .success import check_written as check_written
 
+# Make a function a flow; Prefect's, where this process has imported Prefect.
+from .steps import flow as flow
+
+# A flow as Prefect knows it, wherever it was imported.
+from .steps import make_known as make_known
+
+# Make a function a step of flows; a task of Prefect's in a run of Prefect's.
+from .steps import step as step
+
 # The name of the flow run that starts: `monthly-2026-12`, `ingest-3-files`, `judge-all`.
 from .task import name_run as name_run
 
@@ -25,14 +34,14 @@ from .task import publish_summary as publish_summary
 # Given to every flow: its runs stand in the ledger.
 from .task import RECORDED as RECORDED
 
-# The name of a run of the flow `name` with these parameters.
-from .task import render_name as render_name
-
 # Raise BudgetError where a deployment started this run and nothing limits what it may spend: nobody looks at its plan first.
 from .task import require_budget as require_budget
 
 # For tasks that end the same however often they are done, and whose stores or disks may be away for a moment.
 from .task import RETRIED as RETRIED
+
+# Call the function of a flow, without Prefect, and record the run.
+from .task import run_plainly as run_plainly
 
 # How far the task is stands beside its run in Prefect, renewed every quarter of a minute: a number, and of what.
 from .task import show_progress as show_progress
@@ -49,10 +58,13 @@ __all__ = [
     "check_published",
     "check_sat",
     "check_written",
+    "flow",
+    "make_known",
     "name_run",
     "publish_summary",
-    "render_name",
     "require_budget",
+    "run_plainly",
     "show_progress",
     "sign_landings",
+    "step",
 ]

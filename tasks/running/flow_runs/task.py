@@ -6,32 +6,36 @@ The summary is of ids and counts, and the id is in every landing that the run ma
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 from uuid import UUID
 
-from prefect import Flow
-from prefect.artifacts import create_link_artifact, create_markdown_artifact
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
-from prefect.client.schemas.objects import FlowRun, State, TaskRun
-from prefect.context import FlowRunContext
-from prefect.runtime import flow_run
-
-from schemas.errors import BudgetError, ClockError, ConflictError, StoreError
+from schemas.errors import BudgetError, ClockError, ConflictError, StoreError, UsageError
 from schemas.settings import load_settings
 from tasks.running.counts import render_markdown
-from tasks.running.flow_runs.record import StartedRun, name_deployment, note_end, note_result, note_start
+from tasks.running.flow_runs.record import (
+    StartedRun,
+    name_deployment,
+    note_end,
+    note_result,
+    note_start,
+    recorded_run,
+)
+from tasks.running.flow_runs.steps import is_prefect_here
 from tasks.running.log_lines import RunName, add_run_finder
-from tasks.running.orchestrator import wait_for_server
 from tasks.running.progress import read_last_progress
 from warehouse.lake import landing_provenance
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.shared_files import check_shared_files, has_hosts
+
+if TYPE_CHECKING:
+    from prefect import Flow
+    from prefect.client.schemas.objects import FlowRun, State, TaskRun
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,6 +47,8 @@ _PROGRESS_EVERY_S: Final = 15.0
 
 def name_run() -> str:
     """The name of the flow run that starts: `monthly-2026-12`, `ingest-3-files`, `judge-all`."""
+    from prefect.runtime import flow_run
+
     return render_name(str(flow_run.flow_name), flow_run.parameters or {})
 
 
@@ -68,16 +74,38 @@ def render_name(name: str, given: dict[str, Any]) -> str:
     return f"{name}-{now.date().isoformat()}"
 
 
+def run_plainly(found: Any, parameters: dict[str, Any]) -> Any:
+    """Call the function of a flow, without Prefect, and record the run.
+
+    Args:
+        found: the flow, whether Prefect knows it or not.
+        parameters: name → value.
+
+    Raises:
+        UsageError: for one that the flow does not have, and for one that is missing.
+    """
+    try:
+        bound = inspect.signature(found.fn).bind(**parameters)
+    except TypeError as error:
+        raise UsageError(f"The flow {found.name}: {error}.") from None
+    bound.apply_defaults()
+    with recorded_run(found.name, render_name(found.name, bound.arguments)):
+        return found.fn(**bound.arguments)
+
+
 def publish_summary(result: dict[str, object]) -> None:
     """Put the ids and counts of a flow beside its run.
 
     They go to the ledger, and to Prefect with links to the pages that the flow wrote.
     """
     note_result(result)
-    context = FlowRunContext.get()
-    if context is None or context.flow_run is None:
+    run = _find_flow_run()
+    if run is None:
         return
-    name = str(context.flow_run.name)
+    from prefect.artifacts import create_link_artifact, create_markdown_artifact
+    from prefect.runtime import flow_run
+
+    name = str(run.name)
     key = str(flow_run.flow_name).replace("_", "-")
     create_markdown_artifact(key=key, markdown=render_markdown(result), description=name)
     for page in _PAGES:
@@ -97,9 +125,8 @@ def require_budget(budget_usd: float | None = None) -> None:
     """
     if budget_usd is not None or load_settings().budget_usd is not None:
         return
-    context = FlowRunContext.get()
-    is_deployed = context is not None and context.flow_run is not None and context.flow_run.deployment_id
-    if is_deployed or name_deployment():
+    run = _find_flow_run()
+    if (run is not None and run.deployment_id) or name_deployment():
         raise BudgetError(
             "A deployment started this run, and no budget is set: nobody would see what it spends. Set PROCTOR_BUDGET_USD for the "
             "worker (or budget_usd in proctor.toml), restart it with `proctor down` and `proctor up`, then run it again. "
@@ -131,11 +158,11 @@ def show_progress(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def shown(*arguments: P.args, **named: P.kwargs) -> T:
-        context = FlowRunContext.get()
-        if context is None or context.flow_run is None:
+        run = _find_flow_run()
+        if run is None:
             return function(*arguments, **named)
         _check_host()
-        artifact = _ProgressArtifact(f"{function.__name__.replace('_', '-')}-progress", context.flow_run.id)
+        artifact = _ProgressArtifact(f"{function.__name__.replace('_', '-')}-progress", run.id)
         try:
             return function(*arguments, **named)
         finally:
@@ -173,6 +200,9 @@ class _ProgressArtifact:
         found = read_last_progress()
         if found is None or not found.total:
             return
+        from prefect.client.orchestration import get_client
+        from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
+
         share = round(100.0 * min(found.done, found.total) / found.total, 1)
         about = f"{found.title}: {found.done} of {found.total}"
         with get_client(sync_client=True) as client:
@@ -200,7 +230,8 @@ def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(function)
     def signed(*arguments: P.args, **named: P.kwargs) -> T:
         _check_host()
-        with landing_provenance(flow_run.id):
+        run = _find_flow_run()
+        with landing_provenance(None if run is None else str(run.id)):
             return function(*arguments, **named)
 
     return signed
@@ -213,9 +244,9 @@ def _check_host() -> None:
 
     A run that a command started was looked at before it began.
     """
-    context = FlowRunContext.get()
-    if context is not None and context.flow_run is not None and context.flow_run.deployment_id is not None:
-        _check_host_of(context.flow_run.id)
+    run = _find_flow_run()
+    if run is not None and run.deployment_id is not None:
+        _check_host_of(run.id)
 
 
 @functools.lru_cache(maxsize=64)
@@ -232,6 +263,8 @@ def _note_running(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None
     started_by = "command" if deployment is None else "person"
     due_at = None
     if run.deployment_id is not None:
+        from prefect.client.orchestration import get_client
+
         with get_client(sync_client=True) as client:
             deployment = client.read_deployment(run.deployment_id).name
         creator = None if run.created_by is None else run.created_by.type
@@ -259,15 +292,21 @@ RECORDED: Final[dict[str, Any]] = {
 }
 
 
-def _find_run() -> RunName | None:
-    context = FlowRunContext.get()
-    if context is None or context.flow_run is None:
+def _find_flow_run() -> FlowRun | None:
+    if not is_prefect_here():
         return None
-    return RunName(str(context.flow_run.id), context.flow_run.name)
+    from prefect.context import FlowRunContext
+
+    context = FlowRunContext.get()
+    return None if context is None else context.flow_run
+
+
+def _find_run() -> RunName | None:
+    run = _find_flow_run()
+    return None if run is None else RunName(str(run.id), run.name)
 
 
 add_run_finder(_find_run)
-wait_for_server()
 
 
 def _count_files(path: Path) -> int:

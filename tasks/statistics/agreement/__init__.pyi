@@ -34,6 +34,9 @@ from .bounds import compute_share as compute_share
 # Kappa of two raters over the same items, -1 to 1; null when it is undefined.
 from .kappa import compute_kappa as compute_kappa
 
+# An estimate as columns `NAME`, `NAME_low` and `NAME_high`, all null for none.
+from .bounds import name_bounds as name_bounds
+
 # Share of items that both raters put in the same category, 0 to 1; null without items.
 from .kappa import compute_percent_agreement as compute_percent_agreement
 
@@ -51,24 +54,3 @@ from .raters import RaterAgreement as RaterAgreement
 
 # A value that a rater gave.
 from .raters import Value as Value
-
-__all__ = [
-    "REFERENCE",
-    "WEIGHTINGS",
-    "Bounded",
-    "ControlVerdict",
-    "RaterAgreement",
-    "Value",
-    "Weighting",
-    "compute_agreement",
-    "compute_agreement_difference",
-    "compute_alpha",
-    "compute_clustered_share",
-    "compute_controls",
-    "compute_kappa",
-    "compute_kappa_interval",
-    "compute_mean",
-    "compute_percent_agreement",
-    "compute_share",
-    "describe_faults",
-]

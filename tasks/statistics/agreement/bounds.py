@@ -24,6 +24,12 @@ class Bounded:
     high: float
 
 
+def name_bounds(name: str, found: Bounded | None) -> dict[str, float | None]:
+    """An estimate as columns `NAME`, `NAME_low` and `NAME_high`, all null for none."""
+    values = (None, None, None) if found is None else (found.value, found.low, found.high)
+    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
+
+
 @dataclass(frozen=True)
 class AgreementDifference:
     """How much more often one judge agrees with people than another, on the same responses.

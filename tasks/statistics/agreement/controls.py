@@ -1,7 +1,4 @@
-"""Whether a judge can judge.
-
-Its stars for answers whose worth is known say so, and those for answers that a key decides.
-"""
+"""Whether a judge can judge: its stars for answers whose worth is known or a key decides."""
 
 from __future__ import annotations
 
@@ -116,10 +113,7 @@ def describe_faults(verdict: ControlVerdict, most_wrong: float) -> str:
 
 
 def compute_order_p(upper: Sequence[int], lower: Sequence[int]) -> float | None:
-    """The chance that a random division gives `upper` so many stars; null where one is empty.
-
-    It is exact: all divisions of the pooled stars are counted.
-    """
+    """The exact chance that a random division gives `upper` so many stars; null if one is empty."""
     if not upper or not lower:
         return None
     # ways[size][total]: how many choices of `size` stars add up to `total`.

@@ -33,18 +33,3 @@ from .graded_response import GradedFit as GradedFit
 
 # How well each question fits the model, and which people should look at.
 from .question_fit import compute_question_fit as compute_question_fit
-
-__all__ = [
-    "LEAST_LINK",
-    "EquatedScores",
-    "GradedFit",
-    "GradedRows",
-    "KnownQuestions",
-    "SameBank",
-    "Scale",
-    "ScaleForm",
-    "compute_equated",
-    "compute_question_fit",
-    "expect_equated_se",
-    "fit_graded_response",
-]

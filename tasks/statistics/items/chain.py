@@ -580,9 +580,7 @@ class Chain:
         step = np.float32(0.1)
         low, at, high = (
             np.bincount(
-                question,
-                weights=self._compute_log(felt, a, published + by, some=some),
-                minlength=count,
+                question, weights=self._compute_log(felt, a, published + by, some=some), minlength=count
             )
             for by in (-step, np.float32(0.0), step)
         )

@@ -19,13 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import UsageError
 from tasks.statistics.cells import Floats, check_weights, sum_by
-from tasks.statistics.items.graded_model import (
-    GradedRows,
-    Scale,
-    ScaleForm,
-    compute_at_least,
-    flatten,
-)
+from tasks.statistics.items.graded_model import GradedRows, Scale, ScaleForm, compute_at_least, flatten
 from tasks.statistics.items.graded_response import GradedFit
 from tasks.statistics.score import FULL_SCORE, compute_score
 from tasks.statistics.scores import CONFIDENCE
@@ -266,12 +260,7 @@ def _list_curves(
 
 
 def _expect_form(
-    scale: Scale,
-    form: ScaleForm,
-    mine: NDArray[np.int64],
-    discipline: int,
-    ability: Floats,
-    ceilings: Floats,
+    scale: Scale, form: ScaleForm, mine: NDArray[np.int64], discipline: int, ability: Floats, ceilings: Floats
 ) -> Floats:
     """Expected share of each question of a form at some persons' abilities, persons × questions."""
     total = np.zeros((len(ability), len(mine)))

@@ -160,10 +160,7 @@ class KnownQuestions:
 
 @dataclass(frozen=True)
 class ScaleForm:
-    """The questions on which scores of a scale are expected: those of its first edition.
-
-    All have shape (questions,), `discipline` and `format` are codes.
-    """
+    """The questions of a scale's first edition: shape (questions,), two of them codes."""
 
     discipline: Codes
     format: Codes

@@ -72,10 +72,7 @@ def compute_question_fit(rows: GradedRows, fit: GradedFit) -> QuestionFit:
 def _expect(
     rows: GradedRows, fit: GradedFit, discrimination: Floats, by: float = 0.0
 ) -> tuple[Floats, Floats, Floats]:
-    """The mean of each row's stars, and their second and fourth moment about it.
-
-    Abilities are moved `by` so much.
-    """
+    """Mean and second and fourth central moment of each row's stars, abilities moved by `by`."""
     stars = np.arange(rows.most_stars + 1.0)
     found = np.empty((3, len(rows.stars)))
     for start in range(0, len(rows.stars), _AT_ONCE):

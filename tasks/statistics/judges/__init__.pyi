@@ -39,20 +39,3 @@ from .style import StyledRows as StyledRows
 
 # Stars that a judge gives for one more of each feature, (features,).
 from .style import StyleEffects as StyleEffects
-
-__all__ = [
-    "Corrected",
-    "JudgedScores",
-    "Jury",
-    "RatedRows",
-    "StyleEffects",
-    "StyledRows",
-    "Votes",
-    "compute_drift",
-    "compute_judge_weight",
-    "compute_style_effects",
-    "control_scores",
-    "correct_by_families",
-    "correct_by_ratings",
-    "hear_jury",
-]

@@ -236,10 +236,7 @@ def fit_confusions(
 def _fit_in_steps(
     steps: Sequence[_Step], count: Floats, shape: tuple[int, int], starts: Sequence[Confusions] | None
 ) -> list[Confusions]:
-    """A fit for each step, drawn towards the one before.
-
-    It begins where that ended, or where its like of `starts` did.
-    """
+    """A fit for each step, drawn towards the one before; begun where that or its start ended."""
     believed = np.tile(_USUAL * _BELIEVED, (int(steps[0].votes.judge.max()) + 1, 1, 1, 1))
     is_known = ~np.isnan(steps[-1].votes.known[:, 0])
     rated, unrated = float(count[is_known].sum()), float(count[~is_known].sum())

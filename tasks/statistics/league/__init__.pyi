@@ -27,16 +27,3 @@ from .mean_interval import make_generator as make_generator
 
 # Resamples of a bootstrap interval.
 from .mean_interval import RESAMPLES as RESAMPLES
-
-__all__ = [
-    "RESAMPLES",
-    "Overlap",
-    "compute_chance",
-    "compute_consistency",
-    "compute_family_bias",
-    "compute_mean_interval",
-    "compute_one_way",
-    "compute_run_spread",
-    "compute_tukey",
-    "make_generator",
-]

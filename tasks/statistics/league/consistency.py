@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.statistics.cells import Floats
 from tasks.statistics.league.mean_interval import RESAMPLES, compute_mean_interval
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.errors import ContractError
+from tasks.statistics.cells import Codes, Floats
 from tasks.statistics.league.group_tests import Welch, compute_welch
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 UNITS = ("score", "cell", "excess", "answer_excess")
 

@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from schemas.errors import ContractError, UsageError
+from tasks.statistics.cells import Codes, Floats
 from tasks.statistics.league.studentized_range import compute_range_limit, compute_range_tail
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 LEVEL = 0.95
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from schemas.errors import ContractError
-
-Floats = NDArray[np.float64]
+from tasks.statistics.cells import Floats
 
 RESAMPLES = 10_000
 LEVEL = 0.95

@@ -11,11 +11,10 @@ searches for each, takes for ten.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from schemas.errors import ContractError
-
-Floats = NDArray[np.float64]
+from tasks.statistics.cells import Floats
 
 _POINTS = 96
 _FARTHEST_Z = 8.5

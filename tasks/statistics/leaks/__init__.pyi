@@ -21,14 +21,3 @@ from .tracing import Suspicion as Suspicion
 
 # The probability of each organisation and coalition.
 from .tracing import trace_leak as trace_leak
-
-__all__ = [
-    "ACCUSED",
-    "PRIOR_NOBODY",
-    "PRIOR_SIZES",
-    "Leak",
-    "Suspicion",
-    "expect_stars",
-    "find_leak",
-    "trace_leak",
-]

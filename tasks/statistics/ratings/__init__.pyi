@@ -33,18 +33,3 @@ from .sparse_replays import REPEATS as REPEATS
 
 # The shares of questions that replays keep.
 from .sparse_replays import SHARES as SHARES
-
-__all__ = [
-    "DEFAULT_PLAN",
-    "REPEATS",
-    "SHARES",
-    "CommonStars",
-    "EntryRating",
-    "arrange_stars",
-    "choose_sizes",
-    "compute_bradley_terry",
-    "compute_entry_rating",
-    "compute_rating_curves",
-    "compute_replays",
-    "draw_resamples",
-]

@@ -39,12 +39,11 @@ def draw_resamples(
 ) -> pl.DataFrame:
     """S of every candidate on every resample: columns model, resample, sample_size and score.
 
-    Questions are drawn with replacement within each discipline, in the shares that `weights` (discipline -> weight in S)
-    gives them, and the same ones for all candidates: what is left is the variation that comes from the questions. A sample
-    may be larger than there are questions. The same seed gives the same rows.
-
-    Raises UsageError for a sample too small to hold every discipline, ContractError when a discipline that has weight has
-    no question.
+    Questions are drawn with replacement within each discipline, in the shares that `weights` (discipline ->
+    weight in S) gives them, and the same ones for all candidates: what is left is the variation that comes
+    from the questions. A sample may be larger than there are questions. The same seed gives the same rows.
+    Raises UsageError for a sample too small to hold every discipline, ContractError when a discipline that
+    has weight has no question.
     """
     names = [name for name, weight in weights.items() if weight > 0]
     shares = np.array([weights[name] for name in names])

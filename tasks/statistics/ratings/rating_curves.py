@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.errors import UsageError
+from tasks.statistics.cells import Floats
 from tasks.statistics.ratings.elo import compute_bradley_terry, compute_round_elo
 from tasks.statistics.score import to_points
 from tasks.statistics.spearman import compute_spearman
-
-Floats = NDArray[np.float64]
 
 METHODS = ("score", "elo", "bradley_terry")
 _LADDER = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -52,12 +51,7 @@ def choose_sizes(question_count: int) -> list[int]:
 
 
 def compute_rating_curves(
-    matrix: Floats,
-    question_weights: Floats,
-    sample_sizes: Sequence[int],
-    *,
-    samples: int = 20,
-    seed: int = 0,
+    matrix: Floats, question_weights: Floats, sample_sizes: Sequence[int], *, samples: int = 20, seed: int = 0
 ) -> list[CurvePoint]:
     """One point for each size and method.
 

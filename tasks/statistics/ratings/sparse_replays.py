@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from schemas.errors import UsageError
+from tasks.statistics.cells import Codes, Floats
 from tasks.statistics.ratings.elo import compute_bradley_terry_many, play_elo
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 REPEATS = 100

@@ -63,28 +63,3 @@ from .sizes import grow_sets as grow_sets
 
 # A discipline that a set is drawn from.
 from .sizes import Stratum as Stratum
-
-__all__ = [
-    "CONFIDENCE",
-    "ERROR_RATE",
-    "AnswerSums",
-    "ChanceLevel",
-    "Differences",
-    "Estimate",
-    "HeadToHead",
-    "Pairs",
-    "RelativeScores",
-    "Stratum",
-    "compare_stars",
-    "compute_chance",
-    "compute_changes",
-    "compute_discipline_pairs",
-    "compute_expected_se",
-    "compute_improvements",
-    "compute_pairs",
-    "compute_ranks",
-    "compute_scores",
-    "correct_for_chance",
-    "find_spreads",
-    "grow_sets",
-]

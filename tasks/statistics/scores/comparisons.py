@@ -214,10 +214,7 @@ def compute_improvements(rows: StarRows, weights: ArrayLike, *, candidate_count:
 
 
 def _centre_candidates(sums: Sums) -> Sums:
-    """Stars less the candidate's mean of the stratum in both of its editions.
-
-    Without a change that is what either has.
-    """
+    """Stars less the candidate's mean of the stratum in both editions: what no change leaves."""
     owner = sums.owner // 2
     key = owner * (int(sums.stratum.max(initial=0)) + 1) + sums.stratum
     count = int(key.max(initial=-1)) + 1

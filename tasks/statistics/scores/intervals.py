@@ -268,10 +268,7 @@ def compute_interval(
 
 
 def find_reach(degrees: Floats, rate: ArrayLike = 1.0 - CONFIDENCE) -> Floats:
-    """Standard errors to either side of an interval that misses at this rate (Student's t).
-
-    NaN without degrees.
-    """
+    """Standard errors to a side of an interval missed at this rate (Student's t), or NaN."""
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(np.where(degrees > 0, degrees, np.nan), 1.0 - np.asarray(rate) / 2.0))
@@ -321,10 +318,7 @@ def _compute_relative(units: Units, weights: Floats, candidate_count: int, refer
 
 
 def divide_intervals(score: Estimate, base: Estimate, covariance: Floats) -> tuple[Floats, Floats]:
-    """95% interval of a ratio from those of both of its sides (MOVER; Donner and Zou 2012).
-
-    It keeps what is lopsided in either.
-    """
+    """95% interval of a ratio from those of its sides, lopsided too (MOVER; Donner, Zou 2012)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         linked = covariance / (score.se * base.se)
         linked = np.where(np.isfinite(linked), np.clip(linked, -1.0, 1.0), 0.0)

@@ -176,9 +176,7 @@ def find_spreads(sums: AnswerSums | None, weights: Floats, repeats: int) -> Spre
     variance = sums.squares[told] / number + of_mean
     # What two questions of one cluster have in common.
     common = np.where(
-        pairs > 0,
-        (sums.cluster_deviations - sums.squares)[told] / np.maximum(pairs, 1) + of_mean,
-        0.0,
+        pairs > 0, (sums.cluster_deviations - sums.squares)[told] / np.maximum(pairs, 1) + of_mean, 0.0
     )
     likeness = ASSUMED_LIKENESS
     if pairs.sum() > 0:

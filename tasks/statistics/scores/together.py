@@ -176,10 +176,9 @@ class Part:
 def tell_parts_together(parts: Sequence[Differences]) -> list[Together]:
     """Corrected p-values and simultaneous intervals of every pair's parts.
 
-    Each pair is a family of its own. Its parts have no question in common, so that their errors are independent and Šidák's
-    correction, stepped down, is exact (Holland and Copenhaver 1987); nothing is drawn.
-
-    Parts without a p-value are not counted. One part alone is told as it stands.
+    Each pair is a family of its own. Its parts have no question in common, so that their errors are
+    independent and Šidák's correction, stepped down, is exact (Holland and Copenhaver 1987); nothing is
+    drawn. Parts without a p-value are not counted. One part alone is told as it stands.
     """
     pair_count = len(parts[0].p_value) if parts else 0
     known = np.zeros((len(parts), pair_count), dtype=bool)
@@ -323,10 +322,7 @@ def _draw_largest(turning: _Turning, statistic: Floats, degrees: Floats, draws: 
 
 
 def _draw_statistics(
-    turning: _Turning,
-    generator: np.random.RandomState,
-    count: int,
-    degrees: Floats,
+    turning: _Turning, generator: np.random.RandomState, count: int, degrees: Floats
 ) -> Floats:
     """The levelled statistics of all pairs under signs turned by chance, draw × pair."""
     signs = np.asarray(generator.randint(0, 2, (count, turning.cluster_count)) * 2.0 - 1.0, dtype=np.float64)
@@ -342,10 +338,7 @@ def _draw_statistics(
 
 
 def _count_allowed(draws: int) -> int:
-    """How many draws may exceed a statistic that is significant.
-
-    The critical value is the next of them.
-    """
+    """How many draws may exceed a significant statistic; the next is the critical value."""
     return int((_bound_share(np.arange(draws), draws) <= ERROR_RATE).sum()) - 1
 
 

@@ -30,17 +30,3 @@ from .reading import read_answer as read_answer
 
 # How the questions and answers of a page begin.
 from .reading import read_excerpts as read_excerpts
-
-__all__ = [
-    "DISPUTES",
-    "STARS",
-    "STATUSES",
-    "AnswerFilter",
-    "AnswerLine",
-    "cut_page",
-    "filter_lines",
-    "find_text",
-    "list_answers",
-    "read_answer",
-    "read_excerpts",
-]

@@ -1,7 +1,4 @@
-"""The answers of a candidate in a run as lines without texts.
-
-It also finds which of them are asked for.
-"""
+"""A candidate's answers in a run as lines without texts, and those that are asked for."""
 
 from __future__ import annotations
 
@@ -114,15 +111,9 @@ class LinePage:
 
 
 def filter_lines(
-    lines: Sequence[AnswerLine],
-    wanted: AnswerFilter,
-    judge: str | None,
-    keys: Collection[Key] | None = None,
+    lines: Sequence[AnswerLine], wanted: AnswerFilter, judge: str | None, keys: Collection[Key] | None = None
 ) -> list[AnswerLine]:
-    """The lines that are asked for, in their order.
-
-    `keys` are where a searched text stands, None without a search.
-    """
+    """The lines asked for, in order; `keys` are where a searched text stands, null: no search."""
     return [
         line
         for line in lines

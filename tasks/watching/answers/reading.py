@@ -1,7 +1,4 @@
-"""The answers of a candidate in a run, and one of them whole.
-
-They are read from the lake where the run has landed, else from the ledger.
-"""
+"""A candidate's answers in a run, one of them whole: from the lake, else from the ledger."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ _EXCERPT = 240
 
 @dataclass(frozen=True, slots=True)
 class AnswerExcerpt:
-    """How a question and the answer to it begin; None where there is none.
-
-    `erased_at`: when the answer's text was erased.
-    """
+    """How a question and its answer begin, null for none; `erased_at` of an erased answer."""
 
     question: str | None
     answer: str | None
@@ -54,14 +48,11 @@ class WholeAnswer:
 
 
 def list_answers(ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str) -> list[AnswerLine]:
-    """Every question that the candidate was handed in the run; no text is read.
-
-    The order is by prompt style, repeat and position.
-    """
+    """Every question handed to the candidate, without texts, by style, repeat and position."""
     scope = {"run_id": run.run_id, "month": run.month, "model": model}
     if run.is_landed and lake is not None:
         return [
-            _make_line(row, _read_marks(row["marks"]))
+            _make_line(row, tuple(GivenStars(one["judge"], one["stars"]) for one in row["marks"] or ()))
             for row in lake.read("watched_allocations", scope).iter_rows(named=True)
         ]
     marks: dict[Key, list[GivenStars]] = defaultdict(list)
@@ -76,10 +67,7 @@ def list_answers(ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str)
 def find_text(
     ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str, lines: Sequence[AnswerLine], text: str
 ) -> set[Key]:
-    """Which of the candidate's answers hold a text, or answer a question that holds it.
-
-    Case is ignored.
-    """
+    """Which answers hold a text in any case, or answer a question that does."""
     if run.is_landed and lake is not None:
         asked = {"run_id": run.run_id, "month": run.month, "model": model, "text": text}
         return {(str(session), int(str(seq))) for session, seq in lake.read_rows("watched_matches", asked)}
@@ -139,10 +127,7 @@ def read_excerpts(
 def read_answer(
     ledger: Ledger, lake: Lake | None, run: WatchedRun, line: AnswerLine, *, with_reference: bool
 ) -> WholeAnswer:
-    """One answer whole.
-
-    Without `with_reference` neither the reference answer nor a judge's reason is even read.
-    """
+    """One answer whole; reference and reasons are not even read without `with_reference`."""
     question = _read_question(ledger, lake, run, line, with_reference)
     place: dict[str, object] = {"session_id": line.session_id, "seq": line.seq, "month": run.month}
     response: dict[str, Any] | None = None
@@ -194,7 +179,3 @@ def _read_question(
         return None
     row = json.loads(found) if isinstance(found, str) else found
     return QuestionContent(BareQuestion.from_row(row), discipline=line.discipline)
-
-
-def _read_marks(rows: list[dict[str, Any]] | None) -> tuple[GivenStars, ...]:
-    return tuple(GivenStars(row["judge"], row["stars"]) for row in rows or ())

@@ -1,7 +1,4 @@
-"""Single sign-on by OpenID Connect, at a provider made of Authlib.
-
-Whoever is not shown by what the provider signed, for us, now and in this attempt, is nobody.
-"""
+"""Single sign-on at a provider made of Authlib: nobody but whom it signed, for us, now."""
 
 from __future__ import annotations
 

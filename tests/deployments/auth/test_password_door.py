@@ -1,7 +1,4 @@
-"""The door at which both servers check passwords.
-
-Guesses at the same time are counted, and nobody else waits for them.
-"""
+"""The door at which both servers check passwords: guesses count, nobody else waits."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ PASSWORD = "correct horse battery"
 
 
 class NotedPlaces(RankedPlaces):
-    """Places that note the names of the tasks that got one, in order.
-
-    How fast threads are has no part in it.
-    """
+    """Places that note the tasks that got one, in order, whatever the speed of threads."""
 
     def __init__(self) -> None:
         super().__init__(PASSWORDS_AT_ONCE)

@@ -1,7 +1,4 @@
-"""Hosts of the server form, made of bare Debian roots on this machine.
-
-They have their own files, own network and own processes, and no systemd.
-"""
+"""Hosts of the server form: bare Debian roots with their own files, network, processes."""
 
 from __future__ import annotations
 
@@ -82,6 +79,16 @@ def run(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(words, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
     assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
     return done  # type: ignore[no-any-return]
+
+
+def copy_tree(root: Path, folder: Path) -> None:
+    """Copy a working tree as a checkout would have it."""
+    listed = run("git", "ls-files", "-z", "-co", "--exclude-standard", cwd=root).stdout
+    for name in listed.split("\0"):
+        if name and (root / name).is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, target)
 
 
 def make_root(folder: Path) -> Path:
@@ -172,10 +179,7 @@ class Host:
 
 @contextmanager
 def bridged() -> Iterator[None]:
-    """A network for the hosts on this machine, with a way out for their packages.
-
-    Nobody outside reaches it.
-    """
+    """A network for the hosts on this machine, with a way out; nobody outside reaches it."""
     run("ip", "link", "add", BRIDGE, "type", "bridge")
     try:
         run("ip", "addr", "add", f"{GATEWAY}/24", "dev", BRIDGE)

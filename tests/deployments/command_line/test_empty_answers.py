@@ -1,7 +1,4 @@
-"""Why a question has no rows.
-
-Each table has a command that fills it, and that command exists.
-"""
+"""Why a question has no rows: each table has a command that fills it, which exists."""
 
 from __future__ import annotations
 

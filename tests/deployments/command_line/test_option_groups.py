@@ -1,7 +1,4 @@
-"""Options that travel together reach a command as one value.
-
-They are typed and explained like any others.
-"""
+"""Options that travel together reach a command as one value, typed like any others."""
 
 from __future__ import annotations
 

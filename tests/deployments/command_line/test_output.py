@@ -1,7 +1,4 @@
-"""Tables and lines for people.
-
-Columns fit, wide characters are measured, and there is no Python in the text.
-"""
+"""Tables and lines for people: columns fit, wide characters count, no Python in the text."""
 
 from __future__ import annotations
 

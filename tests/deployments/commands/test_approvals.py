@@ -1,7 +1,4 @@
-"""The commands of requests, in process.
-
-A schedule asks, two people decide, and the next run plans.
-"""
+"""The commands of requests: a schedule asks, two people decide, and the next run plans."""
 
 from __future__ import annotations
 

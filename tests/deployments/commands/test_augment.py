@@ -1,7 +1,4 @@
-"""`augment`, `rules` and `export` as they are typed.
-
-They cover what a model writes, from the command to the bank.
-"""
+"""`augment`, `rules` and `export` as typed: a model's variants from command to bank."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`judge --batch` and `models batches` as they are typed.
-
-Batches are submitted, listed, cancelled, collected and landed.
-"""
+"""`judge --batch` and `models batches` as they are typed."""
 
 from __future__ import annotations
 

@@ -1,28 +1,16 @@
-"""`proctor exam seal` and the public log, as they are typed.
-
-It covers what goes into the log with other commands, and its place in backups.
-"""
+"""`proctor exam seal`, the public log and its place in backups, as they are typed."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import pytest
-
+from tests.deployments.commands.test_exam_log import home
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.test_tamperings import fill
 from warehouse.ledger.engine.opening import open_ledger
 
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with a run that is sat in part."""
-    folder = tmp_path_factory.mktemp("home") / "home"
-    assert invoke(folder, "init").exit_code == 0
-    with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
-        fill(ledger, folder)
-    return folder
+__all__ = ["home"]
 
 
 def read_log(home: Path) -> list[dict[str, object]]:

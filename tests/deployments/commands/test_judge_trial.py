@@ -106,10 +106,7 @@ def test_the_cost_is_said_before_anything_is_asked(tried: tuple[Path, Any]) -> N
 
 @pytest.mark.parametrize(
     ("judge", "reason"),
-    [
-        ("random", "not more with certainty than"),
-        ("mute", "judges 30 of 30 control answers wrong"),
-    ],
+    [("random", "not more with certainty than"), ("mute", "judges 30 of 30 control answers wrong")],
 )
 def test_a_judge_that_cannot_is_refused_with_the_reason(
     tried: tuple[Path, Any], judge: str, reason: str

@@ -1,7 +1,4 @@
-"""`calibrate`, `drift`, `errors` and `contamination` as they are typed.
-
-They run one after the other on one judged run.
-"""
+"""`calibrate drift errors contamination` as typed, one after the other on one judged run."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ def rated_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A home with a judged simulated run.
-
-    It comes with the address of a server with its judges and a candidate.
-    """
+    """A home with a judged simulated run, and the address of its judges and a candidate."""
     folder = tmp_path_factory.mktemp("simulated")
     with pytest.MonkeyPatch.context() as patch, open_room(folder, patch, first_judge=WOBBLY) as room:
         room.judge()

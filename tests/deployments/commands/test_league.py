@@ -1,7 +1,4 @@
-"""`proctor league`: from the plan to an entrant and people's decisions.
-
-What cannot be done is reported in one sentence.
-"""
+"""`proctor league`: from the plan to an entrant and people's decisions."""
 
 from __future__ import annotations
 

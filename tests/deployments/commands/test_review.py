@@ -1,7 +1,4 @@
-"""`proctor review`: assign, export, import, status and agreement.
-
-The tests run in process, and as a user would run the commands.
-"""
+"""`proctor review`: assign, export, import, status, agreement, in process and as typed."""
 
 from __future__ import annotations
 
@@ -35,10 +32,7 @@ ANNOTATORS = ("chen", "dai", "eva")
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with three annotators and four questions that nobody has read.
-
-    Each test works on a copy.
-    """
+    """A home of three annotators and four unread questions; a copy for each test."""
     settings = Settings(home=tmp_path_factory.mktemp("template") / "home")
     create_home(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
@@ -201,10 +195,7 @@ def test_a_refused_file_records_nothing_and_the_others_are_recorded(home: Path) 
 
 
 def test_status_shows_who_owes_decisions(home: Path) -> None:
-    assert run("status").stdout.splitlines() == [
-        "There is no review batch.",
-        "Next: proctor review assign",
-    ]
+    assert run("status").stdout.splitlines() == ["There is no review batch.", "Next: proctor review assign"]
     run_json("assign")
     lines = run("status").stdout.splitlines()
     assert lines[0].endswith("4 waiting")

@@ -1,7 +1,4 @@
-"""`proctor stability`: from a published run to what its two analyses say.
-
-What cannot be done is reported in one sentence.
-"""
+"""`proctor stability` from a published run to its two analyses, and what cannot be."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`proctor exam close`, `proctor judge --unparsed` and `proctor unparsed`.
-
-The tests run in process, and as a user would run the commands.
-"""
+"""`proctor exam close`, `proctor judge --unparsed`, `proctor unparsed` as a user runs them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Of the demo, what tests of other rooms need beside its face: its reviewers and its models.
-
-It is one place, so that a room can move what is its own.
-"""
+"""Of the demo, what tests of other rooms need beside its face: reviewers and models."""
 
 from __future__ import annotations
 

@@ -325,10 +325,7 @@ def test_building_again_gives_the_text_of_the_committed_chinese_pdf(name: str) -
 
 
 def folded(text: str | None) -> str:
-    """The text as far as it matters.
-
-    It is without white space, forms of width, blanks and empty brackets.
-    """
+    """The text without white space, forms of width, blanks and empty brackets."""
     plain = bare(unicodedata.normalize("NFKC", text or ""))
     return re.sub(r"_|\(\)", "", plain).rstrip("。.")
 

@@ -21,10 +21,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="session")
 def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty ledger with three people, made once and copied for each test.
-
-    argon2 is slow by design.
-    """
+    """A ledger with three people, made once (argon2 is slow by design), copied for each test."""
     path = tmp_path_factory.mktemp("ledger") / "empty.sqlite"
     with open_ledger(f"sqlite:///{path}") as ledger, ledger.write() as connection:
         for name, role in (("ada", "admin"), ("eve", "examiner"), ("ann", "analyst")):

@@ -1,7 +1,4 @@
-"""A release over HTTP that needs a second person.
-
-It is asked for, listed, approved with another person's password, and done once.
-"""
+"""A release over HTTP that needs a second person: asked, listed, approved, done once."""
 
 from __future__ import annotations
 

@@ -37,10 +37,7 @@ SIT = ("sit", "list_own_sessions")
 
 @pytest.fixture
 def quick_hashes(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Passwords that are checked in no time.
-
-    argon2 has the smallest parameters, which are read from each hash.
-    """
+    """Passwords that are checked in no time: argon2 with its smallest parameters."""
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     passwords.prepare_dummy.cache_clear()
     with world.ledger.write() as connection:
@@ -90,10 +87,7 @@ def open_own(client: TestClient, world: World, session_id: str) -> tuple[str, di
 
 
 def forge(world: World, session_id: str, **changes: Any) -> str:
-    """A token as we sign them, with something changed.
-
-    `key`, `algorithm` and `header` are not claims.
-    """
+    """A token as we sign them, with claims changed, or `key`, `algorithm` and `header`."""
     keys = world.keys.read()
     key, algorithm = changes.pop("key", keys.present.secret), changes.pop("algorithm", "HS256")
     header = {"kid": keys.present.key_id} | changes.pop("header", {})
@@ -215,10 +209,7 @@ def test_a_role_in_a_token_adds_nothing_to_that_of_the_ledger(
 
 
 def list_zeros(client: TestClient, session_id: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """Every route with the character zero in each place that takes a text.
-
-    The places are its path, each parameter, and each text of its body.
-    """
+    """Every route with the character zero in each place (path, parameter, body) for a text."""
     app: Any = client.app
     document = app.openapi()
     calls: list[tuple[str, str, dict[str, Any]]] = []

@@ -1,7 +1,4 @@
-"""A ledger that another process holds.
-
-Callers hear of it in seconds, and the server continues when the ledger is free.
-"""
+"""A ledger that another process holds: callers hear of it in seconds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Keys over HTTP.
-
-A candidate enrols its own, answers are signed, and receipts are checked with the installation's.
-"""
+"""Keys over HTTP: candidates enrol theirs; receipts are checked with the installation's."""
 
 from __future__ import annotations
 

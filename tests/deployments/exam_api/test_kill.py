@@ -1,7 +1,4 @@
-"""`kill -9` of the server at random moments.
-
-Nothing is skipped, given twice as new, or lost once acknowledged.
-"""
+"""`kill -9` of the server at random moments: nothing skipped, doubled or lost."""
 
 from __future__ import annotations
 
@@ -116,10 +113,7 @@ def test_a_hundred_kills_of_the_server(tmp_path: Path) -> None:
 
 
 def check_kills(tmp_path: Path, *, kills: int, size: int) -> None:
-    """Sit nine sessions of so many questions while the server is killed so often.
-
-    Each session answers a little slower than the kills come.
-    """
+    """Nine sessions, whose answers are a little slower than the kills of the server come."""
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     print(f"seed {seed}")
     moments = random.Random(seed)

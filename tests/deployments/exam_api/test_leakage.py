@@ -1,7 +1,4 @@
-"""No byte that leaves the server holds what candidates may not know.
-
-This is checked over a whole bank, whatever is asked.
-"""
+"""No byte that leaves the server holds what candidates may not know, over a whole bank."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ MARKED = ("answer", "explanation")
 
 
 class Secrets:
-    """Everything that must not be found, in every form in which it might be sent.
-
-    It also holds all bytes that were sent.
-    """
+    """What must not be found, in every form of sending, and all bytes that were sent."""
 
     def __init__(self, world: World) -> None:
         bank = world.bank

@@ -1,7 +1,4 @@
-"""The door on a real PostgreSQL.
-
-It runs the attacks of test_attacks and test_roles, limits under concurrency, and locks.
-"""
+"""The door on a real PostgreSQL: attacks, roles, limits under concurrency, locks."""
 
 from __future__ import annotations
 
@@ -96,10 +93,7 @@ def test_every_role_is_answered_the_same_on_postgresql(client: TestClient, world
 
 
 def _race(protocols: list[ExamProtocol], calls: list[tuple[str, object]]) -> Counter[str]:
-    """Ask for the next question through every protocol at once.
-
-    Returns how many were handed out or refused.
-    """
+    """Ask for the next question through every protocol at once; how many got one or not."""
     barrier = threading.Barrier(len(protocols))
 
     def ask(place: int) -> str:
@@ -118,10 +112,7 @@ def _race(protocols: list[ExamProtocol], calls: list[tuple[str, object]]) -> Cou
 def test_of_two_processes_that_hand_out_the_last_question_allowed_one_is_refused(
     ledger: Ledger, ledger_url: str, tmp_path: object, level: str
 ) -> None:
-    """Of two processes that hand out the last allowed question, one is refused.
-
-    Two API processes (each with a writer and connections of its own), a candidate with three sessions, fifty races.
-    """
+    """Two API processes, each with connections of its own; three sessions, fifty races."""
     configuration = make_settings(tmp_path, repeats=3)  # type: ignore[arg-type]
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, configuration, registry, make_bank(), candidates=[], outside=["alpha"])

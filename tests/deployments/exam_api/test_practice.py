@@ -1,7 +1,4 @@
-"""Practice: any candidate's token sits public questions by the exam's rules.
-
-Nothing of it is kept or counted.
-"""
+"""Practice: any candidate's token sits public questions, of which nothing is kept."""
 
 from __future__ import annotations
 

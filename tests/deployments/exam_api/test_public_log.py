@@ -1,7 +1,4 @@
-"""The public log is written beside the calls while the exam API runs.
-
-No call waits for it.
-"""
+"""The public log is written beside the exam API's calls, none of which waits for it."""
 
 from __future__ import annotations
 

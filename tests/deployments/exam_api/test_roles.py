@@ -1,7 +1,4 @@
-"""Roles × routes: every route of the application has a row here.
-
-In this way a new one is not forgotten.
-"""
+"""Roles × routes: every route of the application has a row here."""
 
 from __future__ import annotations
 

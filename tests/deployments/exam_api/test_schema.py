@@ -1,7 +1,4 @@
-"""Whatever is sent, the API answers within its own description.
-
-It is fuzzed from its OpenAPI schema.
-"""
+"""Whatever is sent, the API answers within its own description (fuzzed)."""
 
 from __future__ import annotations
 

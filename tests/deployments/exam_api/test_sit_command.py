@@ -1,7 +1,4 @@
-"""`proctor exam sit --url`: an outside candidate sits and practises without a home.
-
-It does so with an endpoint or a program.
-"""
+"""`proctor exam sit --url` without a home, with an endpoint or a program."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ PASSWORD = "a password of alpha"
 
 @pytest.fixture
 def url(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A server at which alpha has a password.
-
-    This process stands in an empty folder without a home.
-    """
+    """A server at which alpha has a password; this process is in an empty folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("PROCTOR_HOME", "PROCTOR_EXAM_TOKEN", "PROCTOR_EXAM_PASSWORD"):
         monkeypatch.delenv(name, raising=False)

@@ -1,7 +1,4 @@
-"""The exam API when its ledger goes away, or its clock jumps.
-
-Nothing acknowledged is lost, and nothing lost is acknowledged.
-"""
+"""The exam API when its ledger goes away: nothing acknowledged is lost, nor the reverse."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ DAY_S = 86_400.0
 
 @pytest.mark.parametrize("jump_s", [-DAY_S, DAY_S, 30 * DAY_S])
 def test_a_clock_that_jumps_loses_no_answer(world: World, jump_s: float) -> None:
-    """What a jump ends (a token, a lease) is refused by name.
-
-    When the time is right again, the session continues where it was.
-    """
+    """What a jump ends is refused by name; when the time is right, the session goes on."""
     started = world.now
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
     session_id = world.sessions()[0]["session_id"]

@@ -1,7 +1,4 @@
-"""The manifest of deployments and the templates of work pools.
-
-They are compared with Prefect's own rules without a server.
-"""
+"""The manifest of deployments and the pools' templates, by Prefect's own rules."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Flows without a Prefect server.
-
-They are plain Python with the same result, and they fail where nothing succeeded.
-"""
+"""Flows without a Prefect server: the same result, failing where nothing succeeded."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ def run(
 
 @dataclass(frozen=True)
 class Ingested:
-    """A home into which a folder with one paper was taken without a server.
-
-    It comes with what the command answered.
-    """
+    """A home into which a paper was taken without a server, and what the command answered."""
 
     home: Path
     papers: Path

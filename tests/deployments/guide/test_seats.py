@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -20,49 +17,35 @@ from schemas.settings import load_settings
 from tasks.models import SIMULATED_FINGERPRINT
 from tasks.models.registry import read_registry
 from tests.deployments.test_cli import invoke
+from tests.local_server import Handler, serve
 
 KNOWN = {"own-1", "own-2", "own-judge"}
 
 
-class Endpoint(BaseHTTPRequestHandler):
+class Endpoint(Handler):
     """An endpoint that knows three models; below /simulation it says that it is one."""
 
     def do_GET(self) -> None:
         said: dict[str, Any] = {"data": [{"id": name} for name in sorted(KNOWN)]}
         if self.path.startswith("/simulation"):
             said["system_fingerprint"] = SIMULATED_FINGERPRINT
-        text = json.dumps(said).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
+        self.send(200, said)
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.read_json()
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ready"}}
         usage = {"prompt_tokens": 12, "completion_tokens": 1}
         is_known = body["model"] in KNOWN
         reply: dict[str, Any] = {"model": body["model"], "choices": [choice], "usage": usage}
         if self.path.startswith("/simulation"):
             reply["system_fingerprint"] = SIMULATED_FINGERPRINT
-        text = json.dumps(reply if is_known else {"error": {"code": "model_not_found"}}).encode()
-        self.send_response(200 if is_known else 404)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        self.send(*((200, reply) if is_known else (404, {"error": {"code": "model_not_found"}})))
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
+    with serve(Endpoint) as port:
+        yield f"http://127.0.0.1:{port}/v1"
 
 
 @pytest.fixture
@@ -77,10 +60,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path) -> Iterato
 
 
 def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[tuple[str, str | None]]:
-    """Somebody types; nothing typed takes the default. Asked to answer again, they do.
-
-    Returns what was asked, with its default.
-    """
+    """Somebody types, nothing for the default, and answers again; what was asked, by default."""
     typed = iter(answers)
     asked: list[tuple[str, str | None]] = []
 

@@ -1,7 +1,4 @@
-"""A home whose stores are missing or foreign, and one that is open to others.
-
-The tests cover what commands and the doctor say.
-"""
+"""A home whose stores are missing or foreign, or that is open to others."""
 
 from __future__ import annotations
 
@@ -134,10 +131,7 @@ def test_a_home_that_is_well_has_nothing_to_mend(home: Path) -> None:
 
 @pytest.mark.long
 def test_a_store_that_was_put_in_place_on_purpose_is_joined(home: Path, tmp_path: Path) -> None:
-    """A ledger of another home with its exam's database, for example moved here.
-
-    It is refused until a person states that it is meant.
-    """
+    """A ledger moved here is refused until a person states that it is meant."""
     assert invoke(tmp_path / "other", "init").exit_code == 0
     for name in ("ledger.sqlite", "ledger.exam.sqlite"):
         shutil.copyfile(tmp_path / "other" / name, home / name)

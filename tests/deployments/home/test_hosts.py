@@ -1,7 +1,4 @@
-"""Two homes on one PostgreSQL.
-
-A host whose keys, registry or archive are not the installation's is refused by name.
-"""
+"""Two homes on one PostgreSQL: a host that has keys or registry otherwise is refused."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ MODELS = "providers:\n  sim: {base_url: simulated}\nmodels:\n  one: {provider: s
 
 @pytest.fixture
 def first(postgresql: PostgresqlServer, tmp_path: Path) -> Settings:
-    """The first home of an installation, as far as hosts share it.
-
-    It has a registry that was filled in.
-    """
+    """The first home of an installation, as hosts share it, with its registry filled in."""
     settings = make_settings(tmp_path / "first", postgresql.new_ledger_url(), tmp_path)
     prepare_host(settings)
     settings.registry_path.write_text(MODELS)

@@ -1,7 +1,4 @@
-"""`proctor exam serve`: it tells where it listens.
-
-It writes a line per call without secrets, and ends quietly.
-"""
+"""`proctor exam serve` tells where it listens, writes lines without secrets, ends quietly."""
 
 from __future__ import annotations
 
@@ -129,10 +126,7 @@ def test_the_command_that_makes_the_exams_database_ready_names_it(tmp_path: Path
 def test_a_host_that_has_the_exams_role_and_the_keys_needs_no_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in the server form, whose exam API has an empty folder for a home.
-
-    The keys are elsewhere.
-    """
+    """As in the server form: an empty folder for a home, and the keys elsewhere."""
     served: list[Settings] = []
     # Where the command takes them from: the face keeps what another test had from it.
     monkeypatch.setattr("deployments.http.leave_secrets_behind", lambda _: None)

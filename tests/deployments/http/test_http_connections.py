@@ -1,7 +1,4 @@
-"""Connections that do not end what they begin.
-
-They meet a real server on 127.0.0.1 under small limits.
-"""
+"""Connections that do not end what they begin, at a real server with small limits."""
 
 from __future__ import annotations
 

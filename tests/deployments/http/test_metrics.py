@@ -1,7 +1,4 @@
-"""Metrics: of calls by route and never by path, and of runs from the ledger.
-
-They are for this host, or for anyone who shows the token.
-"""
+"""Metrics of calls by route, of runs from the ledger; for this host, or with the token."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`proctor web`: it tells where it listens.
-
-It writes a line per call without content, and ends quietly.
-"""
+"""`proctor web` tells where it listens, writes lines without content, ends quietly."""
 
 from __future__ import annotations
 

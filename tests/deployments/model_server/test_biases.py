@@ -1,7 +1,4 @@
-"""A judge's planted biases: each is found where it was planted, and nowhere else.
-
-It is found by the alarm that is there for it.
-"""
+"""A judge's planted biases: each found by its alarm where it was planted, nowhere else."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ COUNT = 1_200
 
 
 def judge_all(seed: str = "pairs", **planted: Any) -> pl.DataFrame:
-    """What `compute_groups` says of a judge with these biases.
-
-    It covers answers of its own and of another family, short and long.
-    """
+    """What `compute_groups` says of a judge with these biases, over lengths and families."""
     judge = SimulatedModel("judge", kind="judge", agreement=0.9, **planted)
     rows = []
     for number in range(COUNT):

@@ -1,7 +1,4 @@
-"""The simulated server as a server.
-
-It covers what the server serves, how it starts, and that it says what it is.
-"""
+"""The simulated server: what it serves, how it starts, that it says what it is."""
 
 from __future__ import annotations
 

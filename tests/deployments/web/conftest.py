@@ -1,7 +1,4 @@
-"""A desk with a batch: chen and dai review it, eva may adjudicate, cora coordinates.
-
-The exam's own users are there, too.
-"""
+"""A desk with a batch: chen and dai review, eva may adjudicate, cora coordinates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The coordinator's pages: progress, lateness, agreement, and the release of a batch.
-
-They show how far the work is, who is late, and how far people agree.
-"""
+"""The coordinator's pages: progress, lateness, agreement, and the release of a batch."""
 
 from __future__ import annotations
 
@@ -89,10 +86,7 @@ def test_of_many_decisions_agreement_is_computed_when_asked_for(
 
 
 def test_questions_by_state_are_those_of_the_gate(desk: Desk) -> None:
-    """Questions waiting, agreed, and disputed by decision and by correction.
-
-    They are counted by pattern, each as the gate has it.
-    """
+    """Questions waiting, agreed, disputed by decision and by correction, counted by pattern."""
 
     def states() -> dict[str, int]:
         with desk.ledger.read() as connection:

@@ -1,7 +1,4 @@
-"""Stars, classes and verdicts given on the web.
-
-A person sees only their own, blind. They are durable at once, and land where a workbook's would land.
-"""
+"""Marks on the web: each sees their own, blind; durable at once, landed as a workbook's."""
 
 from __future__ import annotations
 

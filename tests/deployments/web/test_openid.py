@@ -1,7 +1,4 @@
-"""The desk with single sign-on.
-
-What a provider says of somebody is their role here from each sign-in on.
-"""
+"""Single sign-on: what a provider says of somebody is their role from each sign-in on."""
 
 from __future__ import annotations
 

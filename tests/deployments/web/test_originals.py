@@ -1,7 +1,4 @@
-"""The original beside a question.
-
-It is shown to the person who has the question, to nobody else, and with nothing in it that runs.
-"""
+"""The original beside a question: for who has it, nobody else, with nothing that runs."""
 
 from __future__ import annotations
 

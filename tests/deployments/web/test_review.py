@@ -1,7 +1,4 @@
-"""An annotator's own queue in the web desk.
-
-It covers what waits, what a decision does, and what is never lost.
-"""
+"""An annotator's queue: what waits, what a decision does, and what is never lost."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ def test_what_is_due_first_comes_first(desk: Desk) -> None:
 
 
 def test_a_decision_lands_as_the_desk_records_it_from_any_channel(desk: Desk) -> None:
-    """Through the web and through the desk alone: the same rows.
-
-    Only the channel and the moment differ.
-    """
+    """Through the web and the desk alone the same rows, but for channel and moment."""
     chen, uuids = desk.sign_in("chen"), [row["question_uuid"] for row in desk.questions]
     edited = {
         "stem": "A better stem ( ).",

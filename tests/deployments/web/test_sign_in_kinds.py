@@ -1,7 +1,4 @@
-"""Kinds of sign-in at the desk: who comes in by them, and in which role.
-
-Nobody else can make anything of the way there and back.
-"""
+"""Kinds of sign-in: who comes in by them, in which role, and nobody else by the way."""
 
 from __future__ import annotations
 
@@ -281,8 +278,7 @@ def test_somebody_unknown_is_admitted_by_a_setting_and_given_nothing(
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["candidate:beta", "os:root@here", "a b", "ａｄａ", "-ada", "a" * 121, "ada/..", "a\u200bda"],
+    "name", ["candidate:beta", "os:root@here", "a b", "ａｄａ", "-ada", "a" * 121, "ada/..", "a\u200bda"]
 )
 def test_no_account_is_made_that_looks_like_another_or_like_a_candidates(
     open_desk: OpenDesk, portal: PortalSite, name: str

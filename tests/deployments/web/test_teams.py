@@ -1,7 +1,4 @@
-"""A team cannot see another's model by any route.
-
-All routes of all applications are walked, as the applications themselves list them.
-"""
+"""No team sees another's model by any route of any application, as these list them."""
 
 from __future__ import annotations
 

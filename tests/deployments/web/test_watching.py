@@ -1,7 +1,4 @@
-"""Runs and answers on the web.
-
-It covers who sees what, numbers that move, filters that find, and an entry of the log for every look.
-"""
+"""Runs and answers: who sees what, numbers that move, filters, and every look logged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A home to watch, with secrets planted.
-
-It has a published run of six candidates in its lake, and a run under way in its ledger.
-"""
+"""A home with planted secrets: a published run in its lake, one under way in its ledger."""
 
 from __future__ import annotations
 
@@ -64,10 +61,7 @@ def keep_picture(settings: Settings, word: str) -> str:
 
 
 def land_published_run(settings: Settings) -> None:
-    """Land one set of ten questions, one of which names what is searched for.
-
-    References and reasons are planted in every one.
-    """
+    """Land a set of ten questions, one with what is searched for; each with planted reasons."""
     frames = build_season(
         months=(MONTH,), repeats=1, questions_per_discipline=1, unparsed_rate=0.0, is_calibrated=False
     )
@@ -171,10 +165,7 @@ class Watcher:
 
 @contextmanager
 def open_watched(home: Path) -> Iterator[Watched]:
-    """The home and its application, with people of every role.
-
-    The run under way has candidates alpha and rho.
-    """
+    """The home and its application with people of every role; alpha and rho are under way."""
 
     settings = make_settings(home, judge_ratings_gate=100, teams={TEAM: ("mia",)})
     write_team_registry(settings)

@@ -1,18 +1,8 @@
-"""Of the bank, what tests of other rooms need beside its faces.
-
-It is one place, so that a room can move what is its own.
-"""
+"""What tests of other rooms need of the bank beside its faces, in one place."""
 
 from __future__ import annotations
 
-from tasks.bank.augment.true_false import augment_questions
-from tasks.bank.dedupe.index import compute_signatures
-from tasks.bank.dedupe.likeness import list_near_pairs
-from tasks.bank.dedupe.near import compute_jaccard
-
-__all__ = [
-    "augment_questions",
-    "compute_jaccard",
-    "compute_signatures",
-    "list_near_pairs",
-]
+from tasks.bank.augment.true_false import augment_questions as augment_questions
+from tasks.bank.dedupe.index import compute_signatures as compute_signatures
+from tasks.bank.dedupe.likeness import list_near_pairs as list_near_pairs
+from tasks.bank.dedupe.near import compute_jaccard as compute_jaccard

@@ -1,7 +1,4 @@
-"""The leak watch on a published run.
-
-It reports who had met what, and where there is nothing to compare.
-"""
+"""The leak watch on a published run: who had met what, and where nothing can be compared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A planted memory is found in its share, and a clean candidate is not accused.
-
-No completion is paid for twice.
-"""
+"""A planted memory is found, a clean candidate not accused, no completion paid twice."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A leaked text on a bank that was published and drawn from.
-
-The tests check what is found in the text, and whom the command names.
-"""
+"""A leaked text on a published bank: what is found in it, and whom the command names."""
 
 from __future__ import annotations
 
@@ -200,10 +197,7 @@ def test_pictures_saved_again_in_another_size_and_format_name_who_met_their_ques
 
 def test_of_a_picture_without_end_no_more_is_read_than_shows_that_it_is_too_large(home: Path) -> None:
     refused = invoke(home, "exam", "trace", "--picture", "/dev/zero")
-    assert (refused.exit_code, refused.stderr) == (
-        2,
-        "Error: /dev/zero: The picture has more than 20 MB.\n",
-    )
+    assert (refused.exit_code, refused.stderr) == (2, "Error: /dev/zero: The picture has more than 20 MB.\n")
 
 
 def test_who_met_the_same_cannot_be_told_apart_and_nobody_is_accused(home: Path) -> None:
@@ -260,10 +254,7 @@ LONG_OPTIONS = [
 
 
 def make_orders(options: list[str]) -> tuple[pl.DataFrame, list[str]]:
-    """A bank of one lineage with a variant for every order of the options (q0, q1, …).
-
-    Each variant is also returned as a text that leaked.
-    """
+    """A bank of one lineage with each order of the options (q0, q1, …), each leaked as a text."""
     stem = "Which of the following holds for the appeal that was lodged late?"
     orders = [
         [{"label": label, "text": text} for label, text in zip("ABCD", order, strict=True)]

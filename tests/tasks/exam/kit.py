@@ -1,7 +1,4 @@
-"""Of the exam, what tests of other rooms need beside its face: a run that is sat and landed.
-
-It is one place, so that a room can move what is its own.
-"""
+"""Of the exam, what tests of other rooms need beside its face."""
 
 from __future__ import annotations
 

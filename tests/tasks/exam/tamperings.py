@@ -1,9 +1,7 @@
 """Tamperings with a ledger, and the finding that each must leave.
 
-They are done in its tables by somebody who may write to it.
-
-Every one is a function of a connection and a `Victim`; those that rewrite the log hash it again as well as anybody could who has
-the database and not the keys.
+They are done in its tables by somebody who may write to it. Every one is a function of a connection and a `Victim`; those that
+rewrite the log hash it again as well as anybody could who has the database and not the keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Two pairs of eyes, which are never the same person's.
-
-What was agreed to is done once, exactly, and in time.
-"""
+"""Two pairs of eyes: what was agreed to is done once, exactly, and in time."""
 
 from __future__ import annotations
 

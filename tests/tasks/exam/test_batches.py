@@ -1,7 +1,4 @@
-"""In-house candidates asked in their provider's batches.
-
-The exam hands out questions as it always does, and every answer counts once.
-"""
+"""In-house candidates asked in their provider's batches; every answer counts once."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ PROFILE = {"seed": "test", "models": {"alpha": {}, "rho": {}}}
 
 
 class Hall:
-    """A planned run of six questions for one candidate and the reference.
-
-    The models of both take batches.
-    """
+    """A planned run of six questions for a candidate and the reference, both with batches."""
 
     def __init__(self, folder: Path, ledger: Ledger, server: RunningServer, window: int) -> None:
         self.settings: Settings = make_settings(folder / "home", pending_window=window)

@@ -40,10 +40,7 @@ def draw(index: BankIndex, key: str, shares: dict[str, int]) -> list[DrawnQuesti
 
 
 def compute_p(counts: Sequence[int]) -> float:
-    """Probability of a χ² at least as large.
-
-    It is for equal frequencies and an even number of degrees of freedom.
-    """
+    """Probability of a χ² as large: equal frequencies, an even number of degrees of freedom."""
     expected = sum(counts) / len(counts)
     half = sum((count - expected) ** 2 / expected for count in counts) / 2
     return math.exp(-half) * sum(half**i / math.factorial(i) for i in range((len(counts) - 1) // 2))
@@ -66,10 +63,7 @@ def test_every_lineage_is_drawn_as_often_as_any_other_and_every_order_begins_wit
 
 
 def test_statements_made_from_choices_are_as_often_true_as_false() -> None:
-    """One statement in four is true in the bank.
-
-    If they were drawn as they come, three of four keys would be false.
-    """
+    """One in four is true in the bank: drawn as they come, three of four keys were false."""
     index = index_bank(make_bank(40, variants=4, has_keys=True), DISCIPLINES, SECRET)
     truths = dict(
         pair

@@ -1,7 +1,4 @@
-"""Candidates are told how a session is put and graded.
-
-They are told for every type and in both languages, and learn nothing of a key.
-"""
+"""Candidates are told how a session is put and graded, and learn nothing of a key."""
 
 from __future__ import annotations
 

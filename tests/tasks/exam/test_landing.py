@@ -1,7 +1,4 @@
-"""What the ledger has closed reaches the lake.
-
-It arrives once, whole, and without what must stay behind.
-"""
+"""What the ledger has closed reaches the lake once, whole, without what must stay behind."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Months that compare, and what a plan says where nothing links.
-
-Groups of organisations answer for each other, and sets have anchors by default.
-"""
+"""Months that compare, and what a plan says where nothing links."""
 
 from __future__ import annotations
 

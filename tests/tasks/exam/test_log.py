@@ -1,8 +1,4 @@
-"""Who did what.
-
-The records are signed answers, receipts, tokens that name who issued them, keys that the log names, and a run's
-story.
-"""
+"""Signed answers, receipts, tokens that name their issuer, the log's keys, a run's story."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Random walks through the state machine, against a model that fits on a page.
 
-Each step goes through a door drawn at random.
-
-In process and over HTTP are two doors to one protocol: whichever a step goes through, the model tells what is answered.
+Each step goes through a door drawn at random. In process and over HTTP are two doors to one protocol: whichever a step
+goes through, the model tells what is answered.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ def template() -> Path:
 
 
 class BothDoors:
-    """One server for all walks, and a loop to call either door from.
-
-    Each walk has a ledger of its own.
-    """
+    """One server for all walks, a ledger for each, and a loop to call either door from."""
 
     def __init__(self) -> None:
         folder = template()
@@ -114,10 +110,7 @@ ANY_DOOR = st.sampled_from(["direct", "http"])
 
 
 class ExamMachine(RuleBasedStateMachine):
-    """One candidate's session.
-
-    `self.leases` are all leases ever given, of which the last is the live one.
-    """
+    """One candidate's session; `self.leases` are all ever given, the last is the live one."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""A candidate whose provider speaks the messages API sits a whole small run.
-
-Its thinking, its refusals and its bill are part of it.
-"""
+"""A candidate whose provider speaks the messages API sits a whole small run."""
 
 from __future__ import annotations
 

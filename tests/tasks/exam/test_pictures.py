@@ -1,7 +1,4 @@
-"""A month with questions that ask about pictures, through both doors.
-
-The code that is asked for stands in the picture alone.
-"""
+"""A month with questions about pictures, where alone the code stands; through both doors."""
 
 from __future__ import annotations
 

@@ -169,6 +169,12 @@ def test_an_empty_bank_and_two_versions_at_once_are_refused(ledger: Ledger, tmp_
 # --- who sits which set -------------------------------------------------------------------------------------------
 
 
+def read_order(ledger: Ledger, session_id: str) -> tuple[str, ...]:
+    """The lineages of a session in its order."""
+    query = select(allocations.c.lineage_uuid).where(allocations.c.session_id == session_id)
+    return tuple(row[0] for row in rows(ledger, query.order_by(allocations.c.seq)))
+
+
 def test_repeats_styles_and_all_candidates_that_can_share_sit_one_set(ledger: Ledger, tmp_path: Path) -> None:
     settings_ = make_settings(tmp_path, repeats=3, prompt_styles=("zero_shot", "few_shot"))
     plan = publish(ledger, settings_, make_registry(ALPHA, SISTER, BETA, RHO), make_bank())
@@ -177,18 +183,7 @@ def test_repeats_styles_and_all_candidates_that_can_share_sit_one_set(ledger: Le
     assert [(taken.set_number, taken.is_new, taken.organisations) for taken in plan.sets] == [
         (1, True, ("alpha labs", "beta labs"))
     ]
-    orders = {
-        tuple(
-            row[0]
-            for row in rows(
-                ledger,
-                select(allocations.c.lineage_uuid)
-                .where(allocations.c.session_id == session.session_id)
-                .order_by(allocations.c.seq),
-            )
-        )
-        for session in plan.sessions
-    }
+    orders = {read_order(ledger, session.session_id) for session in plan.sessions}
     # 20 sessions of six questions: two of 720 orders coincide now and then, all of them never.
     assert len(orders) > 10
     assert {tuple(sorted(order)) for order in orders} == {
@@ -262,22 +257,14 @@ def test_styles_sit_the_same_set_each_in_its_own_order(ledger: Ledger, tmp_path:
     )
     plan = publish(ledger, settings_, make_registry(ALPHA, RHO), make_bank())
     orders = {
-        session.prompt_style: [
-            row[0]
-            for row in rows(
-                ledger,
-                select(allocations.c.lineage_uuid)
-                .where(allocations.c.session_id == session.session_id)
-                .order_by(allocations.c.seq),
-            )
-        ]
+        session.prompt_style: read_order(ledger, session.session_id)
         for session in plan.sessions
         if session.model == "alpha"
     }
     assert {tuple(sorted(order)) for order in orders.values()} == {
         tuple(sorted(lineages_of(ledger, plan.sets[0].set_id)))
     }
-    assert len({tuple(order) for order in orders.values()}) == 3
+    assert len(set(orders.values())) == 3
 
 
 def test_a_new_bank_version_begins_a_new_season_and_old_meetings_still_count(

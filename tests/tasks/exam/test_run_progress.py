@@ -44,10 +44,7 @@ class Gone(ProctorError):
 
 @pytest.fixture
 def crowd(ledger: Ledger, tmp_path: Path) -> World:
-    """Candidates alpha (in house) and omega (outside), and the reference rho.
-
-    Each candidate has a set of six questions; the reference sits both.
-    """
+    """alpha (in house), omega (outside), the reference rho: a set of six each, rho sits both."""
     settings = make_settings(tmp_path / "home")
     settings.home.mkdir()
     registry = make_registry(

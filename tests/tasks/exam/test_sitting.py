@@ -1,7 +1,4 @@
-"""In-house candidates sit a run.
-
-They sit all sessions, through either door, whatever stops them on the way.
-"""
+"""In-house candidates sit all sessions, through either door, whatever stops them."""
 
 from __future__ import annotations
 
@@ -63,10 +60,7 @@ class Unreachable(ProctorError):
 
 @pytest.fixture
 def crowd(ledger: Ledger, tmp_path: Path) -> World:
-    """Twelve sessions of six questions.
-
-    There are three candidates (one is the reference), two repeats and two styles.
-    """
+    """Twelve sessions of six questions: three candidates, two repeats, two styles."""
     settings = make_settings(tmp_path / "home", repeats=2, prompt_styles=("zero_shot", "chain_of_thought"))
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
@@ -131,10 +125,7 @@ def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> 
 def test_where_several_share_a_run_each_holds_its_part_of_the_sessions(
     crowd: World, sharers: int, most: int
 ) -> None:
-    """A worker that begins a few seconds later finds some of the sessions free.
-
-    A process that is alone takes all of them.
-    """
+    """A process that is alone takes all; one that begins later finds some of them free."""
     held: list[int] = []
 
     class Watching(AnsweringClient):
@@ -418,10 +409,7 @@ def test_a_window_is_honoured_in_house_only(ledger: Ledger, tmp_path: Path) -> N
 
 
 def test_an_acknowledgement_lost_on_the_way_is_not_an_answer_lost_or_given_twice(world: World) -> None:
-    """The server commits and then its reply is cut off.
-
-    The door asks again, is refused, and continues.
-    """
+    """The server commits, its reply is cut off; the door asks again, is refused, and goes on."""
     app = create_app(world.settings, ledger=world.ledger)
     cut: list[str] = []
 
@@ -554,10 +542,7 @@ def test_an_exam_api_that_does_not_answer_is_waited_for_as_any_store_is(
 
 
 def test_settings_choose_the_door(world: World) -> None:
-    """With the http door set and no server there, the sessions stay open.
-
-    The reason given names the address.
-    """
+    """With the http door and no server, sessions stay open, and the reason names the address."""
     world.settings = world.settings.model_copy(update={"exam_door": "http", "exam_url": "http://127.0.0.1:1"})
     assert isinstance(world.settings, Settings)
 

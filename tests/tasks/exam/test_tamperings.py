@@ -1,7 +1,4 @@
-"""Anybody who changes the ledger in its tables leaves a finding with a name of its own.
-
-docs/attacks.csv lists the findings.
-"""
+"""Anybody who changes the ledger in its tables leaves a finding of docs/attacks.csv."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ TABLE = ROOT / "docs" / "attacks.csv"
 
 
 def fill(ledger: Ledger, home: Path) -> Victim:
-    """A run with a closed session and one under way, and with signed heads.
-
-    It also has a refusal, an examiner and an ended token.
-    """
+    """A session closed and one under way, signed heads, a refusal, an examiner, an ended token."""
     settings = make_settings(home)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, settings, registry, make_bank())
@@ -61,10 +55,7 @@ def fill(ledger: Ledger, home: Path) -> Victim:
 
 @contextmanager
 def tampered(ledger: Ledger, victim: Victim, name: str) -> Iterator[Connection]:
-    """A connection that sees what was done.
-
-    Afterwards the change is undone, in the ledger and in the home.
-    """
+    """A connection that sees what was done, which is undone afterwards in ledger and home."""
     secrets = victim.settings.home / "secrets"
     kept = {path: path.read_bytes() for path in secrets.iterdir()}
     with ledger.engine.connect() as connection:

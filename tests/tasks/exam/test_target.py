@@ -7,6 +7,7 @@ import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -247,7 +248,7 @@ def test_before_any_edition_the_spread_is_assumed_and_shares_are_equal(
     assert list(found.assumed) == list(DISCIPLINES)
     assert found.proposed.question_count == pytest.approx((43.4 / 3.0) ** 2, abs=3)
     assert max(plan.shares.values()) - min(plan.shares.values()) <= 1
-    lines = render_plan({**plan.summary(), "target": found.describe()})
+    lines = render_plan({**plan.summary(), "target": asdict(found)})
     assert any("how far answers lie apart is assumed" in line for line in lines)
 
 
@@ -304,7 +305,7 @@ def test_texts_with_several_questions_are_counted_by_what_they_have_in_common(
     share = plan.shares["Law"]
     assert share > 30
     assert (found.is_likeness_assumed, found.likeness) == (True, 0.3)
-    lines = render_plan({**plan.summary(), "target": found.describe()})
+    lines = render_plan({**plan.summary(), "target": asdict(found)})
     assert any("some texts would be asked about twice" in line for line in lines)
 
 

@@ -1,7 +1,4 @@
-"""A process whose clock is wrong does no harm.
-
-It closes no session, takes no answer away, and publishes nothing.
-"""
+"""A process whose clock is wrong closes no session, takes no answer, publishes nothing."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ LEAPS = [35 * DAY_S, -35 * DAY_S, HOUR_S, -HOUR_S]
 
 @pytest.fixture
 def outside(ledger: Ledger, tmp_path: Path) -> World:
-    """Two sessions, one of an outside candidate and one of the reference.
-
-    They are planned and opened by the true clock.
-    """
+    """Sessions of an outside candidate and of the reference, planned and opened by true time."""
     settings = make_settings(tmp_path / "home")
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, settings, registry, make_bank(), candidates=[], outside=["alpha"])

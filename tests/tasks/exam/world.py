@@ -1,7 +1,4 @@
-"""A small exam.
-
-It has a bank with planted markers, a registry, a client that answers, and a ledger to keep it in.
-"""
+"""A small exam: a bank with planted markers, a registry, a client, and a ledger."""
 
 from __future__ import annotations
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection
 
 import pytest
 
-from tasks.ingest.content import printed_marks
+from tasks.ingest.content import keys, printed_marks, questions, section_answers
 from tasks.ingest.contracts import contents
 from tasks.ingest.layout import (
+    announcements,
     answer_marks,
     exports,
     furniture,
@@ -23,8 +24,9 @@ from tasks.ingest.layout import (
     option_chains,
     option_marks,
 )
-from tasks.ingest.words import grammar, labels, lexicon
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.tagging import tagger
+from tasks.ingest.words import cleaning, grammar, labels, lexicon
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer, read_key
 from tests.benchmarks.ingest_mutations import PAPERS, SIZE, mutate
 from tests.benchmarks.ingest_papers import make_paper
 from tests.tasks.ingest.test_layouts import CASES
@@ -74,6 +76,78 @@ def test_no_line_that_a_pattern_matches_is_passed_over(name: str) -> None:
     pattern, may_open = RULES[name]
     matched = [line for line in LINES if (match := pattern.match(line)) and match.group(0).strip()]
     assert [line for line in matched if not may_open(line.lstrip()[0])] == []
+
+
+# What a dear pattern finds, and what asks a cheap question first.
+LOOKS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
+    "what asks": (lambda line: grammar.asking().match(line), grammar.begins_asking),
+    "what answers": (ANSWER_MARK.match, match_answer),
+    "a key after a stem": (section_answers._KEYED_TAIL.search, section_answers._MAY_TAIL.search),
+    "a key that closes a line": (
+        lambda line: answer_marks._CLOSING.search(line[-24:]),
+        answer_marks._may_close,
+    ),
+    "odd signs at an end": (
+        questions._ODD_END.search,
+        lambda line: line.rstrip()[-1:] in questions._ODD_ENDS,
+    ),
+    "an option of a list": (
+        headings.FIRST_OPTION.match,
+        lambda line: line.lstrip()[:1] in headings._OPTION_STARTS,
+    ),
+    "an answer, as the tagger sees it": (
+        lambda line: tagger._ANSWER.match(line),
+        lambda line: line.strip()[:1] in tagger._ANSWER_STARTS,
+    ),
+    "an option, as the tagger sees it": (
+        tagger._OPTION.match,
+        lambda line: line.strip()[:1] in tagger._OPTION_STARTS,
+    ),
+}
+# The same lines in capitals, after a verb, before a key.
+WRITTEN = [
+    *LINES,
+    *(line.upper() for line in LINES[::5]),
+    *(f"{line} B" for line in LINES[::3]),
+    *(f"briefly {line}" for line in LINES[::3]),
+]
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_cheap_look_hides_nothing_that_a_pattern_finds(name: str) -> None:
+    finds, looks = LOOKS[name]
+    found = [line for line in WRITTEN if finds(line)]
+    assert len(found) > 3
+    assert [line for line in found if not looks(line)] == []
+
+
+@pytest.mark.parametrize("name", sorted(announcements._HOLDS))
+def test_no_announcement_is_passed_over(name: str) -> None:
+    patterns = announcements._patterns()[name]
+    found = [line for line in WRITTEN if any(pattern.search(line) for pattern in patterns)]
+    assert found
+    assert [line for line in found if not announcements._list_patterns(line, name)] == []
+
+
+def test_what_no_key_holds_is_in_no_key() -> None:
+    for key in ("B", "a、c", "A and C", "选项B", "option D", "①③", "甲乙", "（ABD）", "A和C", "B。"):
+        assert read_key(key) is not None, key
+    assert not [
+        line for line in WRITTEN if read_key(line) and not set(read_key(line) or ()) <= set("ABCDEFGHIJ")
+    ]
+    assert read_key("A. the first of them") is None and read_key("乙方") is None
+
+
+def test_a_stem_is_known_by_its_first_letters_however_many_signs_precede_them() -> None:
+    assert keys._fold_start("  （1）Bridges stand") == "1bridg"
+    assert keys._fold_start("—" * 60 + "Straße, breit") == "strass"
+    assert keys._fold_start("— ? —") == ""
+
+
+def test_the_language_of_a_text_is_that_of_most_of_it() -> None:
+    assert cleaning.detect_language("桥的构件 abc") == "zh"
+    assert cleaning.detect_language("桥墩 the pier of a bridge stands on rock") == "en"
+    assert cleaning.detect_language("桥") == "zh" and cleaning.detect_language("7") is None
 
 
 @pytest.mark.parametrize("line", ["", " ", "# ", "****", "【】", "##\t*"])

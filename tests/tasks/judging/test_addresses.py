@@ -1,7 +1,4 @@
-"""Responses that speak to their judge are recognised.
-
-A judge that listens to them is found out.
-"""
+"""Responses that speak to their judge are recognised, and a judge that listens is found."""
 
 from __future__ import annotations
 

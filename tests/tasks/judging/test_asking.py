@@ -1,7 +1,4 @@
-"""How a judge is asked.
-
-By our kind as ever, by another's under a version of its own, and never by what cannot be recorded.
-"""
+"""How a judge is asked: by our kind as ever, by another's under a version of its own."""
 
 from __future__ import annotations
 

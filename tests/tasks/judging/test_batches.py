@@ -1,7 +1,4 @@
-"""Judges asked in batches give the same judgements as by single calls.
-
-What cannot be read is passed on in the same way, too.
-"""
+"""Judges asked in batches give what single calls give, and what is unread is passed on."""
 
 from __future__ import annotations
 

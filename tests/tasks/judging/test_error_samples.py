@@ -1,7 +1,4 @@
-"""Failures are drawn, pre-labelled, and labelled by a person.
-
-Nothing is paid for twice, nothing is lost, and shares have intervals.
-"""
+"""Failures drawn, labelled by a model and a person: none paid twice or lost, with intervals."""
 
 from __future__ import annotations
 

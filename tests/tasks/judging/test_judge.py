@@ -1,7 +1,4 @@
-"""Judges over real HTTP.
-
-There is one row per response and judge; nothing is guessed, and nothing is paid for twice.
-"""
+"""Judges over real HTTP: a row per response and judge, none guessed or paid for twice."""
 
 from __future__ import annotations
 
@@ -239,10 +236,7 @@ def test_a_judge_is_held_to_a_schema_only_where_its_endpoint_offers_it(offers_sc
 
 
 def test_one_slow_response_does_not_hold_the_other_sessions() -> None:
-    """There is room for 8 responses, and sessions have 5.
-
-    While one response of the first session hangs, all others are judged.
-    """
+    """Room for 8, sessions of 5: while one response hangs, all others are judged."""
     bank = make_full_bank(5)
     responses = pl.concat(
         [

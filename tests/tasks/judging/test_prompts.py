@@ -90,10 +90,7 @@ def test_an_unknown_language_is_refused() -> None:
 
 
 def test_changed_wording_needs_a_new_version() -> None:
-    """The hash stands for the wording of VERSION.
-
-    Anybody who changes a word raises VERSION and puts the new hash here.
-    """
+    """The hash of the wording of VERSION: who changes a word raises that, and puts the new one."""
     wording = json.dumps(
         [prompts.PROMPTS, prompts.SECTIONED, prompts.TRUTH, prompts.EXPLANATION, prompts.NONE],
         ensure_ascii=False,
@@ -105,9 +102,7 @@ def test_changed_wording_needs_a_new_version() -> None:
 
 def test_changed_wording_of_labels_needs_a_new_version() -> None:
     wording = json.dumps(
-        [error_labels.REQUEST, error_labels._CLASSES, error_labels._REPLY],
-        ensure_ascii=False,
-        sort_keys=True,
+        [error_labels.REQUEST, error_labels._CLASSES, error_labels._REPLY], ensure_ascii=False, sort_keys=True
     )
     found = (error_labels.VERSION, hashlib.sha256(wording.encode()).hexdigest()[:16])
     assert found == ("1", "72a6c876ceefe59f")

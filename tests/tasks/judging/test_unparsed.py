@@ -1,7 +1,4 @@
-"""A judgement that cannot be read goes to the next judge, then to a person.
-
-It never leaves N.
-"""
+"""A judgement that is not read goes to the next judge, then a person, and never leaves N."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A local server that speaks the form of Anthropic's messages API.
-
-It covers what the API refuses, and how it answers, whole or as a stream.
-"""
+"""A local server in the form of Anthropic's messages API."""
 
 from __future__ import annotations
 
@@ -12,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.local_server import Handler, serve
 
 KEY = "key-of-the-test"
 # What the API takes for the id of a request.
@@ -64,10 +62,7 @@ class BatchState:
     deleted: list[str] = field(default_factory=list)
 
     def describe(self, batch_id: str) -> dict[str, Any]:
-        """A batch as the API says it.
-
-        Its results are named at another address, where nobody is to ask.
-        """
+        """A batch as the API says it; the results' address is one where nobody is to ask."""
         counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
         for number in range(len(self.requests[batch_id])):
             counts["processing" if batch_id in self.open else self.fates.get(number, "succeeded")] += 1
@@ -109,11 +104,11 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
     batches = BatchState()
     lock = threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answers(Handler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
+            body = self.read_json()
             if self.path.startswith("/v1/messages/batches"):
                 self._batch(body)
                 return
@@ -130,7 +125,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
             elif body.get("stream"):
                 self._stream(body, answer)
             else:
-                self._send(200, write_message(body, answer))
+                self.send(200, write_message(body, answer))
 
         def do_GET(self) -> None:
             name, _, rest = self.path.removeprefix("/v1/messages/batches").lstrip("/").partition("/")
@@ -139,18 +134,18 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
             if name.partition("?")[0] == "":
                 data = [batches.describe(one) for one in reversed(batches.requests)]
                 page = {"data": data, "has_more": False, "first_id": None, "last_id": None}
-                self._send(200, page)
+                self.send(200, page)
             elif name not in batches.requests:
                 self._fail(Fault(404, "not_found_error"))
             elif rest == "results":
                 self._send_results(name)
             else:
-                self._send(200, batches.describe(name))
+                self.send(200, batches.describe(name))
 
         def do_DELETE(self) -> None:
             name = self.path.rsplit("/", 1)[-1]
             batches.deleted.append(name)
-            self._send(200, {"id": name, "type": "message_batch_deleted"})
+            self.send(200, {"id": name, "type": "message_batch_deleted"})
 
         def _break(self, route: str) -> bool:
             """Say something else once, where the test wants it; whether it was said."""
@@ -158,11 +153,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
             if isinstance(fault, Fault):
                 self._fail(fault)
             elif fault is not None:
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(fault)))
-                self.end_headers()
-                self.wfile.write(fault)
+                self.send(200, fault)
             return fault is not None
 
         def _batch(self, body: dict[str, Any]) -> None:
@@ -171,7 +162,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
                 name = self.path.split("/")[-2]
                 batches.open.discard(name)
                 batches.fates = dict.fromkeys(range(len(batches.requests[name])), "canceled")
-                self._send(200, batches.describe(name))
+                self.send(200, batches.describe(name))
                 return
             if self._break("create"):
                 return
@@ -186,7 +177,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
             if batches.loses_answers:
                 self.close_connection = True
                 return
-            self._send(200, batches.describe(name))
+            self.send(200, batches.describe(name))
 
         def _send_results(self, name: str) -> None:
             lines = []
@@ -200,12 +191,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
                     error = {"type": "invalid_request_error", "message": "QUOTED-QUESTION"}
                     result["error"] = {"type": "error", "error": error, "request_id": "req_1"}
                 lines.append(json.dumps({"custom_id": one["custom_id"], "result": result}))
-            content = "\n".join(lines).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/x-jsonl")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.send(200, "\n".join(lines).encode(), {"Content-Type": "application/x-jsonl"})
 
         def _refuse(self, body: dict[str, Any]) -> Fault | None:
             if self.path != "/v1/messages":
@@ -224,18 +210,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
         def _fail(self, fault: Fault) -> None:
             # The message quotes the question, as errors of APIs do.
             error = {"type": fault.type, "message": "QUOTED-QUESTION"}
-            self._send(fault.status, {"type": "error", "error": error, "request_id": "req_1"}, fault.headers)
-
-        def _send(
-            self, status: int, data: Mapping[str, Any], headers: Mapping[str, str] | None = None
-        ) -> None:
-            content = json.dumps(data).encode()
-            self.send_response(status)
-            for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.send(fault.status, {"type": "error", "error": error, "request_id": "req_1"}, fault.headers)
 
         def _stream(self, body: dict[str, Any], answer: Message) -> None:
             self.send_response(200)
@@ -247,16 +222,8 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
                     self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
             self.close_connection = True
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield MessagesServer(f"http://127.0.0.1:{server.server_port}", asked, batches)
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serve(Answers) as port:
+        yield MessagesServer(f"http://127.0.0.1:{port}", asked, batches)
 
 
 def write_message(body: Mapping[str, Any], answer: Message) -> dict[str, Any]:

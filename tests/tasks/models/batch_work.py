@@ -1,8 +1,7 @@
 """Calls through a provider's batches, for tests.
 
-As a process of its own, it can be killed at a named moment.
-
-`python -m tests.tasks.models.batch_work ADDRESS URL MOMENT` submits, or collects, and dies there.
+As a process of its own, it can be killed at a named moment. `python -m tests.tasks.models.batch_work ADDRESS
+URL MOMENT` submits, or collects, and dies there.
 """
 
 from __future__ import annotations

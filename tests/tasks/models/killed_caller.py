@@ -1,7 +1,4 @@
-"""Run as a process by test_kill.py.
-
-The command is `python -m tests.tasks.models.killed_caller LEDGER_URL SERVER_URL COUNT`.
-"""
+"""`python -m tests.tasks.models.killed_caller LEDGER_URL SERVER_URL COUNT`, by test_kill.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Simulated models for tests.
-
-One helper starts a server, registers its models and calls them over real HTTP.
-"""
+"""Simulated models for tests: a server, its models registered, calls over real HTTP."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ def start_server(
     models: Mapping[str, Mapping[str, Any]] | None = None,
     **named: Mapping[str, Any],
 ) -> RunningServer:
-    """A server of these models; without any, of one faultless `sim`.
-
-    Models are given by keyword or, where a name cannot be a keyword, in `models`.
-    """
+    """A server of these models (`models` for odd names); without any, of one faultless `sim`."""
     served = {**(models or {}), **named}
     return start_model_server(parse_profile({"seed": seed, "models": served or {"sim": {}}}), key)
 
@@ -113,10 +107,7 @@ def call_all(
     most_attempts: int = 6,
     backoff_s: float = 0.01,
 ) -> tuple[list[CallReply | BaseException], dict[str, int]]:
-    """Call concurrently through one client.
-
-    Returns replies or exceptions in order, and the client's counts.
-    """
+    """Call concurrently through one client: replies or exceptions in order, and its counts."""
 
     async def run() -> tuple[list[CallReply | BaseException], dict[str, int]]:
         async with ModelClient(

@@ -1,7 +1,4 @@
-"""A provider whose API is not OpenAI's, but the messages API.
-
-It is called through the same door, with the same ledger, budget and retries.
-"""
+"""A provider with the messages API, behind the same ledger, budget and retries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`kill -9` at every moment of a batch's life.
-
-The next command finds the batch again, and pays for nothing twice where it can be found.
-"""
+"""`kill -9` at every moment of a batch's life: the next command finds it again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Calls in a provider's batches.
-
-They give the same replies at half the price, whatever the provider does with a batch.
-"""
+"""Calls in a provider's batches: the same replies at half the price."""
 
 from __future__ import annotations
 

@@ -1,59 +1,41 @@
-"""`models check`: each way in which a model cannot be used has its own finding.
-
-What was asked is in the ledger.
-"""
+"""`models check`: each way in which a model cannot be used has its own finding."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from schemas.settings import Settings
 from tasks.models.check import ModelCheck, check_models
+from tests.local_server import Handler, serve
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import llm_calls
 
 
-class Endpoint(BaseHTTPRequestHandler):
+class Endpoint(Handler):
     """An endpoint that knows one model, and notes what it was sent."""
 
     seen: list[dict[str, Any]] = []
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.read_json()
         self.seen.append(body)
         usage = {"prompt_tokens": 12, "completion_tokens": 1}
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ready"}}
         is_known = body["model"] == "known"
         reply: dict[str, Any] = {"model": "known", "choices": [choice], "usage": usage}
-        text = json.dumps(reply if is_known else {"error": {"code": "model_not_found"}}).encode()
-        self.send_response(200 if is_known else 404)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        self.send(*((200, reply) if is_known else (404, {"error": {"code": "model_not_found"}})))
 
 
 @contextmanager
 def serve_endpoint() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serve(Endpoint) as port:
+        yield f"http://127.0.0.1:{port}/v1"
 
 
 def test_each_fault_is_found_and_the_cost_is_booked(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

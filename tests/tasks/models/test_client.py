@@ -1,7 +1,4 @@
-"""Calls over real HTTP against the simulated server.
-
-The tests cover replies, faults, retries, and what the ledger keeps.
-"""
+"""Calls over real HTTP against the simulated server: replies, faults, retries, the ledger."""
 
 from __future__ import annotations
 

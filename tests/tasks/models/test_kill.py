@@ -1,7 +1,4 @@
-"""`kill -9` of a process that makes calls.
-
-What was answered is not paid for again, and what was in flight is reported.
-"""
+"""`kill -9` of a process that makes calls: what was answered is not paid for again."""
 
 from __future__ import annotations
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +19,7 @@ from tasks.models.providers.failures import read_retry_after
 from tasks.models.providers.openai_batches import parse_completion
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
+from tests.local_server import Handler, serve
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -129,10 +128,10 @@ def test_a_text_beyond_the_limit_is_cut_at_a_character_with_its_size_and_hash_ke
 def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(is_streamed: bool) -> None:
     sent = 0
 
-    class Endless(BaseHTTPRequestHandler):
+    class Endless(Handler):
         def do_POST(self) -> None:
             nonlocal sent
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = self.read_json()
             pieces = 30 if body["model"] == "long" else 1_000
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream" if is_streamed else "application/json")
@@ -154,29 +153,21 @@ def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(i
                 else:
                     self.wfile.write(b'"}}]}')
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
     async def ask(port: int, model: str) -> ParsedReply | Failure:
         async with make_client(port) as client:
             body = {"model": model, "messages": [{"role": "user", "content": "x"}]}
             outcome = await OpenAIEndpoint(client).send(body | ({"stream": True} if is_streamed else {}))
             return cut_reply(outcome, LONGEST_REPLY) if isinstance(outcome, ParsedReply) else outcome
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        kept = asyncio.run(ask(server.server_port, "long"))
+    with serve(Endless) as port:
+        kept = asyncio.run(ask(port, "long"))
         assert isinstance(kept, ParsedReply) and kept.whole is not None
         assert kept.whole["text"]["bytes"] == 30_000_000
         assert len(kept.text) == LONGEST_REPLY
-        outcome = asyncio.run(ask(server.server_port, "endless"))
+        outcome = asyncio.run(ask(port, "endless"))
         assert isinstance(outcome, Failure)
         assert (outcome.error, outcome.is_retryable, outcome.is_bill_unknown) == ("too_large", False, True)
         assert sent < 200
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
@@ -201,10 +192,7 @@ def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
 
 
 def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library gathers the lines of a stream.
-
-    What it waits for is limited, as whole replies are.
-    """
+    """The library gathers the lines of a stream: what it waits for is limited too."""
     monkeypatch.setattr(failures, "MOST_REPLY_BYTES", 3_000_000)
 
     async def ask(port: int) -> ParsedReply | Failure:
@@ -258,13 +246,10 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
 
 @contextmanager
 def serve_pieces(kind: str, head: bytes, pieces: list[bytes]) -> Iterator[tuple[int, list[int]]]:
-    """A server that answers everything with these pieces, until its caller goes away.
-
-    The list grows with each piece.
-    """
+    """A server that answers everything with these pieces, one by one, until its caller goes."""
     sent: list[int] = []
 
-    class Pieces(BaseHTTPRequestHandler):
+    class Pieces(Handler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             self.do_GET()
@@ -279,13 +264,5 @@ def serve_pieces(kind: str, head: bytes, pieces: list[bytes]) -> Iterator[tuple[
                     self.wfile.write(piece)
                     sent.append(len(piece))
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Pieces)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server.server_port, sent
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serve(Pieces) as port:
+        yield port, sent

@@ -1,7 +1,4 @@
-"""One budget over several processes.
-
-Together they never spend more, and what a dead process had in flight stays counted.
-"""
+"""One budget over several processes: never more together, the dead ones' share included."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Two processes that want the same call, and the pace that all of them keep.
-
-They run on SQLite and on PostgreSQL.
-"""
+"""Two processes that want the same call, and their common pace; SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

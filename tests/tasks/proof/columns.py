@@ -92,10 +92,7 @@ def hash_folder(folder: Path) -> str:
 
 
 def try_change(pristine: Path, home: Path, name: str, head: Path, usual: set[str] | None) -> list[str]:
-    """Who finds one change, in a fresh copy of the home.
-
-    `audit` only where it names what it should. Without `usual` the doctor is not asked.
-    """
+    """Who finds one change in a fresh copy of the home; the doctor only where `usual`."""
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(pristine, home)
     change = CHANGES[name]

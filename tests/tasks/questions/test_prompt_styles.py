@@ -122,10 +122,7 @@ def test_an_unknown_type_language_or_style_is_refused(changes: dict[str, str], s
 
 
 def test_changed_wording_needs_a_new_version() -> None:
-    """The hash stands for the wording of VERSION.
-
-    Anybody who changes a word raises VERSION and puts the new hash here.
-    """
+    """The hash of the wording of VERSION: who changes a word raises that, and puts the new one."""
     wording = json.dumps([INSTRUCTIONS, EXAMPLES, styles._WORDS], ensure_ascii=False, sort_keys=True)
     found = (styles.VERSION, hashlib.sha256(wording.encode()).hexdigest()[:16])
     assert found == ("1", "8a04f8cb1a8890ae")

@@ -1,29 +1,15 @@
-"""Of the review, what tests of other rooms need beside its face.
-
-It is one place, so that a room can move what is its own.
-"""
+"""What tests of other rooms need of the review beside its face, in one place."""
 
 from __future__ import annotations
 
-from tasks.review.agreement import Vote
-from tasks.review.assigning.annotators import Annotator
-from tasks.review.assigning.distribution import draw_annotators
-from tasks.review.batch import list_batches, read_batch, read_decisions
-from tasks.review.landing import land_closed_batches
-from tasks.review.overview.progress import read_outcomes, read_progress
-from tasks.review.recording.desk import record_submission
-from tasks.review.sample import open_sample_batch
-
-__all__ = [
-    "Annotator",
-    "Vote",
-    "draw_annotators",
-    "land_closed_batches",
-    "list_batches",
-    "open_sample_batch",
-    "read_batch",
-    "read_decisions",
-    "read_outcomes",
-    "read_progress",
-    "record_submission",
-]
+from tasks.review.agreement import Vote as Vote
+from tasks.review.assigning.annotators import Annotator as Annotator
+from tasks.review.assigning.distribution import draw_annotators as draw_annotators
+from tasks.review.batch import list_batches as list_batches
+from tasks.review.batch import read_batch as read_batch
+from tasks.review.batch import read_decisions as read_decisions
+from tasks.review.landing import land_closed_batches as land_closed_batches
+from tasks.review.landing import open_sample_batch as open_sample_batch
+from tasks.review.overview.progress import read_outcomes as read_outcomes
+from tasks.review.overview.progress import read_progress as read_progress
+from tasks.review.recording.desk import record_submission as record_submission

@@ -124,11 +124,7 @@ def test_work_beyond_the_quota_of_the_window_is_left_out(ledger: Ledger, setting
 def test_who_has_a_quota_and_a_window_of_their_own_is_held_to_them(
     ledger: Ledger, settings: Settings
 ) -> None:
-    people = [
-        Annotator("chen", daily_quota=1, due_days=2),
-        Annotator("dai"),
-        Annotator("eva", due_days=60),
-    ]
+    people = [Annotator("chen", daily_quota=1, due_days=2), Annotator("dai"), Annotator("eva", due_days=60)]
     summary = assign_batch(
         ledger, "b1", make_frame([make_question(number) for number in range(1, 7)]), people, settings, NOW
     )

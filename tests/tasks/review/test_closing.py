@@ -6,15 +6,7 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.review.closing import close_batch
 from tasks.review.recording.desk import record_submission
-from tests.tasks.review.conftest import (
-    AFTER_ALL,
-    DOCUMENT,
-    LATER,
-    NOW,
-    give,
-    make_submission,
-    open_batch,
-)
+from tests.tasks.review.conftest import AFTER_ALL, DOCUMENT, LATER, NOW, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 
 

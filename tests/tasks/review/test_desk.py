@@ -1,7 +1,4 @@
-"""The desk.
-
-Decisions of any channel are recorded, disputes given out, and complete batches named.
-"""
+"""The desk records decisions of any channel, gives out disputes, names complete batches."""
 
 from __future__ import annotations
 
@@ -93,9 +90,7 @@ def test_a_batch_that_a_later_submission_reopens_is_not_complete(ledger: Ledger,
     accepts = [give(uuid, "accept") for uuid in uuids]
     record(ledger, [make_submission("chen", *accepts)], LATER)
     report = record(
-        ledger,
-        [make_submission("dai", *accepts), make_submission("chen", give(uuids[0], "reject"))],
-        LATER,
+        ledger, [make_submission("dai", *accepts), make_submission("chen", give(uuids[0], "reject"))], LATER
     )
     assert report.complete_batches == []
     assert [one.assigned_count for one in report.adjudications] == [1]

@@ -232,10 +232,7 @@ def lake(settings: Settings) -> Any:
 def test_from_the_lake_and_back_planted_questions_land_apart(
     ledger: Ledger, settings: Settings, lake: Lake
 ) -> None:
-    """A first batch settles the questions by which the second is tried.
-
-    The second lands no row of these as a review.
-    """
+    """A first batch settles the questions that try the second, which lands them as no review."""
     old = [make_question(number) for number in range(1, 5)]
     lake.land("questions", old[0]["document_id"], make_frame(old))
     roomy = settings.model_copy(update={"review_daily_quota": 50})

@@ -1,7 +1,4 @@
-"""Letters, and the mail server that they are handed to.
-
-It is a real server, on a port of this machine.
-"""
+"""Letters, and the real mail server (a port of this machine) that they are handed to."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ class Mailbox:
 
 
 class _Session(socketserver.StreamRequestHandler):
-    """SMTP (RFC 5321) as far as a letter needs it.
-
-    An address that begins with `refuse` is not known here.
-    """
+    """SMTP (RFC 5321) as far as a letter needs it; who begins with `refuse` is unknown."""
 
     def handle(self) -> None:
         self._say("220 ready")

@@ -1,7 +1,4 @@
-"""Exams whose truth is known, to see how often estimators are right.
-
-They are drawn with a seed. Nothing here is a real question.
-"""
+"""Exams of a known truth, drawn with a seed, to see how often estimators are right."""
 
 from __future__ import annotations
 

@@ -75,10 +75,7 @@ def test_a_mean_of_one_value_has_no_error() -> None:
 
 
 def test_two_judges_that_differ_on_few_responses_are_compared_on_those() -> None:
-    """Agresti, Categorical Data Analysis, table 10.1.
-
-    Of 1,600, 150 approved at first only, and 86 later only.
-    """
+    """Agresti, Categorical Data Analysis, table 10.1: of 1,600, 150 at first only, 86 later."""
     found = compute_agreement_difference(150, 86, 1600)
     assert found.difference.value == pytest.approx(0.04)
     assert (found.difference.low, found.difference.high) == pytest.approx((0.021, 0.059), abs=5e-4)

@@ -1,7 +1,4 @@
-"""Krippendorff's alpha, pinned to its author's examples.
-
-They are in Computing Krippendorff's Alpha-Reliability, 2011.
-"""
+"""Krippendorff's alpha, pinned to Computing Krippendorff's Alpha-Reliability, 2011."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Overlap of judges' top k.
-
-The tests cover what must hold by construction, the printed chance levels, and judges at random.
-"""
+"""Overlap of judges' top k: by construction, printed chance levels, judges at random."""
 
 from __future__ import annotations
 
@@ -15,10 +12,7 @@ COUNT = 8
 
 
 def make_round(order: np.random.Generator | None) -> np.ndarray:
-    """Borda points of a round of eight.
-
-    Judge 0 asked and ranks seven answers 6…0; the others rank six answers 6…1, without their own.
-    """
+    """Borda points of eight: judge 0 asked and ranks seven answers, the others six."""
     lists = np.full((COUNT, COUNT - 1), np.nan)
     for judge in range(COUNT):
         judged = [answer for answer in range(COUNT - 1) if answer != judge - 1]

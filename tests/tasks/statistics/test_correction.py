@@ -1,7 +1,4 @@
-"""Corrected scores.
-
-They are compared with a closed form, on planted biases, and where little or nothing is known.
-"""
+"""Corrected scores: a closed form, planted biases, and where little is known."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""In-family and out-of-family scores.
-
-A planted favour is found, and better answers alone are not taken for one.
-"""
+"""A planted favour for one's family is found; better answers alone are none."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ STRONG = np.array([12.0, 10.0, 11.0, 0.0, 0.0, -3.0, 2.0, -5.0])
 
 
 def judge_league(seed: int, favour: float = 0.0, runs: int = 5, favoured: int = 0) -> list[FamilyBias]:
-    """Eight candidates, of which the first family is the strongest.
-
-    The judges of one family favour their own family by `favour` points.
-    """
+    """Eight candidates, the first family strongest; one favours its own by `favour` points."""
     generator = np.random.default_rng(seed)
     rows = []
     answer = 0
@@ -39,10 +33,7 @@ def judge_league(seed: int, favour: float = 0.0, runs: int = 5, favoured: int = 
 
 
 def rank_league(seed: int, favour: float = 0.0) -> list[FamilyBias]:
-    """The same as Borda points.
-
-    Each judge ranks all answers but its own, and the first family is the best.
-    """
+    """The same as Borda points: each ranks all but its own, and the first family is best."""
     generator = np.random.default_rng(seed)
     rows = []
     for question in range(40):

@@ -1,7 +1,4 @@
-"""Juries of judges.
-
-They are held to the published example, to the likelihood term by term, to closed forms, and to planted truths.
-"""
+"""Juries: the published example, the likelihood by terms, closed forms, planted truths."""
 
 from __future__ import annotations
 
@@ -125,12 +122,7 @@ def test_no_model_nearby_is_likelier_with_what_is_believed_beforehand() -> None:
     stars = np.clip(deserved[:, None] + generator.choice([-1, 0, 0, 0, 1], (60, 2)), 0, 3)
     votes = ask(stars, [0, 1])
     before = np.tile(np.eye(4) * 2 + 0.5, (2, 1, 1, 1))
-    fit = fit_confusions(
-        votes,
-        np.ones(60),
-        deserved_before=np.ones((1, 4)),
-        given_before=before,
-    )
+    fit = fit_confusions(votes, np.ones(60), deserved_before=np.ones((1, 4)), given_before=before)
 
     def measure(share: Floats, given: Floats) -> float:
         joint = np.log(share) + np.log(given[0, :, stars[:, 0]]) + np.log(given[1, :, stars[:, 1]])

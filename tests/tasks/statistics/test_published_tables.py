@@ -77,11 +77,7 @@ def estimate(published: pl.DataFrame) -> Scores:
 def rank(published: pl.DataFrame, scores: Scores) -> list[int]:
     pairs = compute_pairs(make_rows(published), WEIGHTS, candidate_count=published.height)
     found = compute_ranks(
-        scores.score.value,
-        pairs.first,
-        pairs.second,
-        pairs.differences.difference,
-        pairs.together.p_value,
+        scores.score.value, pairs.first, pairs.second, pairs.differences.difference, pairs.together.p_value
     )
     return [int(value) for value in found.rank]
 

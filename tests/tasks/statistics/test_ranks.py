@@ -28,10 +28,7 @@ def correct_by_holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def test_the_published_table_of_59_models_leaves_six_ranks_to_the_first() -> None:
-    """Table 8 of LLMEval-Fair with 1,000 questions each.
-
-    It is computed as if stars spread 85% as far as all or nothing would.
-    """
+    """LLMEval-Fair's table 8 on 1,000 questions each, stars spread 85% of all or nothing."""
     published = pl.read_csv(PUBLISHED / "scores.csv").sort("score", descending=True)
     score = published["score"].to_numpy()
     share = published.select(published.columns[3:]).to_numpy() / 10

@@ -1,7 +1,4 @@
-"""Effects of form on a judge.
-
-They are held to least squares, to planted effects, and to intervals that hold them.
-"""
+"""Effects of form on a judge: least squares, planted effects, intervals that hold them."""
 
 from __future__ import annotations
 

@@ -213,10 +213,7 @@ def test_disciplines_have_intervals_that_hold_nought_exactly_where_nothing_is_to
 
 
 def sit_twice(before: np.ndarray, after: np.ndarray, shared: int = 0) -> Improvements:
-    """Stars of two editions, candidates × questions.
-
-    The last `shared` questions of the first are the first of the second.
-    """
+    """Stars of two editions, candidates × questions, `shared` questions in both."""
     parts = []
     for side, stars in enumerate((before, after)):
         candidate, place = (codes.ravel() for codes in np.indices(stars.shape))

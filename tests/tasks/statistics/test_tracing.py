@@ -1,7 +1,4 @@
-"""Whose a leak is, and how seldom the innocent are accused.
-
-This is checked by hand and against an independent computation.
-"""
+"""Whose a leak is, by hand and another computation, and how seldom innocents are accused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Small simulated exams through the estimators.
-
-`tests/benchmarks/validity_*.py` are the same at full size.
-"""
+"""Small simulated exams through the estimators, of full size in `validity_*.py`."""
 
 from __future__ import annotations
 

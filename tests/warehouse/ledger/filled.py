@@ -1,7 +1,4 @@
-"""Rows for every table of a ledger, of whatever form.
-
-They are made from what the database itself says of its columns.
-"""
+"""Rows for every table of a ledger, made from what the database says of its columns."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ _WORDS = re.compile(
 
 
 def fill_tables(connection: Connection) -> dict[str, int]:
-    """Put rows into every table that has none, referred ones first; returns counts.
-
-    The last row has NULL wherever it may.
-    """
+    """Put rows into every empty table, the last with NULL wherever it may; returns counts."""
     names = set(inspect(connection).get_table_names()) - {"alembic_version"}
     empty = [
         name

@@ -1,7 +1,4 @@
-"""A PostgreSQL server of the test's own.
-
-It is on a socket in a folder of its own, without a network port.
-"""
+"""A PostgreSQL server of the test's own, on a socket in its own folder, without a port."""
 
 from __future__ import annotations
 
@@ -99,10 +96,7 @@ def _make_server_files() -> Path:
 
 @contextlib.contextmanager
 def _run_server(data: Path, *, is_copy: bool = True, fsync: str = "off") -> Iterator[Path]:
-    """A server over these files, or over a copy of them that goes with it.
-
-    Yields the folder of the server's socket.
-    """
+    """A server over these files, or a passing copy of them; yields its socket's folder."""
     programs, as_postgres = _find_programs()
     folder = _make_folder()
     if is_copy:

@@ -1,7 +1,4 @@
-"""The time that deadlines are decided by.
-
-It covers what proves it, what refuses it, and what a person confirms.
-"""
+"""The time that deadlines are decided by: what proves, refuses and confirms it."""
 
 from __future__ import annotations
 
@@ -80,10 +77,7 @@ def ledger(tmp_path: Path, machine: Machine) -> Iterator[Ledger]:
 
 
 def use(ledger: Ledger, machine: Machine) -> None:
-    """Let this process's clock of the ledger be the machine's.
-
-    A new process would look at the ledger again.
-    """
+    """Let this process's clock of the ledger be the machine's, as a new process would."""
     clock = clock_of(ledger.engine)
     clock.host = Host(lambda: machine.wall, lambda: machine.boot, lambda: machine.ticked)
     clock.forget()

@@ -1,15 +1,18 @@
 """A ledger of every form that was released, with rows in every table, is opened.
 
-All of the rows are still there.
-
-`forms/FORM/` keeps what made its tables then: `ledger.sql` and `exam.sql` for the two files of an embedded ledger, `postgresql.sql`
-for a server. A new step comes with a folder of its own, which `write_form` writes; what is there is never written again.
+All of the rows are still there. `forms/FORM/` keeps what made its tables then: `ledger.sql` and `exam.sql` for the two files of an
+embedded ledger, `postgresql.sql` for a server. A new step comes with a folder of its own, which `write_form` writes; what is there
+is never written again.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,19 +23,58 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, MetaData, event, inspect, select
 
+from schemas.errors import StoreError
 from tests.warehouse.ledger.filled import fill_tables
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from warehouse.ledger.engine import migrate
 from warehouse.ledger.engine.connections import create_ledger_engine
 from warehouse.ledger.engine.migrate import HEAD, MIGRATIONS, upgrade_ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.sides import name_exam_file
 from warehouse.ledger.engine.tables import metadata
 
+ROOT = Path(__file__).parents[3]
 FOLDER = Path(__file__).parent / "forms"
 FORMS = [step.revision for step in reversed(list(ScriptDirectory(str(MIGRATIONS)).walk_revisions()))]
 PAIR = 7
-# Tables of which nothing lasts longer than the processes that wrote it, by the form that went without them.
-PASSING = {"work_claims": "0004"}
+# The form of a release to come: both sides get something, the ledger's in two parts.
+TO_COME = "9000"
+STEP = """
+import os
+import signal
+
+import sqlalchemy as sa
+from alembic import op
+
+from warehouse.ledger.engine.sides import on_side
+
+revision = "{revision}"
+down_revision = "{before}"
+
+
+def die_in(part):
+    if part == "{dies_in}":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def upgrade():
+    if on_side("ledger"):
+        op.create_table("to_come", sa.Column("name", sa.String(40), primary_key=True))
+        die_in("ledger")
+        op.add_column("reviews", sa.Column("to_come", sa.Integer(), nullable=True))
+    if on_side("exam"):
+        op.add_column("sessions", sa.Column("to_come", sa.Integer(), nullable=True))
+        die_in("exam")
+"""
+UPGRADE = """
+import sys
+from pathlib import Path
+from warehouse.ledger.engine import migrate
+from warehouse.ledger.engine.opening import open_ledger
+
+migrate.MIGRATIONS, migrate.HEAD, url = Path(sys.argv[1]), *sys.argv[2:]
+open_ledger(url).close()
+"""
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -137,10 +179,7 @@ def describe(address: str) -> dict[str, Any]:
 
 
 def spell(found: Mapping[str, Any]) -> str:
-    """A key, condition or index as text.
-
-    Where a partial index applies is a value that no two readings share.
-    """
+    """A key, condition or index as text; a partial index's condition is shared by none."""
     options = {name: str(value) for name, value in found.get("dialect_options", {}).items()}
     return repr({**found, "dialect_options": options})
 
@@ -150,9 +189,33 @@ def find_losses(before: Rows, after: Rows) -> list[str]:
     return [
         name
         for name, rows in before.items()
-        if name not in PASSING
-        and not all(any(row.items() <= found.items() for found in after.get(name, [])) for row in rows)
+        if not all(any(row.items() <= found.items() for found in after.get(name, [])) for row in rows)
     ]
+
+
+def write_step(folder: Path, dies_in: str = "") -> Path:
+    """Steps as they are with one after them, which may kill its process half-way."""
+    shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    step = STEP.format(revision=TO_COME, before=HEAD, dies_in=dies_in)
+    (folder / "versions" / f"{TO_COME}_to_come.py").write_text(step, "utf-8")
+    return folder
+
+
+@contextmanager
+def next_release(steps: Path) -> Iterator[None]:
+    """The code as it would be with that step, but for the tables that it adds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrate, "MIGRATIONS", steps)
+        patch.setattr(migrate, "HEAD", TO_COME)
+        yield
+
+
+def read_forms(*addresses: str) -> list[str]:
+    found = []
+    for address in addresses:
+        with writing(address) as connection:
+            found.append(connection.exec_driver_sql("select version_num from alembic_version").scalar_one())
+    return found
 
 
 def test_every_form_is_kept_and_the_last_is_that_of_the_code() -> None:
@@ -180,8 +243,43 @@ def test_a_ledger_of_every_form_is_opened_with_every_row(tmp_path: Path, form: s
     assert find_losses(before, after | {"users": after["users"][1:]}) == ["users"]
 
 
+def check_step(before: Rows, *addresses: str) -> None:
+    """What the step adds is there, and every row; the code of today leaves it alone."""
+    assert read_forms(*addresses) == [TO_COME] * len(addresses)
+    after: Rows = {}
+    for address in addresses:
+        after |= read_rows(address)
+    assert find_losses(before, after) == []
+    assert after["to_come"] == []
+    assert {row["to_come"] for name in ("reviews", "sessions") for row in after[name]} == {None}
+    with pytest.raises(StoreError, match="another version of Proctor"):
+        open_ledger(addresses[0])
+
+
+@pytest.mark.parametrize(
+    ("dies_in", "left"), [("", [HEAD, HEAD]), ("ledger", [HEAD, HEAD]), ("exam", [TO_COME, HEAD])]
+)
+def test_a_step_to_come_keeps_every_row_and_a_kill_in_it_leaves_each_file_whole(
+    tmp_path: Path, dies_in: str, left: list[str]
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make_files(HEAD, path)
+    sides = [f"sqlite:///{path}", f"sqlite:///{name_exam_file(path)}"]
+    before: Rows = {}
+    for side in sides:
+        before |= fill_and_read(side)
+    if dies_in:
+        steps = write_step(tmp_path / "dying", dies_in)
+        killed = subprocess.run([sys.executable, "-c", UPGRADE, str(steps), TO_COME, sides[0]], cwd=ROOT)
+        assert killed.returncode == -signal.SIGKILL
+    assert read_forms(*sides) == left
+    with next_release(write_step(tmp_path / "steps")):
+        open_ledger(sides[0]).close()
+    check_step(before, *sides)
+
+
 @pytest.mark.service
-def test_a_ledger_of_every_form_on_postgresql_is_opened_with_every_row() -> None:
+def test_a_ledger_of_every_form_on_postgresql_is_opened_with_every_row(tmp_path: Path) -> None:
     with start_postgresql() as server:
         new = describe(server.new_ledger_url())
         for form in FORMS:
@@ -195,3 +293,6 @@ def test_a_ledger_of_every_form_on_postgresql_is_opened_with_every_row() -> None
             assert after.keys() == metadata.tables.keys()
             assert find_losses(before, after) == []
             assert describe(url) == new
+        with next_release(write_step(tmp_path / "steps")):
+            open_ledger(url).close()
+        check_step(before, url)

@@ -1,7 +1,4 @@
-"""The exam's file of an embedded ledger.
-
-It covers what is in it, what never is, and that no kill loses or doubles a row.
-"""
+"""The exam's file of an embedded ledger: what is in it, what never is, and kills."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def plant(connection: Any) -> None:
-    """Plant a marker in every text of the ledger's own tables.
-
-    They are reviews, drafts, answers, judges' replies and notes.
-    """
+    """Plant a marker in every text of the ledger's own tables."""
     for table in tables.metadata.tables.values():
         if table.name in EXAM_TABLES or table.name in ("run_plans", "set_keys", "run_seals"):
             continue

@@ -1,7 +1,4 @@
-"""The exam API's role on a PostgreSQL server.
-
-It sits an exam, and reads nothing else, table by table.
-"""
+"""The exam API's role on PostgreSQL sits an exam and reads nothing else, table by table."""
 
 from __future__ import annotations
 

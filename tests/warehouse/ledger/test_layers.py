@@ -1,7 +1,4 @@
-"""No module of the ledger imports one that imports it, by any way.
-
-Its rooms use one another in one direction.
-"""
+"""No module of the ledger imports one that imports it; its rooms go one way."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ def name_module(path: Path, root: Path) -> str:
 
 
 def read_imports(folder: Path, root: Path) -> dict[str, set[str]]:
-    """Module below `folder` → the modules there that it imports.
-
-    Imports count at its top, in functions, and for types alone.
-    """
+    """Module below `folder` → the modules there that it imports, anywhere and for types."""
     files = {name_module(path, root): path for path in folder.rglob("*.py")}
     found: dict[str, set[str]] = {}
     for module, path in files.items():

@@ -1,7 +1,4 @@
-"""Two processes never wait for each other, on a real PostgreSQL.
-
-Their batches lock the same calls and the same budget.
-"""
+"""Two processes that lock the same calls and budget never wait for each other."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ def postgresql() -> Iterator[PostgresqlServer]:
 
 
 class Process:
-    """A ledger of its own, and the operations that it carried out.
-
-    A batch that is tried again counts twice.
-    """
+    """A ledger of its own and its operations; a batch that is tried again counts twice."""
 
     def __init__(self, address: str, holder: str, meeting: threading.Barrier) -> None:
         self.ledger: Ledger = open_ledger(address)
@@ -48,10 +42,7 @@ class Process:
             open_share(connection, "run-1", holder, host="here", process_id=1, lease_s=60)
 
     def list_operations(self) -> list[tuple[Callable[[Connection], Any], LockedRow]]:
-        """Start three calls and set money aside.
-
-        After each, wait for the other process to have taken a row, too.
-        """
+        """Start three calls and set money aside, waiting each time for the other's row."""
 
         def start(key: str) -> Callable[[Connection], Any]:
             call = NewCall(key, "judge", "run-1", "unit", "sim", "sim")

@@ -1,7 +1,4 @@
-"""One definition of a table makes all of its forms.
-
-These are its schema, the row that code reads and writes, and the conversion between the two.
-"""
+"""One definition of a table makes its schema, its row, and the conversion of the two."""
 
 from __future__ import annotations
 

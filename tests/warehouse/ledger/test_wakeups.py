@@ -1,7 +1,4 @@
-"""Coroutines that wait for the writer.
-
-Results, errors and cancellations arrive, with one wake-up for many.
-"""
+"""Coroutines that wait for the writer: results, errors, cancellations, one wake-up."""
 
 from __future__ import annotations
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.stores import prefect_database
+from warehouse.stores import kept_files
 from warehouse.stores.prefect_database import copy_empty_database, keep_empty_database
 
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "packages" / "share" / "prefect.db"
-    monkeypatch.setattr(prefect_database, "_kept_path", lambda: path)
+    monkeypatch.setattr(kept_files, "_kept_path", lambda _name: path)
     return path
 
 
@@ -79,3 +79,10 @@ def test_a_place_that_cannot_be_written_stops_nothing(tmp_path: Path, kept: Path
     (tmp_path / "packages").write_text("a file where the folder should be")
     keep_empty_database(tmp_path / "home")
     assert not copy_empty_database(tmp_path / "other")
+
+
+def test_a_database_that_cannot_be_read_is_not_kept_and_leaves_nothing(tmp_path: Path, kept: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "prefect.db").write_bytes(b"no database" * 100)
+    keep_empty_database(tmp_path / "home")
+    assert list(kept.parent.iterdir()) == []

@@ -33,18 +33,3 @@ from . import tokens as tokens
 
 # What people who watch a run look at in the ledger: runs under way, what was handed out, and what was answered to it.
 from . import watching as watching
-
-__all__ = [
-    "archives",
-    "closed",
-    "deadlines",
-    "draws",
-    "exposure",
-    "lost_commits",
-    "plans",
-    "progress",
-    "seats",
-    "sittings",
-    "tokens",
-    "watching",
-]

@@ -133,10 +133,7 @@ def delete_moved_rows(connection: Connection, session_ids: Sequence[str], units:
 
 
 def list_call_units(connection: Connection, run_id: str, session_ids: Sequence[str]) -> dict[str, list[str]]:
-    """The units of the calls about each of these sessions of a run.
-
-    It looks at every call of the run.
-    """
+    """Session → the units of the calls about it; looks at every call of the run."""
     found: dict[str, list[str]] = {name: [name] for name in session_ids}
     query = select(llm_calls.c.unit).where(llm_calls.c.run_id == run_id, llm_calls.c.unit.is_not(None))
     for unit in connection.execute(query.distinct()).scalars():
@@ -154,10 +151,7 @@ def write_archive(
     rows: Sequence[MovedRow],
     rows_hash: str,
 ) -> None:
-    """Note that the rows of a part are in the lake, and what is asked of them.
-
-    The audit log names their hash.
-    """
+    """Note that a part's rows are in the lake and what is asked of them; the log has their hash."""
     part = RunArchive(
         unit=unit,
         run_id=run_id,
@@ -245,10 +239,7 @@ def sum_archived(
 def sum_archived_usd(
     connection: Connection, *, run_id: str | None = None, endpoint: str | None = None
 ) -> float:
-    """What archived calls have cost, of a run or at an endpoint.
-
-    It is counted as `calls.read_spent_usd` counts it.
-    """
+    """Cost of archived calls of a run or at an endpoint, as `calls.read_spent_usd` counts."""
     return sum(
         call["cost_usd"] or 0.0
         for _, sums in sum_archived(connection, run_id=run_id)

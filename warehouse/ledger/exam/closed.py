@@ -1,7 +1,4 @@
-"""What a run has closed, as it is to be landed.
-
-That is its sessions, their sets, and every answer with its question.
-"""
+"""What a run has closed, to be landed: sessions, their sets, answers with questions."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ class ClosedSession(Session):
 
 
 def count_closed_sessions(connection: Connection) -> dict[str, int]:
-    """How many sessions of each run are closed, in the order in which the runs were planned.
-
-    Nothing else of the sessions is read.
-    """
+    """Run → its closed sessions, in the order of planning; nothing else of sessions is read."""
     counts = (
         select(sessions.c.run_id, func.count())
         .where(sessions.c.status == "closed")
@@ -59,9 +53,8 @@ def count_closed_by_month(
 ) -> dict[str, tuple[int, int, int]]:
     """Closed sessions, their questions and their responses by month, over all runs.
 
-    With `before` (ISO text), only those closed by then.
-
-    A question whose time was over is no response: it lands as an allocation alone.
+    With `before` (ISO text), only those closed by then. A question whose time was over is no response: it
+    lands as an allocation alone.
     """
     is_closed = sessions.c.status == "closed"
     if before is not None:
@@ -94,10 +87,7 @@ def count_closed_by_month(
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[ClosedSession]:
-    """The closed sessions of a run.
-
-    The organisation's name is the key where no such organisation is registered: a session never stays out for want of one.
-    """
+    """The closed sessions of a run, the key standing in for an organisation's missing name."""
     name = func.coalesce(organisations.c.name, sessions.c.organisation).label("organisation_name")
     query = (
         select(sessions, runs.c.month, runs.c.bank_version, name)

@@ -20,9 +20,8 @@ def write_deadlines(
 ) -> int:
     """Set the deadlines of sessions that have none.
 
-    It sets those of a run, of one session, or of all runs that are open.
-
-    `question_s` is kept for outside candidates only. Deadlines that are set stay. Returns how many sessions got one.
+    It sets those of a run, of one session, or of all runs that are open. `question_s` is kept for outside candidates
+    only. Deadlines that are set stay. Returns how many sessions got one.
     """
     waiting = (
         select(sessions.c.session_id, sessions.c.is_outside)
@@ -64,10 +63,7 @@ class OverdueSession(NamedTuple):
 
 
 def list_overdue(connection: Connection, *, before: str) -> list[OverdueSession]:
-    """The overdue sessions of open runs, in order of name.
-
-    They are not closed, and their deadline is at or before `before`.
-    """
+    """Sessions of open runs, not closed, with a deadline at or before `before`; by name."""
     query = (
         select(sessions.c.session_id, sessions.c.deadline_at, runs.c.planned_at)
         .join(runs, runs.c.run_id == sessions.c.run_id)
@@ -91,10 +87,7 @@ def read_run_of(connection: Connection, target: str) -> str | None:
 
 
 def read_unanswered(connection: Connection, session_id: str) -> list[RowMapping]:
-    """The positions of a session without an answer, in order.
-
-    Each has its seq and the error of its last failed call (None where no call failed).
-    """
+    """Positions without an answer, in order: seq and the last failed call's error, or None."""
     query = (
         select(allocations.c.seq, allocations.c.error)
         .select_from(
@@ -112,10 +105,7 @@ def read_unanswered(connection: Connection, session_id: str) -> list[RowMapping]
 
 
 def write_call_error(connection: Connection, session_id: str, seq: int, error: str) -> None:
-    """Note that the call for a question failed for good.
-
-    An answer that comes later makes the note meaningless.
-    """
+    """Note that a call failed for good; an answer that comes later voids the note."""
     connection.execute(
         update(allocations)
         .where(allocations.c.session_id == session_id, allocations.c.seq == seq)

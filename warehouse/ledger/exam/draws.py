@@ -1,9 +1,7 @@
 """Sealed draws: the secrets of a run's draw, its commitments, and the proofs of sets.
 
-They are kept here until they are disclosed.
-
-All of it is on the ledger's side, which is committed before the exam's one: every row is written in the place of what a killed
-process may have left, and none counts before the public log names its run.
+They are kept here until they are disclosed. All of it is on the ledger's side, which is committed before the exam's one: every
+row is written in the place of what a killed process may have left, and none counts before the public log names its run.
 """
 
 from __future__ import annotations
@@ -28,10 +26,7 @@ def write_run_seal(connection: Connection, seal: RunSeal) -> None:
 
 
 def read_run_seal(connection: Connection, run_id: str) -> RunSeal | None:
-    """What a run was committed to with.
-
-    None for a run that was planned before there were sealed draws.
-    """
+    """What a run was committed to with; None for one from before sealed draws."""
     return read_row(connection, RunSeal, select(run_seals).where(run_seals.c.run_id == run_id))
 
 
@@ -83,19 +78,13 @@ def list_lineages(connection: Connection, set_id: str) -> list[str]:
 
 
 def read_revisions(connection: Connection, set_id: str) -> dict[str, int]:
-    """Question → its revision when it came into the set.
-
-    Nothing is returned for sets that no sealed run has sat.
-    """
+    """Question → its revision as it came into the set; none for sets no sealed run has sat."""
     found = connection.execute(select(set_proofs.c.revisions).where(set_proofs.c.set_id == set_id)).scalar()
     return {} if found is None else dict(found)
 
 
 def read_pending_source(connection: Connection, run_id: str) -> str | None:
-    """The public value that a run waits for; None for any other run.
-
-    A run waits for one where it is committed to and not drawn.
-    """
+    """The public value that a run waits for: committed to and not drawn; else None."""
     entries = read_public_entries(connection, run_id, ("commit", "draw"))
     if not entries or any(entry.kind == "draw" for entry in entries):
         return None

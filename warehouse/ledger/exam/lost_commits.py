@@ -1,7 +1,4 @@
-"""What a ledger that lost commits still says.
-
-It speaks of open sessions, of replies that became no answer, and of whether it knows some rows.
-"""
+"""What a ledger that lost commits still says: open sessions, unused replies, known rows."""
 
 from __future__ import annotations
 

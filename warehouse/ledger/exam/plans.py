@@ -1,7 +1,4 @@
-"""Planning a run: what was allocated and met before, and what a plan adds.
-
-A plan adds sets, claims and sessions.
-"""
+"""Planning a run: what was allocated and met before; the sets, claims, sessions it adds."""
 
 from __future__ import annotations
 
@@ -56,20 +53,14 @@ def read_season_sets(connection: Connection, season: str) -> list[SeasonSet]:
 
 
 def read_claims(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
-    """(organisation, set_id, claimed_at) of every set that was met.
-
-    They are those met by organisations whose key begins with `prefix`, or by the others.
-    """
+    """(organisation, set_id, claimed_at) of sets met by keys with `prefix`, or by others."""
     condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
     query = select(set_claims.c.organisation, set_claims.c.set_id, set_claims.c.claimed_at)
     return list(connection.execute(query.where(condition if is_prefixed else ~condition)))
 
 
 def iter_set_lineages(connection: Connection, set_ids: Iterable[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Each set with its lineages, one set at a time.
-
-    The index of the primary key answers this without reading contents.
-    """
+    """Each set with its lineages, one at a time, by the index without contents."""
     for set_id in set_ids:
         query = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
         yield set_id, connection.execute(query).scalars().all()
@@ -99,10 +90,7 @@ def read_first_bank(connection: Connection, *, is_simulated: bool) -> int | None
 
 
 def read_set_groups(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
-    """(organisation, set_group) of every set that could be shared, in the order of meeting.
-
-    They are those met by candidates of organisations whose key begins with `prefix`, or by those of the others.
-    """
+    """(organisation, set_group) of shared sets, as they were met, by keys with `prefix` or not."""
     condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
     query = (
         select(set_claims.c.organisation, set_numbers.c.set_group)
@@ -114,10 +102,7 @@ def read_set_groups(connection: Connection, *, prefix: str, is_prefixed: bool) -
 
 
 def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[tuple[str, int]]:
-    """The sets that candidates have answered (a closed session with answers), and how many have.
-
-    The one closed last is at the end.
-    """
+    """Sets in closed sessions with answers, and by how many candidates; the last closed last."""
     query = (
         select(sessions.c.set_id, func.count(sessions.c.model.distinct()))
         .where(
@@ -133,10 +118,7 @@ def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[tu
 
 
 def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:
-    """(model, set_id, prompt_style, fingerprint) of every session of these models.
-
-    They are in the order of planning.
-    """
+    """(model, set_id, prompt_style, fingerprint) of these models' sessions, in planning's order."""
     query = (
         select(sessions.c.model, sessions.c.set_id, sessions.c.prompt_style, sessions.c.fingerprint)
         .join(runs, runs.c.run_id == sessions.c.run_id)
@@ -146,10 +128,7 @@ def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any
 
 
 def read_candidate_months(connection: Connection) -> list[Row[Any]]:
-    """(model, month, fingerprint) of every run that a model sat as a candidate.
-
-    They are in the order of planning.
-    """
+    """(model, month, fingerprint) of runs that models sat as candidates, in planning's order."""
     query = (
         select(sessions.c.model, runs.c.month, func.min(sessions.c.fingerprint).label("fingerprint"))
         .join(runs, runs.c.run_id == sessions.c.run_id)
@@ -186,9 +165,8 @@ def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
 def claim_run(connection: Connection, run: Run) -> bool:
     """Take a run's identity (its id; its month and repetition) for this transaction.
 
-    Returns False where another transaction has it.
-
-    On a server this waits for a planner that is about to commit the same identity.
+    Returns False where another transaction has it. On a server this waits for a planner that is about to
+    commit the same identity.
     """
     statement = insert_into(connection.dialect.name, runs).on_conflict_do_nothing().returning(runs.c.run_id)
     return connection.execute(statement, run.as_values()).first() is not None
@@ -205,10 +183,7 @@ def write_sets(
     items: Sequence[Mapping[str, Any]],
     draw_keys: Mapping[str, str],
 ) -> None:
-    """Add the numbers of new sets, their contents, and their draw keys.
-
-    A draw key, given by set, is the secret key that the set's draw follows from.
-    """
+    """Add the numbers of new sets, their contents, and by set the secret key of its draw."""
     if rows:
         replace_rows(
             connection,
@@ -222,10 +197,7 @@ def write_sets(
 def write_claim(
     connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str, rested_before: str
 ) -> None:
-    """Claim a set for an organisation's candidates and expose its lineages to it, once.
-
-    A lineage met before `rested_before` may return; one met since violates the primary key (ConflictError).
-    """
+    """Claim a set and expose its lineages; ConflictError for one met since `rested_before`."""
     touched = _list_touched(connection, organisation, set_id)
     for table, key, met_at, found in (
         (exposures, exposures.c.lineage_uuid, exposures.c.exposed_at, _lineages_of(set_id)),
@@ -246,10 +218,7 @@ def write_claim(
 def write_reference_claim(
     connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str
 ) -> None:
-    """Note that an organisation meets a set in sittings of the reference.
-
-    A set that it had met before, it has now met again.
-    """
+    """Note that an organisation meets a set, or meets it again, in the reference's sittings."""
     touched = _list_touched(connection, organisation, set_id)
     dialect = connection.dialect.name
     met = insert_into(dialect, exposures).from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at))
@@ -292,10 +261,7 @@ def write_sessions(
     orders: Iterable[tuple[str, Sequence[str]]],
     at: str,
 ) -> None:
-    """Add sessions, and the secret order of each.
-
-    An order is a session's id and its lineages, the first one to be put first.
-    """
+    """Add sessions, and each one's secret order: its lineages, the first to be put first."""
     if rows:
         connection.execute(sessions.insert(), [row.as_values() for row in rows])
     # A run has half a million of these: the driver's own statement takes a third of the time.

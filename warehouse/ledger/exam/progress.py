@@ -1,7 +1,4 @@
-"""The progress of a run, by candidate.
-
-It shows what the candidate's sessions say, how fast they move, and what the calls have cost.
-"""
+"""The progress of a run by candidate: sessions, pace, what the calls have cost."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ PACE_SPAN = 20
 
 
 def read_waiting_sessions(connection: Connection) -> list[tuple[str, int, str]]:
-    """Sessions of open runs that nobody has opened: run, how many, when it was planned.
-
-    Those of outside candidates are left out.
-    """
+    """Unopened sessions of open runs but outside ones: run, how many, when planned."""
     query = (
         select(runs.c.run_id, func.count(), runs.c.planned_at)
         .join(sessions, sessions.c.run_id == runs.c.run_id)
@@ -35,10 +29,8 @@ def read_waiting_sessions(connection: Connection) -> list[tuple[str, int, str]]:
 def read_session_paces(connection: Connection, run_id: str) -> list[RowMapping]:
     """One row per session of a run.
 
-    A row has model, status, question_count, answered_count, and the session's recent pace.
-
-    `span_count` questions were handed out from `span_from` until `span_to` (ISO text; null before the first question, and for
-    sessions that are not open).
+    A row has model, status, question_count, answered_count, and the session's recent pace. `span_count` questions were handed
+    out from `span_from` until `span_to` (ISO text; null before the first question, and for sessions that are not open).
     """
     before, last = allocations.alias("before"), allocations.alias("last")
     first = case((sessions.c.next_seq - PACE_SPAN > 1, sessions.c.next_seq - PACE_SPAN), else_=1)
@@ -80,7 +72,6 @@ def read_call_sums(connection: Connection, run_id: str, purpose: str) -> list[Ma
     """Calls of a run for a purpose, by model, status and error.
 
     For each: how many calls, and what they cost (None: unknown). Each part of a run that has left the ledger has rows of its own.
-
     The cost is that which the budget counts (`calls.read_spent_usd`): with attempts of unknown bill, and replies that came second.
     """
     extra = llm_calls.c.extra_usd

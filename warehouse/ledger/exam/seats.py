@@ -1,7 +1,4 @@
-"""A session while it is sat.
-
-Here are every statement of the protocol's hot path, and what opens and closes a session.
-"""
+"""A session while it is sat: the protocol's hot path, and what opens and closes it."""
 
 from __future__ import annotations
 
@@ -61,10 +58,7 @@ class Seat(NamedTuple):
 
 
 class SeatPosition(NamedTuple):
-    """A position of a session.
-
-    When its question was handed out, and what became of the answer (None: there is none).
-    """
+    """A position: when its question was handed out, what became of the answer (None: none)."""
 
     delivered_at: str | None
     answer_status: str | None
@@ -164,10 +158,7 @@ _RESPONSE = HotStatement(
 
 
 def read_seat(connection: Connection, session_id: str, caller: str, position: int = 0) -> Seat | None:
-    """The session as it stands, with the caller's role; None when there is none.
-
-    The session is held until the transaction ends.
-    """
+    """The session, held until the transaction ends, with the caller's role; None without one."""
     if connection.dialect.name == "postgresql":
         _LOCK.run(connection, {"session": session_id})
     asked = {"session": session_id, "caller": caller, "position": position}
@@ -213,10 +204,7 @@ def write_response(connection: Connection, row: Mapping[str, Any]) -> None:
 def write_mark(
     connection: Connection, session_id: str, seq: int, status: str, at: str, error: str | None = None
 ) -> None:
-    """Write down that a question stays without an answer, and why.
-
-    Raises ConflictError when it has one.
-    """
+    """Note that a question stays without an answer, and why; ConflictError when it has one."""
     marked = dict.fromkeys(_RESPONSE_COLUMNS) | {
         "session_id": session_id,
         "seq": seq,
@@ -284,10 +272,8 @@ class QuestionCounts(NamedTuple):
 def hold_quotas(connection: Connection) -> None:
     """Be the only one who hands out questions under a limit until the transaction ends.
 
-    This keeps others from taking the last one that is allowed.
-
-    On a server it is one lock for all limits: with a row each, the batches of two processes would wait for each other in a
-    circle. SQLite has one writer anyway.
+    This keeps others from taking the last one that is allowed. On a server it is one lock for all limits: with a row each,
+    the batches of two processes would wait for each other in a circle. SQLite has one writer anyway.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(_HOLD_QUOTAS)
@@ -296,10 +282,7 @@ def hold_quotas(connection: Connection) -> None:
 def count_questions(
     connection: Connection, *, user_id: str | None = None, organisation: str | None = None
 ) -> QuestionCounts:
-    """Questions allocated, pending and completed.
-
-    They are counted over the sessions of a candidate or an organisation.
-    """
+    """Questions allocated, pending and completed of a candidate or an organisation."""
     query = select(*_COUNTS)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, tuple_
 
-from schemas.errors import StoreError
+from schemas.errors import StoreError, UsageError
 from schemas.ledger.exam import Run, Session
 from schemas.ledger.row import column
 from warehouse.ledger.engine.rows import read_rows
@@ -23,9 +23,7 @@ class PlannedRun(Run):
 def read_run(connection: Connection, run_id: str) -> PlannedRun | None:
     """The run of that name; None when there is none.
 
-    For the ledger's owner.
-
-    Raises StoreError where the ledger and the exam's database are not of one moment.
+    For the ledger's owner. Raises StoreError where the ledger and the exam's database are not of one moment.
     """
     query = (
         select(runs, run_plans.c.seed, run_plans.c.plan)
@@ -41,6 +39,15 @@ def read_run(connection: Connection, run_id: str) -> PlannedRun | None:
             "from one backup (`proctor restore`)."
         )
     return PlannedRun(**row)
+
+
+def require_run(connection: Connection, run_id: str) -> PlannedRun:
+    """The run of that name, as `read_run` has it; raises UsageError when there is none."""
+    if (run := read_run(connection, run_id)) is None:
+        raise UsageError(
+            f"There is no run {run_id!r}. `proctor runs` lists all, `proctor evaluate` makes one."
+        )
+    return run
 
 
 def list_run_page(

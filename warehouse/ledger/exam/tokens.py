@@ -1,7 +1,4 @@
-"""Tokens that were ended before their time.
-
-They are single tokens, and all tokens that a user had until a moment.
-"""
+"""Tokens ended before their time: single ones, and all of a user's until a moment."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What people who watch a run look at in the ledger.
-
-They look at the runs under way, at what was handed out, and at what was answered to it.
-"""
+"""What watchers of a run see: runs under way, what was handed out and answered."""
 
 from __future__ import annotations
 
@@ -27,9 +24,8 @@ def read_run_row(connection: Connection, run_id: str) -> Run | None:
 def list_handed_out(connection: Connection, run_id: str, model: str) -> list[RowMapping]:
     """One row per question that a candidate was handed in a run, without texts.
 
-    Those that still wait are left out.
-
-    By prompt style, repeat and position; `answer_status` is null before the answer.
+    Those that still wait are left out. By prompt style, repeat and position; `answer_status` is null before
+    the answer.
     """
     query = (
         select(

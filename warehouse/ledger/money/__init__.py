@@ -1,7 +1,4 @@
-"""What is paid for in the ledger: calls and their replies, budgets, batches, paces.
-
-The batches are those at providers.
-"""
+"""What is paid for in the ledger: calls and replies, budgets, providers' batches, paces."""
 
 from lazy_loader import attach_stub
 

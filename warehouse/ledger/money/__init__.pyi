@@ -12,11 +12,3 @@ from . import paces as paces
 
 # Replies that were paid for, read back without calling anybody.
 from . import replies as replies
-
-__all__ = [
-    "batches",
-    "budgets",
-    "calls",
-    "paces",
-    "replies",
-]

@@ -1,9 +1,8 @@
 """Batches of calls.
 
-For each: what is in it, how far the provider has got with it, and the money that is set aside for it.
-
-A batch outlives the process that sent it, so its money is set aside in a share of the run's budget of its own. Its rows, its calls and
-its money change in one transaction each time: whatever is killed, they say the same.
+For each: what is in it, how far the provider has got with it, and the money that is set aside for it. A batch outlives the process
+that sent it, so its money is set aside in a share of the run's budget of its own. Its rows, its calls and its money change in one
+transaction each time: whatever is killed, they say the same.
 """
 
 from __future__ import annotations
@@ -47,10 +46,7 @@ _SHARE_LEASE_S = 10 * 365 * 86_400.0
 
 @dataclass(frozen=True)
 class BatchedCall:
-    """A call that is to go into a batch, with its possible costs.
-
-    It has the most that the call may cost there, and what it may have cost if it was lost in flight.
-    """
+    """A call for a batch: the most it may cost there, and may have cost if lost in flight."""
 
     call: NewCall
     worst_usd: float
@@ -106,9 +102,8 @@ def gather_calls(
 ) -> Gathered:
     """Put calls into a batch, each with its `started` row, and set their money aside.
 
-    It takes as many calls as every account has room for, of which `limits_usd` says the limit by name.
-
-    Left out are calls that are done, and those that another process or batch has under way.
+    It takes as many calls as every account has room for, of which `limits_usd` says the limit by name. Left
+    out are calls that are done, and those that another process or batch has under way.
     """
     rooms = {account: read_room(connection, account, limits_usd[account]) for account in sorted(limits_usd)}
     least = min(rooms, key=lambda account: rooms[account], default=None)
@@ -182,9 +177,8 @@ def finish_batch_calls(
 ) -> int:
     """Write what came of calls of a batch; returns how many were new.
 
-    Each comes with what it may have cost beyond its reply.
-
-    Calls of which that is already known are left as they are: results may come twice.
+    Each comes with what it may have cost beyond its reply. Calls of which that is already known are left as
+    they are: results may come twice.
     """
     keys = sorted({call.call_key for call, _ in outcomes})
     worst = _read_sent(connection, batch.batch_id, keys)
@@ -256,7 +250,6 @@ def count_batch_failures(connection: Connection, call_keys: Sequence[str]) -> di
     """How often each call failed in batches.
 
     There are two counts: failures by an error of its own, and failures with a batch that failed or expired.
-
     Calls that never failed are left out; so are failures with a batch that was never sent, or was cancelled.
     """
     counts: dict[str, tuple[int, int]] = {}

@@ -1,8 +1,7 @@
 """What runs may still spend, over all processes of an installation.
 
-It follows from what is spent, and what is set aside for calls in flight.
-
-Every function first locks the run's row, so that two processes never count the same money. Amounts are in USD.
+It follows from what is spent, and what is set aside for calls in flight. Every function first locks the run's
+row, so that two processes never count the same money. Amounts are in USD.
 """
 
 from __future__ import annotations
@@ -89,10 +88,7 @@ _SETTLE: Final = HotStatement(
 
 
 class SpendingAnswer(Enum):
-    """What came of a wish to spend.
-
-    Set aside, to be waited for, more than is left, or asked by a process that has no share any more.
-    """
+    """What came of a wish to spend: set aside, to wait, more than is left, or no share left."""
 
     RESERVED = "reserved"
     WAIT = "wait"
@@ -102,10 +98,7 @@ class SpendingAnswer(Enum):
 
 @dataclass(frozen=True)
 class Share:
-    """What a process has set aside of a run's budget.
-
-    It also says until when the process is believed to be at work, and whether that time was over.
-    """
+    """What a process has set aside, until when it is believed at work, whether that was over."""
 
     holder: str
     host: str
@@ -127,10 +120,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Account:
-    """The money of a run.
-
-    That is what it was planned with (None: no limit), the limits set since, what is spent, and what is set aside.
-    """
+    """A run's money: planned (None: no limit), limits set since, spent, set aside."""
 
     planned_usd: float | None
     limits: tuple[Limit, ...]
@@ -139,10 +129,7 @@ class Account:
 
 
 def read_limit(connection: Connection, run_id: str) -> float | None:
-    """The limit that was set last, else the one that the run was planned with.
-
-    None where there is neither.
-    """
+    """The limit set last, else the planned one; None where there is neither."""
     last = select(budget_limits.c.limit_usd).where(budget_limits.c.run_id == run_id)
     found = connection.execute(last.order_by(budget_limits.c.number.desc()).limit(1)).scalar_one_or_none()
     if found is None:
@@ -205,10 +192,8 @@ def open_share(
 ) -> float:
     """Give a process a share of a run's budget, with nothing set aside yet.
 
-    Returns what the run has spent so far.
-
-    Costs of calls that were made without a budget count too; of a provider, those before its first share. Raises IntegrityError (a ConflictError outside) when two processes
-    open the first share of a run at the same moment.
+    Returns what the run has spent so far. Costs of calls that were made without a budget count too; of a provider, those before its first share. Raises IntegrityError (a
+    ConflictError outside) when two processes open the first share of a run at the same moment.
     """
     spent = _lock(connection, run_id)
     if not is_provider_account(run_id):
@@ -239,10 +224,8 @@ def reserve_usd(
 ) -> Later[tuple[SpendingAnswer, float]]:
     """Set an amount aside where the run's budget has room for it.
 
-    It must fit beside what is spent and what all processes have set aside.
-
-    Returns the answer and what is spent, or set aside for batches under way. WAIT means that it may fit when calls in flight turn out cheaper,
-    CLOSED that the share was taken for a dead process's.
+    It must fit beside what is spent and what all processes have set aside. Returns the answer and what is spent, or set aside for batches
+    under way. WAIT means that it may fit when calls in flight turn out cheaper, CLOSED that the share was taken for a dead process's.
     """
     expires_at = write_moment(read_lease_time(connection) + lease_s)
     whose = {"run": run_id, "own": holder}
@@ -268,10 +251,7 @@ def reserve_usd(
 
 
 def read_room(connection: Connection, run_id: str, limit_usd: float) -> float:
-    """What a run may still set aside: the limit less what is spent and what all have set aside.
-
-    Locks the run's row.
-    """
+    """What a run may still set aside (limit less spent and set aside); locks the run's row."""
     spent = _lock(connection, run_id) or 0.0
     held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
         budget_shares.c.run_id == run_id
@@ -309,10 +289,7 @@ def list_shares(connection: Connection, run_id: str) -> list[Share]:
 
 
 def close_share(connection: Connection, run_id: str, holder: str) -> None:
-    """End the share of a process that no longer exists.
-
-    What it had set aside counts as spent, since it may have been billed.
-    """
+    """End a dead process's share: what it had set aside counts as spent; it may be billed."""
     spent = _lock(connection, run_id) or 0.0
     mine = (budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
     held = connection.execute(select(budget_shares.c.reserved_usd).where(*mine)).scalar_one_or_none()
@@ -322,10 +299,7 @@ def close_share(connection: Connection, run_id: str, holder: str) -> None:
 
 
 def _lock(connection: Connection, run_id: str) -> float | None:
-    """What the run has spent, with its row locked until the transaction ends.
-
-    None without a row. SQLite's transactions are exclusive anyway.
-    """
+    """What the run has spent (None without a row), its row locked until the transaction ends."""
     query = select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id).with_for_update()
     found = connection.execute(query).scalar_one_or_none()
     return None if found is None else float(found)

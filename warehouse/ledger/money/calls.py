@@ -1,8 +1,7 @@
 """Paid LLM calls.
 
-They are started before they are sent, done with their reply, or failed with an error class.
-
-A call that is under way belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
+They are started before they are sent, done with their reply, or failed with an error class. A call that is under way
+belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
 
 Functions take a Connection and run inside the caller's transaction. The three on the hot path are compiled once per
 engine and sent as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
@@ -47,10 +46,9 @@ class NewCall:
 class FoundCall:
     """What the ledger already knew of a call.
 
-    It is `done` with its reply, `started` (killed in flight) or `failed`.
-
-    `held_by` is the process that makes the call at this moment: it is not the caller's then. `is_batched` says that it is in a
-    batch under way, which no process need be at work on.
+    It is `done` with its reply, `started` (killed in flight) or `failed`. `held_by` is the process that makes the call at this
+    moment: it is not the caller's then. `is_batched` says that it is in a batch under way, which no process need be at work
+    on.
     """
 
     status: str
@@ -122,10 +120,7 @@ def _write_start(dialect: str) -> HotStatement:
 
 
 def begin_call(connection: Connection, call: NewCall) -> Later[bool]:
-    """Write the `started` row of a call that nobody knows yet; whether it was so.
-
-    Where it is not, nothing is written, and `start_call` says what is known.
-    """
+    """Write the `started` row of an unknown call; false for a known one (see `start_call`)."""
     values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
     written = _write_start(connection.dialect.name).run(connection, values)
     return Later(lambda: written.rowcount == 1)
@@ -217,10 +212,7 @@ def finish_call(connection: Connection, call: FinishedCall) -> Later[bool]:
 
 
 def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> None:
-    """Book what a call may have cost beyond its reply.
-
-    That is attempts whose bill is unknown, at the most that they could cost, and a reply that came second.
-    """
+    """Book a call's cost beyond its reply: attempts without a bill at most, a second reply."""
     _BOOK.run(connection, {"key": call_key, "extra": extra_usd})
 
 
@@ -252,9 +244,8 @@ def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapp
 def list_units_since(connection: Connection, since: str | None) -> list[str]:
     """The units with a call that was started or finished at `since` or later.
 
-    None as `since` means all units. The exam's units are left out.
-
-    The calls of the exam land with their sessions; an index holds only the others, in order of time.
+    None as `since` means all units. The exam's units are left out. The calls of the exam land with their
+    sessions; an index holds only the others, in order of time.
     """
     queries = [
         select(llm_calls.c.unit).where(llm_calls.c.unit.is_not(None), NOT_EXAM, moment >= (since or ""))
@@ -264,10 +255,7 @@ def list_units_since(connection: Connection, since: str | None) -> list[str]:
 
 
 def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, int]:
-    """The number of calls of each of these units that has any.
-
-    The index alone answers this, however large the replies are.
-    """
+    """Unit → its calls, for those that have any, by the index alone."""
     query = select(llm_calls.c.unit, func.count()).group_by(llm_calls.c.unit)
     return {
         unit: int(count)
@@ -279,9 +267,8 @@ def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, 
 def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
     """The month under which the calls of each unit are landed.
 
-    It is the run's month, else that of the first call.
-
-    Units whose calls were made for `without_purpose` are left out.
+    It is the run's month, else that of the first call. Units whose calls were made for `without_purpose` are
+    left out.
     """
     first = func.substr(func.min(llm_calls.c.started_at), 1, 7)
     query = (
@@ -299,30 +286,21 @@ def read_call_months(connection: Connection, units: Sequence[str], *, without_pu
 
 
 def read_spent_usd(connection: Connection, run_id: str) -> float:
-    """What the calls of a run have cost so far.
-
-    Attempts whose bill is unknown count with the most that they could cost.
-    """
+    """What a run's calls have cost so far; attempts without a bill at the most they could."""
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.run_id == run_id)
     return float(connection.execute(query).scalar_one()) + sum_archived_usd(connection, run_id=run_id)
 
 
 def read_provider_spent_usd(connection: Connection, provider: str) -> float:
-    """What all calls of a provider have cost so far.
-
-    It looks at every call that there is.
-    """
+    """What all calls of a provider, every one looked at, have cost so far."""
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.endpoint == provider)
     return float(connection.execute(query).scalar_one()) + sum_archived_usd(connection, endpoint=provider)
 
 
 def count_calls(connection: Connection, run_id: str) -> dict[str, int]:
-    """Calls of a run by status.
-
-    While nothing runs, the `started` ones were in flight at a kill and may have been billed.
-    """
+    """Calls of a run by status; while nothing runs, `started` ones were in flight at a kill."""
     query = (
         select(llm_calls.c.status, func.count())
         .where(llm_calls.c.run_id == run_id)

@@ -42,10 +42,8 @@ def take_moment(
 ) -> float:
     """Seconds until the caller may send.
 
-    The moment is taken at once, so that no other process takes it too.
-
-    Moments are `interval_s` apart; after a pause, those of the last `slack_s` may be taken together. `most_ahead_s` is how far ahead callers may
-    have taken moments at most, where their intervals differ.
+    The moment is taken at once, so that no other process takes it too. Moments are `interval_s` apart; after a pause, those of the last
+    `slack_s` may be taken together. `most_ahead_s` is how far ahead callers may have taken moments at most, where their intervals differ.
     """
     pace = _lock(connection, name)
     if most_ahead_s is None:
@@ -57,10 +55,7 @@ def take_moment(
 
 
 def shift_moments(connection: Connection, name: str, seconds: float) -> None:
-    """Let who comes next wait longer by so much, or less.
-
-    A caller took more time, or less, than it had set aside.
-    """
+    """Let the next one wait so much longer (or less): a call took other time than set aside."""
     connection.execute(
         update(provider_paces).where(_PACES.name == name).values(next_at=_PACES.next_at + seconds)
     )
@@ -77,10 +72,7 @@ def pause_provider(connection: Connection, name: str, seconds: float) -> None:
 
 
 def read_pauses(connection: Connection) -> Later[dict[str, float]]:
-    """Seconds that the pauses still last, by provider; those that are over are left out.
-
-    One statement, which nobody needs to wait for alone.
-    """
+    """Seconds that pauses still last, by provider; one statement that nobody waits for alone."""
     found: Iterable[tuple[Any, ...]]
     if connection.dialect.name == "sqlite":
         found = list(_PAUSES.run(connection, {"now": read_database_clock(connection)}))

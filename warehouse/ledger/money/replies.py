@@ -10,10 +10,7 @@ from warehouse.ledger.engine.tables import llm_calls
 
 
 def read_replies(connection: Connection, unit: str) -> dict[str, dict[str, Any]]:
-    """The finished calls of a unit by call key.
-
-    Each has `text`, `status` and what else came back, and `cost_usd`.
-    """
+    """A unit's finished calls by key: `text`, `status`, what else came back, and `cost_usd`."""
     query = select(llm_calls.c.call_key, llm_calls.c.reply, llm_calls.c.cost_usd).where(
         llm_calls.c.unit == unit, llm_calls.c.status == "done"
     )

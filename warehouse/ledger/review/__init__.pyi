@@ -24,15 +24,3 @@ from . import people as people
 
 # Take the questions of a document back out of review batches in which nobody has decided on them.
 from . import withdrawal as withdrawal
-
-__all__ = [
-    "assigning",
-    "coordination",
-    "desk",
-    "desk_marks",
-    "gold",
-    "guidelines",
-    "messages",
-    "people",
-    "withdrawal",
-]

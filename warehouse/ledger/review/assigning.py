@@ -1,9 +1,4 @@
-"""The review gate in the ledger.
-
-It has the batches, what is in them, who decides on what, and what was decided.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""The review gate in the ledger: batches, what is in them, who decides, what was decided."""
 
 from __future__ import annotations
 
@@ -18,11 +13,11 @@ from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import (
     review_assignments,
     review_batches,
-    review_gold,
     review_questions,
     reviews,
     users,
 )
+from warehouse.ledger.review.joins import OWN_DECISION, is_gold, is_same, read_values
 
 Row = Mapping[str, Any]
 
@@ -48,10 +43,7 @@ def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set
 
 
 def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> ReviewBatch | None:
-    """The batch, or None.
-
-    `lock` keeps others from changing it until the transaction ends (SQLite holds the whole file).
-    """
+    """The batch, or null; `lock` keeps others from changing it until the transaction ends."""
     query = select(review_batches).where(review_batches.c.batch_id == batch_id)
     return read_row(connection, ReviewBatch, query.with_for_update() if lock else query)
 
@@ -88,7 +80,7 @@ def read_items(
             else exists().where(own, review_assignments.c.question_uuid == table.question_uuid)
         )
     if not with_gold:
-        statement = statement.where(~_is_gold(review_questions))
+        statement = statement.where(~is_gold(review_questions))
     return _read_of(connection, statement, table.question_uuid, question_uuids)
 
 
@@ -116,13 +108,7 @@ def read_assignments(
     """
     statement = (
         select(review_assignments, review_questions.c.discipline)
-        .join(
-            review_questions,
-            and_(
-                review_questions.c.batch_id == review_assignments.c.batch_id,
-                review_questions.c.question_uuid == review_assignments.c.question_uuid,
-            ),
-        )
+        .join(review_questions, is_same(review_questions, review_assignments))
         .where(review_assignments.c.batch_id == batch_id)
         .order_by(review_assignments.c.question_uuid, review_assignments.c.annotator)
     )
@@ -131,7 +117,7 @@ def read_assignments(
     if role is not None:
         statement = statement.where(review_assignments.c.role == role)
     if not with_gold:
-        statement = statement.where(~_is_gold(review_assignments))
+        statement = statement.where(~is_gold(review_assignments))
     return _read_of(connection, statement, review_assignments.c.question_uuid, question_uuids)
 
 
@@ -153,16 +139,13 @@ def read_decisions(
 
 
 def read_batched_questions(connection: Connection, question_uuids: Collection[str]) -> dict[str, str]:
-    """Those of the questions that are or were in a batch to be reviewed.
-
-    Each comes with the batch, or the latest one.
-    """
+    """Those of the questions that are or were in a batch to be reviewed, with the latest batch."""
     rows = connection.execute(
         select(review_questions.c.question_uuid, review_questions.c.batch_id)
         .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
         .where(
             review_questions.c.question_uuid.in_(list_values(connection, question_uuids)),
-            ~_is_gold(review_questions),
+            ~is_gold(review_questions),
         )
         .order_by(review_batches.c.created_at, review_batches.c.batch_id)
     )
@@ -187,14 +170,7 @@ def count_open_work(connection: Connection) -> dict[str, int]:
     rows = connection.execute(
         select(review_assignments.c.annotator, func.count())
         .join(review_batches, review_batches.c.batch_id == review_assignments.c.batch_id)
-        .outerjoin(
-            reviews,
-            and_(
-                reviews.c.batch_id == review_assignments.c.batch_id,
-                reviews.c.question_uuid == review_assignments.c.question_uuid,
-                reviews.c.annotator == review_assignments.c.annotator,
-            ),
-        )
+        .outerjoin(reviews, OWN_DECISION)
         .where(review_batches.c.status != "closed", reviews.c.decision.is_(None))
         .group_by(review_assignments.c.annotator)
     )
@@ -208,25 +184,15 @@ def count_open_batches(connection: Connection) -> int:
 
 
 def read_pending(connection: Connection, batch_id: str, role: str, most: int) -> list[str]:
-    """Questions on which somebody in that role still owes a decision.
-
-    It looks no further than `most` of them.
-    """
+    """At most `most` questions on which somebody in that role still owes a decision."""
     statement = (
         select(review_assignments.c.question_uuid)
-        .outerjoin(
-            reviews,
-            and_(
-                reviews.c.batch_id == review_assignments.c.batch_id,
-                reviews.c.question_uuid == review_assignments.c.question_uuid,
-                reviews.c.annotator == review_assignments.c.annotator,
-            ),
-        )
+        .outerjoin(reviews, OWN_DECISION)
         .where(
             review_assignments.c.batch_id == batch_id,
             review_assignments.c.role == role,
             reviews.c.decision.is_(None),
-            ~_is_gold(review_assignments),
+            ~is_gold(review_assignments),
         )
         .limit(most)
     )
@@ -239,10 +205,7 @@ def insert_questions(connection: Connection, items: Sequence[Row]) -> None:
 
 
 def insert_question_tuples(connection: Connection, items: Sequence[tuple[Any, ...]]) -> None:
-    """Write questions by the ten thousand.
-
-    They are tuples in the order of QUESTION_COLUMNS, with the content encoded already.
-    """
+    """Write questions by the ten thousand: tuples in the order of QUESTION_COLUMNS, encoded."""
     insert_tuples(connection, review_questions, QUESTION_COLUMNS, items)
 
 
@@ -252,10 +215,7 @@ def insert_assignment_tuples(connection: Connection, assignments: Sequence[tuple
 
 
 def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> None:
-    """Write assignments; an empty list writes none.
-
-    `place` and `has_answer` of a row that does not say them are those of the question's first assignments.
-    """
+    """Write assignments; `place` and `has_answer`, where not said, are as first assigned."""
     unplaced: dict[str, set[str]] = {}
     for row in assignments:
         if "place" not in row:
@@ -269,10 +229,7 @@ def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> No
 
 
 def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
-    """Write decisions, replacing earlier ones.
-
-    Each takes the place of an earlier one of the same annotator on the same question.
-    """
+    """Write decisions in the place of the same annotator's earlier ones on the question."""
     for row in decisions:
         connection.execute(
             delete(reviews).where(
@@ -291,10 +248,7 @@ def update_batch(connection: Connection, batch_id: str, **values: Any) -> None:
 
 
 def lock_assigning(connection: Connection) -> None:
-    """Keep two assignments from taking the same questions.
-
-    SQLite's transaction holds the whole file anyway.
-    """
+    """Keep two assignments from the same questions; SQLite's transaction holds the file anyway."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE review_batches IN SHARE ROW EXCLUSIVE MODE")
 
@@ -308,7 +262,7 @@ def _read_of(
     """Rows of the statement; with `question_uuids` only theirs."""
     if question_uuids is not None:
         statement = statement.where(column.in_(list_values(connection, question_uuids)))
-    return [dict(row._mapping) for row in connection.execute(statement)]
+    return read_values(connection, statement)
 
 
 def _read_places(
@@ -325,13 +279,3 @@ def _read_places(
     for row in rows:
         places[row.question_uuid] = {"place": row.place, "has_answer": row.has_answer}
     return places
-
-
-def _is_gold(table: Any) -> ColumnElement[bool]:
-    """Whether a row of a table is of a question that was planted.
-
-    Such a question is work like the rest, and no review of the bank.
-    """
-    return exists().where(
-        review_gold.c.batch_id == table.c.batch_id, review_gold.c.question_uuid == table.c.question_uuid
-    )

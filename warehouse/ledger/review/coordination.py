@@ -1,32 +1,15 @@
-"""How far the review is, counted where it lies: for those who give the work out.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""How far the review is, counted where it lies: for those who give the work out."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, func, or_, select
 
-from warehouse.ledger.engine.tables import (
-    review_assignments,
-    review_batches,
-    review_gold,
-    review_questions,
-    reviews,
-)
+from warehouse.ledger.engine.tables import review_assignments, review_batches, review_questions, reviews
+from warehouse.ledger.review.joins import OWN_DECISION, is_gold, is_same, read_values
 
 _given = review_assignments.c
-_OWN_DECISION = and_(
-    reviews.c.batch_id == _given.batch_id,
-    reviews.c.question_uuid == _given.question_uuid,
-    reviews.c.annotator == _given.annotator,
-)
-_QUESTION = and_(
-    review_questions.c.batch_id == _given.batch_id,
-    review_questions.c.question_uuid == _given.question_uuid,
-)
 
 
 def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
@@ -35,7 +18,7 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
     Each has `assigned_count`, `decided_count`, `overdue_count` and `dispute_count` (given out).
     """
     waiting = reviews.c.decision.is_(None)
-    rows = connection.execute(
+    statement = (
         select(
             review_batches.c.batch_id,
             review_batches.c.status,
@@ -49,7 +32,7 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
             func.count().filter(_given.role == "adjudicator").label("dispute_count"),
         )
         .join(review_assignments, _given.batch_id == review_batches.c.batch_id)
-        .outerjoin(reviews, _OWN_DECISION)
+        .outerjoin(reviews, OWN_DECISION)
         .group_by(
             review_batches.c.batch_id,
             review_batches.c.status,
@@ -58,16 +41,15 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
         )
         .order_by(review_batches.c.created_at.desc(), review_batches.c.batch_id)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)
 
 
 def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
     """Questions of a batch that were decided on alike.
 
-    Each entry has one of these questions and how many they are. Planted ones are left out.
-
-    Alike are the same numbers of accepts and rejects and the same verdict of one adjudicator. Questions that are for `list_unlike`
-    are left out.
+    Each entry has one of these questions and how many they are. Planted ones are left out. Alike are the same
+    numbers of accepts and rejects and the same verdict of one adjudicator. Questions that are for
+    `list_unlike` are left out.
     """
     found = _tally(batch_id)
     alike = (found.c.accepts, found.c.rejects, found.c.verdicts, found.c.verdict)
@@ -81,10 +63,7 @@ def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
 
 
 def list_unlike(connection: Connection, batch_id: str) -> list[str]:
-    """Questions of a batch for which counts are not enough.
-
-    They have corrections that may differ, or several adjudications.
-    """
+    """Questions of a batch with corrections that may differ, or with several adjudications."""
     found = _tally(batch_id)
     return list(connection.execute(select(found.c.question_uuid).where(_is_unlike(found))).scalars())
 
@@ -111,29 +90,17 @@ def _tally(batch_id: str) -> Subquery:
             func.max(reviews.c.decision).filter(is_verdict).label("verdict"),
         )
         .select_from(review_questions)
-        .outerjoin(
-            reviews,
-            and_(reviews.c.batch_id == question.batch_id, reviews.c.question_uuid == question.question_uuid),
-        )
-        .where(
-            question.batch_id == batch_id,
-            ~exists().where(
-                review_gold.c.batch_id == question.batch_id,
-                review_gold.c.question_uuid == question.question_uuid,
-            ),
-        )
+        .outerjoin(reviews, is_same(reviews, review_questions))
+        .where(question.batch_id == batch_id, ~is_gold(review_questions))
         .group_by(question.question_uuid)
         .subquery()
     )
 
 
 def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list[dict[str, Any]]:
-    """The work of a batch per discipline, annotator and role.
-
-    Each has `assigned_count`, `decided_count`, `overdue_count` and `due_at` (the first waiting one).
-    """
+    """The work of a batch by discipline, annotator and role: counts, and the first `due_at`."""
     waiting = reviews.c.decision.is_(None)
-    rows = connection.execute(
+    statement = (
         select(
             review_questions.c.discipline,
             _given.annotator,
@@ -143,10 +110,10 @@ def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list
             func.count().filter(and_(waiting, _given.due_at < now)).label("overdue_count"),
             func.min(_given.due_at).filter(waiting).label("due_at"),
         )
-        .join(review_questions, _QUESTION)
-        .outerjoin(reviews, _OWN_DECISION)
+        .join(review_questions, is_same(review_questions, review_assignments))
+        .outerjoin(reviews, OWN_DECISION)
         .where(_given.batch_id == batch_id)
         .group_by(review_questions.c.discipline, _given.annotator, _given.role)
         .order_by(review_questions.c.discipline, _given.annotator, _given.role)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)

@@ -1,24 +1,11 @@
-"""The web desk in the ledger: drafts, and an annotator's own queue.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""The web desk in the ledger: drafts, and an annotator's own queue."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-    tuple_,
-)
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, insert, select, tuple_
 
 from warehouse.ledger.engine.tables import (
     review_assignments,
@@ -27,6 +14,7 @@ from warehouse.ledger.engine.tables import (
     review_questions,
     reviews,
 )
+from warehouse.ledger.review.joins import OWN_DECISION, read_values
 
 Queue = Literal["questions", "unanswered", "disputes"]
 
@@ -38,11 +26,6 @@ _QUEUES: Mapping[str, ColumnElement[bool]] = {
     "unanswered": and_(_given.role == "reviewer", _given.has_answer.is_(False)),
     "disputes": _given.role == "adjudicator",
 }
-_OWN_DECISION = and_(
-    reviews.c.batch_id == _given.batch_id,
-    reviews.c.question_uuid == _given.question_uuid,
-    reviews.c.annotator == _given.annotator,
-)
 
 
 # --- sessions -----------------------------------------------------------------------------------------------
@@ -56,7 +39,7 @@ def count_work(connection: Connection, annotator: str) -> list[dict[str, Any]]:
     """
     # A column of the key: whether there is a decision is read from the index alone.
     waiting = reviews.c.question_uuid.is_(None)
-    rows = connection.execute(
+    statement = (
         select(
             _given.batch_id,
             func.min(_given.due_at).label("due_at"),
@@ -68,19 +51,16 @@ def count_work(connection: Connection, annotator: str) -> list[dict[str, Any]]:
             ),
         )
         .join(review_batches, review_batches.c.batch_id == _given.batch_id)
-        .outerjoin(reviews, _OWN_DECISION)
+        .outerjoin(reviews, OWN_DECISION)
         .where(_given.annotator == annotator, review_batches.c.status != "closed")
         .group_by(_given.batch_id)
         .order_by(func.min(_given.due_at), _given.batch_id)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)
 
 
 def count_batch_work(connection: Connection, batch_id: str, annotator: str) -> tuple[int, int]:
-    """How many questions of a batch were given to somebody, and how many of them are decided.
-
-    The batch is one that takes decisions.
-    """
+    """How many questions of an open batch somebody was given, and how many of them are decided."""
     is_open = exists().where(review_batches.c.batch_id == batch_id, review_batches.c.status != "closed")
     assigned = select(func.count()).where(_given.annotator == annotator, _given.batch_id == batch_id, is_open)
     decided = select(func.count()).where(reviews.c.annotator == annotator, reviews.c.batch_id == batch_id)
@@ -88,10 +68,7 @@ def count_batch_work(connection: Connection, batch_id: str, annotator: str) -> t
 
 
 def count_decided_since(connection: Connection, annotator: str, moment: str) -> int:
-    """How many standing decisions of the annotator were given at or after the moment.
-
-    They are counted in all batches.
-    """
+    """How many of the annotator's standing decisions, in any batch, were given since the moment."""
     query = select(func.count()).where(reviews.c.annotator == annotator, reviews.c.decided_at >= moment)
     return int(connection.execute(query).scalar_one())
 
@@ -102,9 +79,7 @@ def read_assignment(
     """The assignment, or null."""
     row = connection.execute(
         select(review_assignments).where(
-            _given.batch_id == batch_id,
-            _given.question_uuid == question_uuid,
-            _given.annotator == annotator,
+            _given.batch_id == batch_id, _given.question_uuid == question_uuid, _given.annotator == annotator
         )
     ).first()
     return None if row is None else dict(row._mapping)
@@ -117,18 +92,13 @@ def read_next(
     queue: Queue,
     after: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """The first question of a queue without a decision; null when there is none.
+    """The first question of somebody's queue without a decision; null when there is none.
 
-    Args:
-        connection: of the ledger.
-        batch_id: the batch.
-        annotator: whose queue.
-        queue: which of their queues.
-        after: an assignment: what comes after it, then from the front again, never itself.
+    With an assignment in `after`: what comes after it, then from the front again, never itself.
     """
     waiting = (
         select(_given.question_uuid)
-        .outerjoin(reviews, _OWN_DECISION)
+        .outerjoin(reviews, OWN_DECISION)
         .where(
             _given.annotator == annotator,
             _given.batch_id == batch_id,
@@ -151,10 +121,7 @@ def read_next(
 def read_last_decided(
     connection: Connection, batch_id: str, annotator: str, before: str | None
 ) -> str | None:
-    """The question that the annotator decided last in the batch, or None.
-
-    Where `before` is given, it is the last one before that moment.
-    """
+    """The question that the annotator decided last in the batch, or last before a moment."""
     statement = (
         select(reviews.c.question_uuid)
         .where(reviews.c.annotator == annotator, reviews.c.batch_id == batch_id)
@@ -174,9 +141,7 @@ def count_listed(connection: Connection, batch_id: str, annotator: str) -> dict[
         .select_from(review_assignments)
         .join(review_batches, review_batches.c.batch_id == _given.batch_id)
         .where(
-            _given.annotator == annotator,
-            _given.batch_id == batch_id,
-            review_batches.c.status != "closed",
+            _given.annotator == annotator, _given.batch_id == batch_id, review_batches.c.status != "closed"
         )
     ).one()
     return dict(row._mapping)
@@ -185,10 +150,7 @@ def count_listed(connection: Connection, batch_id: str, annotator: str) -> dict[
 def list_queue(
     connection: Connection, batch_id: str, annotator: str, queue: Queue, start: int, count: int
 ) -> list[dict[str, Any]]:
-    """Questions of a queue from `start` (0 is the first).
-
-    Each has `question_uuid`, `due_at`, `content` and `decision` (None: none yet).
-    """
+    """`question_uuid`, `due_at`, `content`, `decision` of a queue's questions from `start` on."""
     page = connection.execute(
         select(_given.question_uuid, _given.due_at)
         .where(_given.annotator == annotator, _given.batch_id == batch_id, _QUEUES[queue])

@@ -1,9 +1,4 @@
-"""Marks that people gave on the web.
-
-They are durable here at once, landed where a workbook's marks would land, and then known as landed.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""Marks given on the web: durable at once, landed as a workbook's, then known as landed."""
 
 from __future__ import annotations
 
@@ -13,38 +8,28 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from warehouse.ledger.engine.tables import desk_marks
+from warehouse.ledger.review.joins import read_values
 
 _given = desk_marks.c
 
 
 def read_marks(connection: Connection, kind: str, work: str, person: str) -> list[dict[str, Any]]:
-    """Every mark that the person gave in a work, the last one last.
-
-    Each has `item_key`, `mark`, `note`, `given_at` and `landed_at`.
-    """
-    rows = connection.execute(
+    """Every mark that the person gave in a work, when, and when it landed; the last one last."""
+    statement = (
         select(_given.item_key, _given.mark, _given.note, _given.given_at, _given.landed_at)
         .where(_given.kind == kind, _given.work == work, _given.person == person)
         .order_by(_given.given_at, _given.item_key)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)
 
 
 def read_desk_mark(
     connection: Connection, kind: str, work: str, person: str, item_key: str
 ) -> dict[str, Any] | None:
-    """The mark that stands on one item, or None.
-
-    It is kept from change until the transaction ends.
-    """
+    """The mark that stands on one item, or null, locked until the transaction ends."""
     row = connection.execute(
         select(_given.mark, _given.note, _given.given_at)
-        .where(
-            _given.kind == kind,
-            _given.work == work,
-            _given.person == person,
-            _given.item_key == item_key,
-        )
+        .where(_given.kind == kind, _given.work == work, _given.person == person, _given.item_key == item_key)
         .with_for_update()
     ).first()
     return None if row is None else dict(row._mapping)
@@ -84,10 +69,7 @@ def list_unlanded(connection: Connection) -> list[tuple[str, str, str]]:
 def note_landed(
     connection: Connection, kind: str, work: str, person: str, given: Sequence[tuple[str, str]], now: str
 ) -> None:
-    """Note that these marks have landed.
-
-    They are given by item and the moment they were given. A mark that was changed since has not landed.
-    """
+    """Note as landed each (item, moment given); a mark that was changed since has not landed."""
     for item_key, given_at in given:
         connection.execute(
             update(desk_marks)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, insert, select
+from sqlalchemy import Connection, insert, select
 
 from warehouse.ledger.engine.tables import review_assignments, review_gold, review_questions, reviews
+from warehouse.ledger.review.joins import OWN_DECISION, is_same, read_values
 
 
 def insert_gold(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -19,10 +20,8 @@ def insert_gold(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> No
 def read_gold_reviews(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
     """Planted questions of one batch or all, one row for each annotator they are given to.
 
-    They are in order of batch, question and annotator.
-
-    With the question as it is shown and the decision given on it: `decision`, `edited_fields` and `decided_at` are null
-    until there is one.
+    They are in order of batch, question and annotator. With the question as it is shown and the decision
+    given on it: `decision`, `edited_fields` and `decided_at` are null until there is one.
     """
     statement = (
         select(
@@ -35,33 +34,14 @@ def read_gold_reviews(connection: Connection, batch_id: str | None = None) -> li
             reviews.c.edited_fields,
             reviews.c.decided_at,
         )
-        .join(
-            review_questions,
-            and_(
-                review_questions.c.batch_id == review_gold.c.batch_id,
-                review_questions.c.question_uuid == review_gold.c.question_uuid,
-            ),
-        )
-        .join(
-            review_assignments,
-            and_(
-                review_assignments.c.batch_id == review_gold.c.batch_id,
-                review_assignments.c.question_uuid == review_gold.c.question_uuid,
-            ),
-        )
-        .outerjoin(
-            reviews,
-            and_(
-                reviews.c.batch_id == review_gold.c.batch_id,
-                reviews.c.question_uuid == review_gold.c.question_uuid,
-                reviews.c.annotator == review_assignments.c.annotator,
-            ),
-        )
+        .join(review_questions, is_same(review_questions, review_gold))
+        .join(review_assignments, is_same(review_assignments, review_gold))
+        .outerjoin(reviews, OWN_DECISION)
         .order_by(review_gold.c.batch_id, review_gold.c.question_uuid, review_assignments.c.annotator)
     )
     if batch_id is not None:
         statement = statement.where(review_gold.c.batch_id == batch_id)
-    return [dict(row._mapping) for row in connection.execute(statement)]
+    return read_values(connection, statement)
 
 
 def read_gold_uuids(connection: Connection, batch_id: str) -> set[str]:

@@ -1,7 +1,4 @@
-"""Versions of the annotators' guidelines, and who has read which.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""Versions of the annotators' guidelines, and who has read which."""
 
 from __future__ import annotations
 

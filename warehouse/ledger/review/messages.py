@@ -1,9 +1,4 @@
-"""Messages between annotators and coordinators on questions of review batches.
-
-They are added and read, never changed or taken back.
-
-Every function takes a connection, so that a caller joins several of them in one transaction.
-"""
+"""Messages on questions of review batches: added and read, never changed or taken back."""
 
 from __future__ import annotations
 
@@ -16,6 +11,7 @@ from schemas.ledger.review import ReviewMessage
 from warehouse.ledger.engine.many import list_values
 from warehouse.ledger.engine.rows import insert_rows, read_rows
 from warehouse.ledger.engine.tables import review_assignments, review_messages, review_questions
+from warehouse.ledger.review.joins import is_same, read_values
 
 _message = review_messages.c
 
@@ -28,10 +24,7 @@ def insert_message(connection: Connection, message: ReviewMessage) -> None:
 def read_messages(
     connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
 ) -> list[ReviewMessage]:
-    """The messages of a batch, by question, in the order in which they were written.
-
-    `question_uuids` takes only these.
-    """
+    """The messages of a batch or these questions of it, by question, as they were written."""
     query = select(review_messages).where(_message.batch_id == batch_id)
     if question_uuids is not None:
         query = query.where(_message.question_uuid.in_(list_values(connection, question_uuids)))
@@ -41,37 +34,27 @@ def read_messages(
 def read_last_messages(connection: Connection, annotator: str | None = None) -> list[dict[str, Any]]:
     """Of each conversation the last message with the question's `content`.
 
-    The content is null where the question was withdrawn.
-
-    A conversation is what an annotator and coordinators write to each other on a question; what goes to everybody who has the
-    question answers each of them, and is one of its own. `annotator` takes what they may read.
+    The content is null where the question was withdrawn. A conversation is what an annotator and coordinators
+    write to each other on a question; what goes to everybody who has the question answers each of them, and
+    is one of its own. `annotator` takes what they may read.
     """
     newer = review_messages.alias()
     is_newer = and_(
-        newer.c.batch_id == _message.batch_id,
-        newer.c.question_uuid == _message.question_uuid,
+        is_same(newer, review_messages),
         newer.c.number > _message.number,
         or_(newer.c.annotator == _message.annotator, newer.c.annotator.is_(None)),
     )
     query = (
         select(review_messages, review_questions.c.content)
-        .outerjoin(
-            review_questions,
-            and_(
-                review_questions.c.batch_id == _message.batch_id,
-                review_questions.c.question_uuid == _message.question_uuid,
-            ),
-        )
+        .outerjoin(review_questions, is_same(review_questions, review_messages))
         .where(~exists().where(is_newer))
         .order_by(_message.written_at.desc(), _message.batch_id, _message.question_uuid)
     )
     if annotator is not None:
         has_question = exists().where(
-            review_assignments.c.batch_id == _message.batch_id,
-            review_assignments.c.question_uuid == _message.question_uuid,
-            review_assignments.c.annotator == annotator,
+            is_same(review_assignments, review_messages), review_assignments.c.annotator == annotator
         )
         query = query.where(
             or_(_message.annotator == annotator, and_(_message.annotator.is_(None), has_question))
         )
-    return [dict(row) for row in connection.execute(query).mappings()]
+    return read_values(connection, query)

@@ -1,7 +1,4 @@
-"""Annotators in the ledger.
-
-It has who they are besides their name, and what is moved from one to another.
-"""
+"""Annotators in the ledger: their profiles, and what is moved from one to another."""
 
 from __future__ import annotations
 
@@ -18,15 +15,13 @@ from warehouse.ledger.engine.tables import (
     reviews,
     users,
 )
+from warehouse.ledger.review.joins import OWN_DECISION, read_values
 
 _PROFILE = tuple(column for column in annotator_profiles.c if column.name != "user_id")
 
 
 def read_annotators(connection: Connection, *, with_inactive: bool = False) -> list[dict[str, Any]]:
-    """Annotators by id.
-
-    Each has `user_id`, `disciplines` (None: all), `is_active` and a profile (None where nothing is set).
-    """
+    """Annotators by id: `disciplines` (null: all), `is_active`, and a profile (null: not set)."""
     statement = (
         select(users.c.user_id, users.c.disciplines, users.c.is_active, *_PROFILE)
         .outerjoin(annotator_profiles, annotator_profiles.c.user_id == users.c.user_id)
@@ -35,7 +30,7 @@ def read_annotators(connection: Connection, *, with_inactive: bool = False) -> l
     )
     if not with_inactive:
         statement = statement.where(users.c.is_active)
-    return [dict(row._mapping) for row in connection.execute(statement)]
+    return read_values(connection, statement)
 
 
 def write_profile(connection: Connection, user_id: str, profile: Mapping[str, Any]) -> None:
@@ -51,7 +46,7 @@ def read_undecided(
     statement = (
         select(review_assignments)
         .join(review_batches, review_batches.c.batch_id == review_assignments.c.batch_id)
-        .outerjoin(reviews, _is_decision_on(review_assignments))
+        .outerjoin(reviews, OWN_DECISION)
         .where(review_batches.c.status != "closed", reviews.c.decision.is_(None))
         .order_by(
             review_assignments.c.batch_id, review_assignments.c.question_uuid, review_assignments.c.annotator
@@ -61,16 +56,13 @@ def read_undecided(
         statement = statement.where(review_assignments.c.annotator == annotator)
     if batch_id is not None:
         statement = statement.where(review_assignments.c.batch_id == batch_id)
-    return [dict(row._mapping) for row in connection.execute(statement)]
+    return read_values(connection, statement)
 
 
 def count_undecided(connection: Connection, now: str) -> list[dict[str, Any]]:
-    """The work per open batch and annotator.
-
-    Each has `assigned_count`, `open_count`, `overdue_count`, and the next `due_at` of what is open.
-    """
+    """Per open batch and annotator the assigned, open and overdue counts, and the next `due_at`."""
     is_open = reviews.c.decision.is_(None)
-    rows = connection.execute(
+    statement = (
         select(
             review_assignments.c.batch_id,
             review_assignments.c.annotator,
@@ -80,12 +72,12 @@ def count_undecided(connection: Connection, now: str) -> list[dict[str, Any]]:
             func.min(review_assignments.c.due_at).filter(is_open).label("due_at"),
         )
         .join(review_batches, review_batches.c.batch_id == review_assignments.c.batch_id)
-        .outerjoin(reviews, _is_decision_on(review_assignments))
+        .outerjoin(reviews, OWN_DECISION)
         .where(review_batches.c.status != "closed")
         .group_by(review_assignments.c.batch_id, review_assignments.c.annotator)
         .order_by(review_assignments.c.batch_id, review_assignments.c.annotator)
     )
-    return [dict(row._mapping) for row in rows]
+    return read_values(connection, statement)
 
 
 def count_decided_since(connection: Connection, since: str) -> dict[str, int]:
@@ -125,11 +117,3 @@ def read_readers(
     for row in rows:
         found.setdefault(row.question_uuid, set()).add(row.annotator)
     return found
-
-
-def _is_decision_on(assignments: Any) -> Any:
-    return and_(
-        reviews.c.batch_id == assignments.c.batch_id,
-        reviews.c.question_uuid == assignments.c.question_uuid,
-        reviews.c.annotator == assignments.c.annotator,
-    )

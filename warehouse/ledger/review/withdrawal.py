@@ -1,7 +1,4 @@
-"""Take the questions of a document back out of review batches.
-
-This concerns batches in which nobody has decided on them.
-"""
+"""Take a document's questions out of review batches in which nobody has decided on them."""
 
 from __future__ import annotations
 

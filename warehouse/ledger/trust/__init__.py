@@ -1,7 +1,4 @@
-"""What the ledger is held to.
-
-That is accounts, approvals, the audit log as it is read, seals, erasures and editions.
-"""
+"""What the ledger is held to: accounts, approvals, the log, seals, erasures, editions."""
 
 from lazy_loader import attach_stub
 

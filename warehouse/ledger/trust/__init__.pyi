@@ -30,17 +30,3 @@ from . import walks as walks
 
 # Who is signed in at the web desk.
 from . import web_sessions as web_sessions
-
-__all__ = [
-    "access",
-    "answer_hashes",
-    "approvals",
-    "editions",
-    "erasures",
-    "organisations",
-    "sealed_state",
-    "seals",
-    "users",
-    "walks",
-    "web_sessions",
-]

@@ -1,14 +1,11 @@
-"""Reading the audit log, and the heads that were signed.
-
-The log is read in pages, by session, and by what entries were done to.
-"""
+"""Reading the audit log in pages, by session or by target, and its signed heads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, RowMapping, func, or_, select, text
+from sqlalchemy import Connection, Row, RowMapping, Select, func, or_, select, text
 
 from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.inserting import insert_into
@@ -36,10 +33,7 @@ def list_unchained(connection: Connection) -> list[int]:
 
 
 def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
-    """The entries of the chain in its order, read a page at a time.
-
-    Each has number, previous_hash and entry_hash, then the columns of `HASHED`.
-    """
+    """The chain, a page at a time: number, previous_hash, entry_hash, the columns of `HASHED`."""
     last = 0
     columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
     while True:
@@ -51,6 +45,14 @@ def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
         last = page[-1].number
 
 
+def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
+    """Allowed entries of these actions with these values; without `seq`, about no question."""
+    query = select(access_log).where(access_log.c.action.in_(actions), access_log.c.http_status == 200)
+    for name, value in ({"seq": None} | values).items():
+        query = query.where(access_log.c[name] == value)
+    return query
+
+
 def read_session_entries(connection: Connection, session_id: str) -> list[Row[Any]]:
     """The entries of a session in order."""
     query = select(access_log).where(access_log.c.session_id == session_id)
@@ -58,29 +60,13 @@ def read_session_entries(connection: Connection, session_id: str) -> list[Row[An
 
 
 def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:
-    """The allowed entries of these actions that name what they were done to.
-
-    They are in order of target, then of the log.
-    """
-    query = (
-        select(access_log)
-        .where(
-            access_log.c.action.in_(actions),
-            access_log.c.target.is_not(None),
-            access_log.c.seq.is_(None),
-            access_log.c.number.is_not(None),
-            access_log.c.http_status == 200,
-        )
-        .order_by(access_log.c.target, access_log.c.access_id)
-    )
-    yield from connection.execute(query)
+    """The allowed entries of these actions with a target, in its order, then the log's."""
+    query = select_entries(actions).where(access_log.c.target.is_not(None), access_log.c.number.is_not(None))
+    yield from connection.execute(query.order_by(access_log.c.target, access_log.c.access_id))
 
 
 def read_run_entries(connection: Connection, run_id: str) -> list[Row[Any]]:
-    """What was done to a run, its sessions and its candidates' tokens, in order.
-
-    Deliveries and answers are left out.
-    """
+    """What was done, in order, to a run, its sessions, its candidates' tokens; no answers."""
     names = select(sessions.c.session_id).where(sessions.c.run_id == run_id)
     query = (
         select(access_log)
@@ -162,9 +148,8 @@ def iter_signed_heads(connection: Connection) -> Iterator[SignedHead]:
 def read_last_id(ledger: Ledger) -> int:
     """The number of the last row of the audit log, 0 when there is none.
 
-    No row with a lower number is still to come.
-
-    On a server numbers are given out before their transactions end: those under way are waited for.
+    No row with a lower number is still to come. On a server numbers are given out before their transactions
+    end: those under way are waited for.
     """
     last = select(func.coalesce(func.max(access_log.c.access_id), 0))
     if ledger.is_sqlite:

@@ -44,10 +44,7 @@ def read_session_size(connection: Connection, session_id: str) -> tuple[str, int
 
 
 def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str]:
-    """SHA-256 of each answer's text by position, those of the open transaction among them.
-
-    They are those of the audit log: the exam's role cannot read the texts.
-    """
+    """SHA-256 of each answer's text by position, those of the open transaction among them."""
     values = {"session": session_id}
     hashes = {
         int(seq): str(answer_hash) for seq, answer_hash in _LOGGED.run(connection, {**values, "status": 200})
@@ -57,10 +54,7 @@ def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str
 
 
 def find_unlogged(connection: Connection, run_id: str) -> list[str]:
-    """The sessions of a run whose answers are not those of the audit log.
-
-    For these, somebody has added answers, or cut the log.
-    """
+    """Sessions of a run with other answers than the audit log: some added, or the log cut."""
     given = (
         select(func.count())
         .where(responses.c.session_id == sessions.c.session_id, responses.c.answer_status.in_(GIVEN_STATUSES))

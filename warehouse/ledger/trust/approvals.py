@@ -16,6 +16,7 @@ from warehouse.ledger.engine.logs.digests import compute_digest
 from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import access_log, approvals
+from warehouse.ledger.trust.access import select_entries
 
 ASK: Final = "ask_approval"
 STAND: Final = "stand_for_request"
@@ -33,10 +34,7 @@ def compute_request_digest(what: str, target: str, parameters: Mapping[str, Any]
 
 
 def read_approval(connection: Connection, approval_id: int, *, is_held: bool = False) -> Approval | None:
-    """The request of that number; None where there is none.
-
-    With `is_held` nobody else can change it until the transaction ends.
-    """
+    """The request of that number, or None; with `is_held` nobody else changes it meanwhile."""
     query = select(approvals).where(approvals.c.approval_id == approval_id)
     return read_row(connection, Approval, query.with_for_update() if is_held else query)
 
@@ -44,10 +42,7 @@ def read_approval(connection: Connection, approval_id: int, *, is_held: bool = F
 def list_approvals(
     connection: Connection, states: Sequence[str] = (), *, after: int = 0, limit: int | None = None
 ) -> list[Approval]:
-    """Requests by number: those in one of the states, or all.
-
-    A page is `limit` of them that follow the number `after`.
-    """
+    """Requests by number, of these states or all: `limit` of them that follow `after`."""
     query = select(approvals).where(approvals.c.approval_id > after)
     if states:
         query = query.where(approvals.c.state.in_(states))
@@ -155,29 +150,13 @@ def write_use(connection: Connection, approved: Approval, at: str) -> None:
 
 def read_last_password_setter(connection: Connection, user_id: str) -> str | None:
     """Who last set the user's password, as the audit log says; null where it says nothing of it."""
-    query = (
-        select(access_log.c.user_id)
-        .where(
-            access_log.c.target == user_id,
-            access_log.c.action.in_(_PASSWORDS),
-            access_log.c.http_status == 200,
-            access_log.c.seq.is_(None),
-        )
-        .order_by(access_log.c.access_id.desc())
-        .limit(1)
-    )
-    return connection.execute(query).scalar()
+    query = select_entries(_PASSWORDS, target=user_id).order_by(access_log.c.access_id.desc())
+    return connection.execute(query.with_only_columns(access_log.c.user_id).limit(1)).scalar()
 
 
 def was_changed_since(connection: Connection, user_id: str, at: str) -> bool:
     """Whether the user was added or admitted, or got a password or a role, after that moment."""
-    query = select(access_log.c.access_id).where(
-        access_log.c.target == user_id,
-        access_log.c.action.in_(_CHANGES),
-        access_log.c.http_status == 200,
-        access_log.c.seq.is_(None),
-        access_log.c.accessed_at >= at,
-    )
+    query = select_entries(_CHANGES, target=user_id).where(access_log.c.accessed_at >= at)
     return connection.execute(query.limit(1)).first() is not None
 
 
@@ -198,17 +177,9 @@ def _note(connection: Connection, action: str, approval: Approval, user_id: str 
 
 
 def _is_sealed(connection: Connection, approval: Approval) -> bool:
-    """Whether the audit log has the entry of exactly this approval.
-
-    The entry must be by the user who is named as having given it.
-    """
-    query = select(access_log.c.access_id).where(
-        access_log.c.target == _name(approval),
-        access_log.c.action == APPROVE,
-        access_log.c.user_id == approval.decided_by,
-        access_log.c.digest == _seal(approval),
-        access_log.c.http_status == 200,
-        access_log.c.seq.is_(None),
+    """Whether the log has the entry of exactly this approval, by who is named as its giver."""
+    query = select_entries(
+        (APPROVE,), target=_name(approval), user_id=approval.decided_by, digest=_seal(approval)
     )
     return connection.execute(query.limit(1)).first() is not None
 

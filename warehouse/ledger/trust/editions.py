@@ -1,7 +1,4 @@
-"""The roots of published editions: kept once, never changed.
-
-By them the lake can be held to what was published.
-"""
+"""The roots of published editions, never changed: by them the lake is held."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ def read_roots(connection: Connection) -> dict[str, str]:
 
 
 def read_owners(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
-    """Session → the key of the organisation whose candidate sits it.
-
-    The key is the one that plans and orders use.
-    """
+    """Session → the key (as in plans and orders) of its candidate's organisation."""
     return {
         str(session): str(owner)
         for names in iter_chunks(sorted(session_ids))

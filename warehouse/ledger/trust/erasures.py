@@ -1,10 +1,9 @@
 """What was erased of answers, and the proof that stays.
 
-The proof says who erased it, when and why, and has a hash for every text that was there.
-
-An erasure is of closed sessions of one run. Texts go; status, times, tokens, costs, signatures and hashes stay. The audit log has
-one entry for each erasure, whose digest is over the whole of it (`digest_erasure`), so that neither an erasure nor the hash of a
-text can be changed, added or removed without being seen.
+The proof says who erased it, when and why, and has a hash for every text that was there. An erasure is of closed sessions of one
+run. Texts go; status, times, tokens, costs, signatures and hashes stay. The audit log has one entry for each erasure, whose
+digest is over the whole of it (`digest_erasure`), so that neither an erasure nor the hash of a text can be changed, added or
+removed without being seen.
 """
 
 from __future__ import annotations
@@ -61,10 +60,7 @@ _ERASABLE = select(
 
 
 class HeldText(NamedTuple):
-    """How much text the ledger holds of a session.
-
-    It counts the answers that were given, and the characters of answers and reasoning.
-    """
+    """Text held of a session: answers given; characters of answers and reasoning."""
 
     answers: int
     characters: int
@@ -79,10 +75,7 @@ def list_run_sessions(connection: Connection, run_id: str) -> list[ErasableSessi
 def list_sessions_with_texts(
     connection: Connection, *, month: str | None = None, model: str | None = None, run_id: str | None = None
 ) -> list[ErasableSession]:
-    """The sessions of a month, a candidate or a run whose texts can be erased, by name.
-
-    They are those that were handed a question and are not erased.
-    """
+    """Sessions of a month, candidate or run with texts to erase: handed out, not erased."""
     query = _ERASABLE.where(
         # Not by their responses, which may have left the ledger.
         sessions.c.answered_count > 0,
@@ -109,10 +102,7 @@ def count_texts(connection: Connection, session_ids: Sequence[str]) -> HeldText:
 
 
 def find_changed_answers(connection: Connection, session_id: str) -> list[int]:
-    """Positions of answers that differ from those that the audit log says were given.
-
-    Erasing their texts would also erase the evidence.
-    """
+    """Positions of answers that are not those of the log: erasing would erase the evidence."""
     logged = {
         row.seq: row
         for row in connection.execute(
@@ -149,10 +139,7 @@ def hash_answers(connection: Connection, session_id: str, erasure_id: str) -> li
 
 
 def digest_erasure(erasure: Erasure, answers: Iterable[ErasedAnswer]) -> str:
-    """SHA-256 over an erasure and every hash that stays.
-
-    The hashes are in the order of sessions (as bytes) and positions.
-    """
+    """SHA-256 over an erasure and its hashes, by session (as bytes) and position."""
     whole = hashlib.sha256(
         _encode(
             [
@@ -182,10 +169,9 @@ def name_erasure(connection: Connection, run_id: str) -> str:
 def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[ErasedAnswer]) -> None:
     """Erase the texts of these answers; the proof is kept.
 
-    The texts of every reply that the ledger keeps of calls about these answers are erased too.
-
-    The entry of the audit log goes with it. Over two files the ledger's replies go first: after a kill between the two the answers
-    are still there, and doing it again finishes it.
+    The texts of every reply that the ledger keeps of calls about these answers are erased too. The entry of the audit log goes
+    with it. Over two files the ledger's replies go first: after a kill between the two the answers are still there, and doing it
+    again finishes it.
     """
     insert_rows(connection, [erasure])
     connection.execute(erased_answers.insert(), [answer.as_values() for answer in answers])
@@ -326,10 +312,7 @@ def _erase_replies(connection: Connection, run_id: str, session_ids: set[str]) -
 
 
 def is_unit_of(unit: str, session_ids: set[str]) -> bool:
-    """Whether a unit of calls or landings belongs to one of these sessions.
-
-    It does where the unit is the session's name, or that name followed by a slash and more.
-    """
+    """Whether a unit is one of these sessions: its name, or that and a slash and more."""
     parts = unit.split("/")
     return any("/".join(parts[:count]) in session_ids for count in range(1, len(parts) + 1))
 

@@ -1,7 +1,4 @@
-"""Organisations as the ledger counts them.
-
-There is one row for each name in normal form; other names point to the organisation that is meant.
-"""
+"""Organisations as the ledger counts them: a row a normal form, to which names point."""
 
 from __future__ import annotations
 
@@ -60,10 +57,9 @@ def register_organisations(
 ) -> None:
     """Give every organisation its row, in order of key.
 
-    The order keeps two planners from ever waiting for each other crosswise.
-
-    `names` are the names by key; `aliases` lead from a key to the one that is meant, and stay for good: a name once known
-    for another organisation's is never again an organisation of its own.
+    The order keeps two planners from ever waiting for each other crosswise. `names` are the names by key; `aliases` lead
+    from a key to the one that is meant, and stay for good: a name once known for another organisation's is never again an
+    organisation of its own.
     """
     meant = dict(aliases or {})
     rows = [
@@ -93,10 +89,7 @@ def register_organisations(
 
 
 def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
-    """Hold the organisations' rows until the transaction ends, in order of key.
-
-    SQLite holds everything already.
-    """
+    """Hold the organisations' rows, in order of key, until the transaction ends."""
     if connection.dialect.name == "postgresql":
         connection.execute(
             select(organisations.c.organisation)
@@ -109,9 +102,8 @@ def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
 def find_organisation(connection: Connection, name: str) -> str:
     """The key of a registered organisation by any of its names, however it is written.
 
-    A real organisation comes before a simulated one.
-
-    Raises UsageError with the nearest name where it is not registered.
+    A real organisation comes before a simulated one. Raises UsageError with the nearest name where it is not
+    registered.
     """
     known = {found.organisation: found for found in list_organisations(connection)}
     for is_simulated in (False, True):
@@ -128,10 +120,7 @@ def find_organisation(connection: Connection, name: str) -> str:
 
 
 def write_organisation_limit(connection: Connection, name: str, question_limit: int | None) -> None:
-    """Limit the questions that a registered organisation's candidates may be handed.
-
-    The limit is for all its candidates together.
-    """
+    """Limit the questions handed to all candidates of a registered organisation together."""
     organisation = find_organisation(connection, name)
     connection.execute(
         update(organisations)

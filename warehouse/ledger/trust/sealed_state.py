@@ -1,7 +1,4 @@
-"""What the ledger holds of the things that entries of the audit log fix.
-
-It is read here for the check of the log.
-"""
+"""What the ledger holds of what the audit log's entries fix, for the check of the log."""
 
 from __future__ import annotations
 
@@ -53,10 +50,7 @@ def list_draw_keys(connection: Connection) -> dict[str, str]:
 
 
 def find_changed_sets(connection: Connection, run_id: str) -> list[str]:
-    """The sets that a run's sessions sit and that are not as they were drawn.
-
-    Those that no entry names are left out.
-    """
+    """Sets of a run's sessions that are not as they were drawn; without those no entry names."""
     found = []
     for set_id in list_run_sets(connection, run_id):
         entry = (

@@ -1,7 +1,4 @@
-"""Entries of the audit log that fix the state that was written with them.
-
-They fix it by its digest (`digests.py`).
-"""
+"""Entries of the audit log that fix, by its digest, the state written with them."""
 
 from __future__ import annotations
 
@@ -44,10 +41,7 @@ def seal_user(connection: Connection, user_id: str, action: str) -> None:
 
 
 def seal_closing(connection: Connection, session_id: str, code: str | None = None) -> None:
-    """Note that a session was closed, and how it then stood.
-
-    `code` is given where it was not closed by its last answer.
-    """
+    """Note that a session was closed and how it stood; `code` where not by its last answer."""
     digest = read_closing_digest(connection, session_id)
     add_entry(
         connection,
@@ -66,10 +60,7 @@ def seal_organisation(connection: Connection, organisation: str) -> None:
 def seal_run(
     connection: Connection, run_id: str, new_sets: Iterable[str], session_ids: Iterable[str]
 ) -> None:
-    """Note what was planned.
-
-    That is the run, its seed, each set drawn for it with its key, and each session with its order.
-    """
+    """Note the run, its seed, each set drawn for it with its key, each session with its order."""
 
     def note(action: str, target: str, digest: str, session_id: str | None = None) -> None:
         add_entry(

@@ -57,10 +57,7 @@ def add_user(
     question_limit: int | None = None,
     password_hash: str | None = None,
 ) -> User:
-    """Add a user.
-
-    Raises UsageError when the role is unknown, the name is taken, or the organisation is not registered.
-    """
+    """Add a user; UsageError for an unknown role or organisation, or a name that is taken."""
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     if read_user(connection, user_id) is not None:
@@ -92,9 +89,8 @@ def add_user(
 def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
     """Add a candidate user unless it exists.
 
-    Raises UsageError when the name belongs to somebody else.
-
-    `organisation` is a key. A user of another name of the same organisation moves to it.
+    Raises UsageError when the name belongs to somebody else. `organisation` is a key. A user of another name
+    of the same organisation moves to it.
     """
     found = read_user(connection, user_id)
     if found is None:
@@ -143,10 +139,7 @@ def read_question_limit(connection: Connection, user_id: str) -> int | None:
 def list_users(
     connection: Connection, role: str | None = None, *, after: str | None = None, limit: int | None = None
 ) -> list[User]:
-    """All users by name, or those of a role.
-
-    A page is `limit` of them, those whose names follow `after`.
-    """
+    """Users by name, all or of a role: `limit` of them, whose names follow `after`."""
     query = select(*_PUBLIC).order_by(users.c.user_id).limit(limit)
     if role is not None:
         query = query.where(users.c.role == role)
@@ -156,20 +149,14 @@ def list_users(
 
 
 def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
-    """Set or clear a password, which ends the user's web sessions and tokens.
-
-    Raises UsageError for an unknown user.
-    """
+    """Set or clear a password, which ends web sessions and tokens; UsageError if unknown."""
     _change(connection, "set_password", user_id, password_hash=password_hash)
     delete_sessions(connection, user_id)
     end_user_tokens(connection, user_id, read_lease_time(connection))
 
 
 def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
-    """Admit or shut out a user, from the next call on; raises UsageError for an unknown user.
-
-    The tokens of who is shut out end, and stay ended when they are admitted again.
-    """
+    """Admit or shut out a user, whose tokens then end for good; UsageError for an unknown one."""
     _change(connection, "admit_user" if is_active else "shut_out_user", user_id, is_active=is_active)
     if not is_active:
         end_user_tokens(connection, user_id, read_lease_time(connection))
@@ -208,10 +195,7 @@ def read_public_key(connection: Connection, user_id: str) -> str | None:
 
 
 def write_public_key(connection: Connection, user_id: str, public_key: str | None) -> None:
-    """Set or remove the key that a candidate's answers must be signed with.
-
-    Raises UsageError unless the user is a candidate.
-    """
+    """Set or remove the key of a candidate's answers; UsageError unless it is a candidate."""
     user = read_user(connection, user_id)
     if user is None or user.role != "candidate":
         raise UsageError(

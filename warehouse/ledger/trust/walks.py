@@ -1,7 +1,4 @@
-"""What the ledger holds of one answer on the way from its star back to the paper.
-
-The entries that fix it are found here too.
-"""
+"""What the ledger holds of one answer from its star back to the paper, and its entries."""
 
 from __future__ import annotations
 
@@ -25,6 +22,7 @@ from warehouse.ledger.engine.tables import (
     sets,
     signed_heads,
 )
+from warehouse.ledger.trust.access import select_entries
 
 
 class WalkedSession(NamedTuple):
@@ -126,13 +124,7 @@ def read_set_items(connection: Connection, set_id: str) -> list[list[Any]] | Non
 
 def find_last_entry(connection: Connection, actions: Sequence[str], **values: object) -> Row[Any] | None:
     """The last allowed entry of these actions with these values; null for none."""
-    query = select(access_log).where(
-        access_log.c.action.in_(actions), access_log.c.http_status == 200, access_log.c.number.is_not(None)
-    )
-    if "seq" not in values:
-        query = query.where(access_log.c.seq.is_(None))
-    for name, value in values.items():
-        query = query.where(access_log.c[name] == value)
+    query = select_entries(actions, **values).where(access_log.c.number.is_not(None))
     return connection.execute(query.order_by(access_log.c.access_id.desc()).limit(1)).first()
 
 

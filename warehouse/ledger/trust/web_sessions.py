@@ -22,10 +22,7 @@ def insert_session(
 
 
 def read_session(connection: Connection, session_hash: str, now: str) -> dict[str, Any] | None:
-    """`user_id`, `role` and `expires_at` of a web session; None where it is not valid.
-
-    A valid session has not expired, and its user is still active.
-    """
+    """`user_id`, `role`, `expires_at` of an active user's web session; None once it is over."""
     row = connection.execute(
         select(users.c.user_id, users.c.role, web_sessions.c.expires_at)
         .join(users, users.c.user_id == web_sessions.c.user_id)

@@ -39,20 +39,3 @@ from .receipts import check_receipt as check_receipt
 
 # The receipts in a file: one JSON object, a list of them, or one a line; each alone, or as `receipt` of a reply.
 from .receipts import read_receipts as read_receipts
-
-__all__ = [
-    "LogSigner",
-    "check_receipt",
-    "describe_answer",
-    "describe_head",
-    "describe_receipt",
-    "describe_rotation",
-    "has_signer",
-    "is_signed",
-    "name_key_file",
-    "open_signer",
-    "prepare_rotation",
-    "read_public_key",
-    "read_receipts",
-    "stamp_key",
-]

@@ -1,9 +1,6 @@
 """The signing key of an installation (Ed25519, RFC 8032), and what it signs.
 
-It lies in a file of the home, or with somebody who signs for it (`holders`).
-
-It signs the heads of the audit log, and receipts.
-
+It lies in a file of the home, or with somebody who signs for it (`holders`). It signs the heads of the audit log, and receipts.
 What is signed is always a JSON object in one form: keys sorted, no spaces, UTF-8, every character beyond ASCII escaped. Signatures
 and keys are written in base64 (RFC 4648, section 4).
 """
@@ -48,10 +45,7 @@ class LogSigner:
     _is_held_elsewhere: bool = False
 
     def sign(self, values: Mapping[str, object]) -> str:
-        """The signature of a JSON object, in base64.
-
-        Raises StoreError where somebody else holds the key and does not sign with it.
-        """
+        """The signature of a JSON object, in base64; StoreError where its holder does not sign."""
         signature = base64.b64encode(self._sign(encode_signed(values))).decode()
         if self._is_held_elsewhere and not is_signed(self.public_key, signature, values):
             raise StoreError(
@@ -90,10 +84,7 @@ def has_signer(settings: Settings) -> bool:
 
 
 def name_holder(settings: Settings, named: str, public_key: str | None) -> LogSigner:
-    """A key that somebody else holds; nobody is asked before something is to be signed.
-
-    Raises UsageError where the holder or the key is not named rightly.
-    """
+    """A key that somebody else holds, who is not asked yet; UsageError where it is misnamed."""
     if public_key is None:
         raise UsageError(
             "PROCTOR_LOG_SIGNER names who signs, and PROCTOR_LOG_PUBLIC_KEY does not say with which key: set it, as `ssh-add -L` prints it, "
@@ -105,10 +96,7 @@ def name_holder(settings: Settings, named: str, public_key: str | None) -> LogSi
 
 
 def stamp_key(settings: Settings) -> tuple[object, ...]:
-    """What changes when another key takes the place of the one that signs.
-
-    It costs two looks at the disk.
-    """
+    """What changes when another key takes the signing one's place; two looks at the disk."""
     found: list[object] = []
     for path in (name_key_file(settings), name_next_key_file(settings)):
         try:
@@ -224,10 +212,7 @@ def describe_head(number: int, entry_hash: str, key_id: str, signed_at: str) -> 
 
 
 def is_signed(public_key: str, signature: str | None, values: Mapping[str, object]) -> bool:
-    """Whether a signature is that of the key over the object.
-
-    False for anything that is not a signature.
-    """
+    """Whether a signature is the key's over the object; false for anything that is none."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -242,10 +227,7 @@ def is_signed(public_key: str, signature: str | None, values: Mapping[str, objec
 
 
 def read_public_key(text: str) -> str:
-    """A public key, given as PEM or as 32 bytes in base64, in the form in which it is kept.
-
-    Raises UsageError for anything else, and for a private key: nobody else is to have that.
-    """
+    """A public key (PEM, OpenSSH, base64) in the form in which it is kept; else UsageError."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key, load_ssh_public_key

@@ -1,7 +1,4 @@
-"""Checking receipts of an installation against its key and its audit log.
-
-The check shows whether the installation signed them, and whether its audit log still has what they state.
-"""
+"""Whether an installation signed receipts, and its audit log still has what they state."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckedReceipt(NamedTuple):
-    """A receipt and what was found.
-
-    The finding is `good`, `signature_wrong`, `entry_missing`, `entry_differs`, or `unsigned`.
-    """
+    """A receipt and `good`, `signature_wrong`, `entry_missing`, `entry_differs` or `unsigned`."""
 
     session_id: str
     seq: int
@@ -33,9 +27,8 @@ class CheckedReceipt(NamedTuple):
 def read_receipts(path: Path, session_id: str = "") -> Iterator[dict[str, Any]]:
     """The receipts in a file: one JSON object, a list of them, or one on each line.
 
-    Each stands alone, or as `receipt` of a reply.
-
-    `session_id` is that of receipts that do not name theirs. Raises UsageError for what is no receipt.
+    Each stands alone, or as `receipt` of a reply. `session_id` is that of receipts that do not name theirs.
+    Raises UsageError for what is no receipt.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -61,10 +54,7 @@ def read_receipts(path: Path, session_id: str = "") -> Iterator[dict[str, Any]]:
 def check_receipt(
     receipt: Mapping[str, Any], public_key: str, connection: Connection | None = None
 ) -> CheckedReceipt:
-    """Check the signature of a receipt, and its log entry where a ledger is given.
-
-    The entry is the one of the audit log that the receipt names.
-    """
+    """Check the signature of a receipt and, where a ledger is given, the entry that it names."""
     session_id, seq, entry = receipt["session_id"], receipt["seq"], receipt["entry"]
     signed = describe_receipt(session_id, seq, receipt["answer_sha256"], entry, receipt["head"])
     finding = "good"

@@ -36,19 +36,3 @@ from .packed import pack_uuids as pack_uuids
 
 # UUID → its place among UUIDs that are all different.
 from .packed import UuidPlaces as UuidPlaces
-
-__all__ = [
-    "BankIndex",
-    "DisciplineShare",
-    "DrawnQuestion",
-    "Hashes",
-    "Masks",
-    "UuidPlaces",
-    "draw_order",
-    "draw_set",
-    "index_bank",
-    "make_seed",
-    "make_set_key",
-    "pack_uuids",
-    "split_anchors",
-]

@@ -1,7 +1,4 @@
-"""A bank version as a draw sees it.
-
-It has the lineages by discipline, their public names, and the slots of each.
-"""
+"""A bank version as a draw sees it: lineages by discipline, their public names and slots."""
 
 from __future__ import annotations
 
@@ -37,7 +34,6 @@ class BankIndex:
     A lineage is known by its position. The disciplines follow each other.
 
     Attributes:
-        bank_version: its version.
         lineage_uuids: lineage by position; sorted within a discipline.
         positions: lineage → its position.
         spans: discipline → first position and the one after the last.
@@ -126,11 +122,9 @@ class BankIndex:
 def weigh_questions(truths: Sequence[str | None]) -> list[int]:
     """How many slots each question of a lineage has, by its truth.
 
-    One slot is drawn, each with the same probability.
-
-    Statements made from a choice are mostly false, because most options are wrong: true and false ones have equal weight
-    together, and the weight of all statements is their share of the questions. A lineage whose statements all have one truth
-    is asked in another form, where it has one.
+    One slot is drawn, each with the same probability. Statements made from a choice are mostly false, because most options
+    are wrong: true and false ones have equal weight together, and the weight of all statements is their share of the
+    questions. A lineage whose statements all have one truth is asked in another form, where it has one.
     """
     counts = Counter(truths)
     others, true, false = counts[None], counts["true"], counts["false"]
@@ -268,10 +262,7 @@ class _Reading:
     def _sort(
         self, disciplines: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, tuple[int, int]]]:
-        """The rows that are drawn from, the start of each lineage, and the spans of lineages.
-
-        The rows are sorted by discipline, lineage and question.
-        """
+        """The rows drawn from, by discipline, lineage and question; lineages' starts; spans."""
         lineages = np.frombuffer(self._lineages, dtype="S16")
         questions = np.frombuffer(self._questions, dtype="S16")
         _, lineage = np.unique(lineages, return_inverse=True)
@@ -303,10 +294,7 @@ class _Reading:
 
 
 def _find_truth(method: str, answer: Sequence[str] | None) -> int:
-    """The place in `_TRUTHS` of a question's truth.
-
-    Only a statement that was made from a choice has one.
-    """
+    """The place in `_TRUTHS` of a question's truth; only a statement made from a choice has one."""
     if method not in _MADE_FROM_CHOICES or not answer or answer[0] not in ("true", "false"):
         return 0
     return 1 if answer[0] == "true" else 2

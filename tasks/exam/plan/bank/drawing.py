@@ -1,10 +1,8 @@
 """Draw sets: lineages by discipline, and one question of each.
 
-The secret order of a session is drawn here too.
-
-Everything drawn follows from the seed of the run by SHA-256 alone (docs/verify.md, "The draw"), so that anybody can draw again
-what was drawn once the seed is disclosed, in any language. The paper draws 1,000 questions per sitting without replacement
-(LLMEval-Fair §2.2.1).
+The secret order of a session is drawn here too. Everything drawn follows from the seed of the run by SHA-256 alone
+(docs/verify.md, "The draw"), so that anybody can draw again what was drawn once the seed is disclosed, in any language. The
+paper draws 1,000 questions per sitting without replacement (LLMEval-Fair §2.2.1).
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ class DrawnQuestion:
 
     Attributes:
         lineage_uuid: its lineage.
-        question_uuid: the question.
         discipline: the stratum.
         position: the lineage's position in the bank index.
         slot: the slot of the lineage that holds it.
@@ -67,10 +64,7 @@ def split_anchors(shares: Mapping[str, int], anchor_share: float) -> tuple[Disci
 
 
 def make_seed(share: bytes, added: Sequence[bytes] = (), beacon_value: str | None = None) -> bytes:
-    """The seed of a run.
-
-    It is made from the operator's share, the shares of candidates in the order of the log, and the beacon's value.
-    """
+    """The seed of a run: the operator's share, the candidates' in the log's order, the beacon."""
     return digest("proctor seed", share, *added, beacon_value or "")
 
 
@@ -191,10 +185,7 @@ def _draw_positions(
     put_off: Sequence[NDArray[np.bool_] | None],
     key: bytes,
 ) -> list[int]:
-    """Draw `count` positions, first from those that no mask puts off.
-
-    Only when there are no more of these, positions of the first mask alone are drawn, and then those of the second.
-    """
+    """Draw `count` positions: of those no mask puts off, then the first's, then the second's."""
     drawn: list[int] = []
     waiting = allowed
     for place in range(len(put_off) + 1):

@@ -1,8 +1,7 @@
 """What an index of a bank holds, in little memory.
 
-Names of a fixed width stand side by side and are read when they are asked for.
-
-Python's own objects for 300,000 questions would be a hundred megabytes; these are six.
+Names of a fixed width stand side by side and are read when they are asked for. Python's own objects for
+300,000 questions would be a hundred megabytes; these are six.
 """
 
 from __future__ import annotations
@@ -24,10 +23,7 @@ T = TypeVar("T")
 
 
 def pack_uuids(texts: Sequence[str]) -> bytes:
-    """UUIDs as 16 bytes each, in the order of their texts.
-
-    Raises ContractError for a text that is not a UUID as the contract writes it.
-    """
+    """UUIDs as 16 bytes each, in the order of their texts; ContractError for anything else."""
     joined = "".join(texts)
     if len(joined) == 36 * len(texts) and joined == joined.lower():
         try:
@@ -132,10 +128,7 @@ class UuidPlaces(Mapping[str, int]):
 
 
 class Lists(Generic[T]):
-    """Lists that follow each other in one column.
-
-    List `i` is what stands from `offsets[i]` to `offsets[i + 1]`.
-    """
+    """Lists in one column: list `i` stands from `offsets[i]` to `offsets[i + 1]`."""
 
     def __init__(self, offsets: NDArray[np.int32], column: Sequence[T]) -> None:
         self.offsets = offsets

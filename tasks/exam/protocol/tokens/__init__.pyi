@@ -30,17 +30,3 @@ from .tokens import read_token_id as read_token_id
 
 # Tokens of one process, each with its signature verified once.
 from .tokens import VerifiedTokens as VerifiedTokens
-
-__all__ = [
-    "PERMISSIONS",
-    "Claims",
-    "KeyFile",
-    "KeySet",
-    "VerifiedTokens",
-    "derive_lease_secret",
-    "issue_token",
-    "open_keys",
-    "read_caller",
-    "read_token_id",
-    "rotate_keys",
-]

@@ -1,9 +1,8 @@
 """The keys that sign tokens, in a file of its own.
 
-It has the present key, and former ones that are still believed.
-
-A running server looks at the file once a second. A new key signs from then on; what a former key signed is believed until its
-end. Who deletes the file ends every token at once: a new file, with another issuer and another key, takes its place.
+It has the present key, and former ones that are still believed. A running server looks at the file once a second. A new key
+signs from then on; what a former key signed is believed until its end. Who deletes the file ends every token at once: a new
+file, with another issuer and another key, takes its place.
 """
 
 from __future__ import annotations
@@ -87,9 +86,8 @@ class KeyFile:
     def read(self) -> KeySet:
         """The keys as they were at most a second ago.
 
-        It is the same object as long as they have not changed.
-
-        Raises StoreError when others may read the file, or when it is damaged.
+        It is the same object as long as they have not changed. Raises StoreError when others may read the
+        file, or when it is damaged.
         """
         known = self._known
         if known is not None and 0 <= self._tick() - known[0] < FRESH_S:

@@ -1,9 +1,8 @@
 """Tokens of the exam API (LLMEval-Fair, appendix H; RFC 7519).
 
-They are JSON Web Tokens signed with HMAC-SHA256.
-
-Claims: `user_id`, `session_id`, `permissions`; `iss` (this installation), `aud` (the exam), `iat`, `nbf`, `exp`, `jti`; the header
-names the key (`kid`). A token can only narrow what the user's role in the ledger allows; it never adds to it.
+They are JSON Web Tokens signed with HMAC-SHA256. Claims: `user_id`, `session_id`, `permissions`; `iss` (this installation), `aud`
+(the exam), `iat`, `nbf`, `exp`, `jti`; the header names the key (`kid`). A token can only narrow what the user's role in the
+ledger allows; it never adds to it.
 """
 
 from __future__ import annotations
@@ -75,10 +74,7 @@ class Claims:
     issued_by: str | None = None
 
     def describe(self) -> str:
-        """The token by its id.
-
-        Where the user did not ask for it, it also names who issued it.
-        """
+        """The token by its id, and who issued it where the user did not ask for it."""
         return self.token_id if self.issued_by is None else f"{self.token_id} {self.issued_by}"
 
 
@@ -103,9 +99,7 @@ def issue_token(
 ) -> SignedToken:
     """Sign a token that lives `ttl_s` seconds, or the longest time that any token may.
 
-    Raises UsageError for an unknown permission.
-
-    `issued_by` names who issues it for somebody else.
+    Raises UsageError for an unknown permission. `issued_by` names who issues it for somebody else.
     """
     import jwt
 
@@ -156,10 +150,7 @@ def read_caller(keys: KeyFile, token: str) -> Claims | None:
 
 
 def read_token_id(text: str) -> str:
-    """The id that is meant: of a token that is given whole, whoever signed it, or the id itself.
-
-    Raises UsageError for what is neither.
-    """
+    """The id of a token given whole, whoever signed it, or the id itself; else a UsageError."""
     import jwt
 
     token_id: object = text.strip()
@@ -190,12 +181,10 @@ def check_not_ended(claims: Claims, ended: EndedTokens) -> None:
 class VerifiedTokens:
     """Tokens of one process, each with its signature verified once.
 
-    Whether a token has expired or was ended is checked at every call.
-
-    Keys and ended tokens are read again once a second, whatever the number of calls.
+    Whether a token has expired or was ended is checked at every call. Keys and ended tokens are read again
+    once a second, whatever the number of calls.
 
     Args:
-        keys: signing keys.
         clock: seconds since 1970.
         tick: seconds of a clock that never goes back.
     """
@@ -225,12 +214,7 @@ class VerifiedTokens:
         return claims
 
     def look(self, token: str) -> Claims:
-        """The claims of a token by what this process knows, without the ledger.
-
-        Raises ExamError 401.
-
-        For the door, before anything is read: `read` decides what is done.
-        """
+        """The claims by what this process knows, for the door (`read` decides); ExamError 401."""
         keys = self._keys.read()
         claims = self._verified.get(token) if keys is self._seen else None
         if claims is None:
@@ -242,10 +226,7 @@ class VerifiedTokens:
         return claims
 
     def verify(self, token: str, connection: Connection) -> Claims:
-        """The claims of a token, with its signature verified whatever was known of it.
-
-        Raises ExamError 401.
-        """
+        """The claims of a token, its signature verified again; raises ExamError 401."""
         claims = verify_token(self._keys, token, now=self._clock())
         check_not_ended(claims, self._read_ended(connection))
         if len(self._verified) >= _MOST_CACHED_TOKENS:
@@ -269,10 +250,7 @@ class VerifiedTokens:
 
 
 def derive_lease_secret(keys: KeySet, session_id: str) -> str:
-    """The lease secret of in-house sittings.
-
-    It is the same on every start, so that a restarted process is the same holder.
-    """
+    """The lease secret of in-house sittings: a restarted process is the same holder."""
     return hmac.new(keys.lease_secret, b"lease|" + session_id.encode(), hashlib.sha256).hexdigest()
 
 
@@ -339,18 +317,12 @@ def _parse_claims(payload: dict[str, Any], longest_s: int, ends_at: float) -> Cl
 
 
 def _is_name(value: object) -> TypeGuard[str]:
-    """Whether the value is a text that a ledger can look up.
-
-    Such a text has no character zero and no half of a surrogate pair.
-    """
+    """Whether a ledger can look the text up: no character zero, no half of a surrogate pair."""
     return isinstance(value, str) and not re.search("[\0\ud800-\udfff]", value)
 
 
 def _is_moment(value: object) -> bool:
-    """Whether the value is a Unix time.
-
-    This must be checked because JSON as Python reads it also knows Infinity, NaN and integers of any length.
-    """
+    """Whether it is a Unix time: JSON as Python reads it has Infinity, NaN and endless integers."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _END_OF_TIME
 
 

@@ -42,21 +42,3 @@ from .blinding import slot_salt as slot_salt
 
 # Publish a question (its row of `bank_entries`) with its proofs; doing it twice changes nothing.
 from .questions import disclose_question as disclose_question
-
-__all__ = [
-    "FILE",
-    "NO_BANK",
-    "BankRows",
-    "FrameRows",
-    "LakeRows",
-    "SealedBank",
-    "commit_rows",
-    "disclose_question",
-    "find_blinding_fault",
-    "lineage_name",
-    "make_slot_leaves",
-    "passage_name",
-    "read_blinding_secret",
-    "seal_bank",
-    "slot_salt",
-]

@@ -1,10 +1,8 @@
 """The public file of a bank version.
 
-It has every lineage by a name that reveals nothing, with the root of what it can be drawn as.
-
-One pass over the content of the bank, some hundred questions at a time: of a question its commitment is kept, of a lineage its
-root, and nothing else. The same bank and the same secret give the same file, so that one that a killed process did not finish is
-simply made again.
+It has every lineage by a name that reveals nothing, with the root of what it can be drawn as. One pass over the content of the
+bank, some hundred questions at a time: of a question its commitment is kept, of a lineage its root, and nothing else. The same
+bank and the same secret give the same file, so that one that a killed process did not finish is simply made again.
 """
 
 from __future__ import annotations
@@ -82,10 +80,7 @@ def seal_bank(index: BankIndex, rows: BankRows, public: Path) -> SealedBank:
 def make_lineage_leaf(
     name: bytes, discipline: str, sealed: SealedLineage, passage: bytes | None = None
 ) -> bytes:
-    """The leaf of a lineage in the tree of its bank.
-
-    The passage is named where other lineages share it.
-    """
+    """The leaf of a lineage in its bank's tree; names the passage where others share it."""
     shared = () if passage is None else (passage,)
     return digest("proctor lineage", name, discipline, sealed.slot_count, sealed.slots_root, *shared)
 
@@ -209,10 +204,7 @@ def _write_lines(index: BankIndex, order: NDArray[np.int64], sealed: _Sealed) ->
 
 
 def _check_file(path: Path, index: BankIndex, order: NDArray[np.int64]) -> bytes | None:
-    """The root of a file that is this bank version's; null for the file of another one.
-
-    Raises StoreError where it is this version's and not what was written.
-    """
+    """The root of this bank version's file; None for another's, StoreError for a changed one."""
     try:
         lines = iter_lines(path)
         if next(lines) != {"bank_version": index.bank_version, "lineages": len(order)}:

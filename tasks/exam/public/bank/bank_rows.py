@@ -1,7 +1,4 @@
-"""Questions of a bank version, a few hundred at a time.
-
-They are read for what a draw needs of each, and for what each holds.
-"""
+"""Questions of a bank version, some hundred at a time, for a draw and for their content."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Names and salts that mean nothing without the installation's secret.
-
-They are the same whenever they are made.
-"""
+"""Names and salts, always the same, that mean nothing without the installation's secret."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ _WAY_OUT: Final = "Restore it from a backup. Without it no question that was sea
 
 
 def read_blinding_secret(settings: Settings) -> bytes:
-    """The secret that names and salts are made with.
-
-    It is made on first use, for its owner alone. Raises StoreError.
-    """
+    """The secret of names and salts, made on first use for its owner alone. Raises StoreError."""
     text = read_home_key(settings, FILE, _WAY_OUT)
     if not _SHAPE.fullmatch(text):
         raise StoreError(f"{settings.secrets_path / FILE} is not {LENGTH} hexadecimal digits. {_WAY_OUT}")
@@ -35,10 +29,7 @@ def read_blinding_secret(settings: Settings) -> bytes:
 
 
 def find_blinding_fault(connection: Connection, settings: Settings) -> str | None:
-    """Why the secret is not the one that the ledger's sets were sealed with.
-
-    None where it is that one, or nothing was sealed.
-    """
+    """Why the secret is not the one that the sets were sealed with; None where all is well."""
     path = settings.secrets_path / FILE
     if not draws.has_sealed(connection):
         return None
@@ -56,18 +47,12 @@ def find_blinding_fault(connection: Connection, settings: Settings) -> str | Non
 
 
 def lineage_name(secret: bytes, lineage_uuid: str) -> bytes:
-    """The name that stands for a lineage in everything that is published.
-
-    It has 32 bytes and is the same in every bank version.
-    """
+    """The 32 bytes that stand for a lineage in all that is published, in every bank version."""
     return hmac.digest(secret, b"lineage|" + lineage_uuid.encode(), "sha256")
 
 
 def passage_name(secret: bytes, key: bytes) -> bytes:
-    """The name that stands for a passage in everything that is published.
-
-    It has 32 bytes and is the same in every bank version.
-    """
+    """The 32 bytes that stand for a passage in all that is published, in every bank version."""
     return hmac.digest(secret, b"passage|" + key, "sha256")
 
 

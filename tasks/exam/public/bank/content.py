@@ -17,9 +17,8 @@ _encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators
 def write_content(row: Mapping[str, Any]) -> str:
     """The content of a question of the bank as JSON.
 
-    Of its pictures it has the hashes; a question without says nothing of them.
-
-    Keys are sorted, there is no space, and nothing is escaped that need not be.
+    Of its pictures it has the hashes; a question without says nothing of them. Keys are sorted, there is no
+    space, and nothing is escaped that need not be.
     """
     content = {name: row[name] for name in _CONTENT}
     if pictures := row.get("pictures"):
@@ -30,9 +29,6 @@ def write_content(row: Mapping[str, Any]) -> str:
 
 
 def commit_question(secret: bytes, row: Mapping[str, Any]) -> bytes:
-    """A question's commitment from its row of the bank.
-
-    It is the same in every version that holds the question unchanged.
-    """
+    """A question's commitment from its row: the same in every version that holds it unchanged."""
     salt = question_salt(secret, row["question_uuid"], row["revision"])
     return digest("proctor question", salt, write_content(row))

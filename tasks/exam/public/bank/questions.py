@@ -1,7 +1,4 @@
-"""Disclosing one question: what it asked and what was right, with proofs.
-
-They prove that it was in a sealed bank and in the sets that put it.
-"""
+"""Disclosing one question, with proofs that it was in a sealed bank and in its sets."""
 
 from __future__ import annotations
 
@@ -63,10 +60,8 @@ def disclose_question(
 ) -> DisclosedQuestion:
     """Publish a question (its row of `bank_entries`) with its proofs.
 
-    Doing it twice changes nothing.
-
-    Raises GateError for one that is neither retired nor leaked, or whose lineage a session still has before it, and UsageError for one that was
-    in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
+    Doing it twice changes nothing. Raises GateError for one that is neither retired nor leaked, or whose lineage a session still has before it,
+    and UsageError for one that was in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
     """
     if not reason.strip():
         raise UsageError("Say why the question is disclosed: --reason TEXT. It is kept in the audit log.")
@@ -95,10 +90,7 @@ def disclose_question(
 
 
 def keep_picture(archive: Path, folder: Path, sha256: str) -> None:
-    """Put a picture beside the disclosed questions.
-
-    Raises StoreError for one that is lost or changed.
-    """
+    """Put a picture beside the disclosed questions; raises StoreError for one lost or changed."""
     write_bytes(folder / f"{sha256}.picture", read_picture(archive, sha256))
 
 
@@ -171,10 +163,7 @@ def _prove(
 
 
 def _find_lineage(path: Path, name: bytes, sealed: SealedLineage) -> tuple[str, list[bytes]]:
-    """Where a lineage stands in the public file of a bank.
-
-    Also returned are its discipline there, and its path to the bank's root.
-    """
+    """A lineage's discipline in the public file of a bank, and its path to the bank's root."""
     leaves: list[bytes] = []
     found: tuple[int, str] | None = None
     lines = iter_lines(path)

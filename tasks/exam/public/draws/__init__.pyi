@@ -24,15 +24,3 @@ from .sealing import compute_set_root as compute_set_root
 
 # Add the entries of a run that is planned now: its commitment, unless it is public already, and its draw.
 from .sealing import write_draw as write_draw
-
-__all__ = [
-    "add_share",
-    "commit_run",
-    "compute_set_root",
-    "describe_due",
-    "disclose_closed_runs",
-    "draw_run",
-    "find_moment",
-    "find_refused_runs",
-    "write_draw",
-]

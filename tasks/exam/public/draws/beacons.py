@@ -135,10 +135,7 @@ def fetch_round(url: str, named: Mapping[str, Any], now: datetime) -> str:
 
 
 def check_line(what: str, text: str) -> str:
-    """The text as one line.
-
-    Raises UsageError for an empty or long one, and for what cannot be printed.
-    """
+    """The text as one line; raises UsageError for an empty, long or unprintable one."""
     text = text.strip()
     if not text or len(text) > _LONGEST or not text.isprintable():
         raise UsageError(f"{what} is one line of 1 to {_LONGEST} characters.")

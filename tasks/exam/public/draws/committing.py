@@ -1,9 +1,8 @@
 """A run that is committed to first and drawn later.
 
-The draw uses a public value that nobody knows yet, and shares of candidates.
-
-`commit_run` writes the commitment and nothing can be sat; `add_share` adds what a candidate gives; `draw_run` plans the run again
-from the ledger, refuses where what was committed to has changed, and draws it, once.
+The draw uses a public value that nobody knows yet, and shares of candidates. `commit_run` writes the commitment and nothing can
+be sat; `add_share` adds what a candidate gives; `draw_run` plans the run again from the ledger, refuses where what was committed
+to has changed, and draws it, once.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ class Commitment:
     """A run that is committed to and waits for its beacon.
 
     Attributes:
-        plan: its plan.
         entry: the number of its entry in the public log.
         beacon: what the entry says of the beacon.
         told: what became of the log's head with the witnesses of the settings.
@@ -114,9 +112,7 @@ def commit_run(
 
 
 def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, share: str) -> int:
-    """Add what a candidate gives to the seed of a run; returns the number of the entry.
-
-    The run is committed to and not drawn.
+    """Add what a candidate gives to the seed of a run that is committed to; the entry's number.
 
     Raises UsageError for a share that is no hash, for an unknown candidate and for a second share, GateError for a run that is
     not committed to or is drawn.

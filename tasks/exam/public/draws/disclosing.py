@@ -1,8 +1,7 @@
 """What is disclosed of a run once all its sessions are closed.
 
-It is the seed, what the seed was mixed from, sets with their proofs, and orders.
-
-The files follow from the ledger alone: doing it again writes the same, and the entry of the public log comes last, once.
+It is the seed, what the seed was mixed from, sets with their proofs, and orders. The files follow from the ledger alone:
+doing it again writes the same, and the entry of the public log comes last, once.
 """
 
 from __future__ import annotations
@@ -37,10 +36,8 @@ _WAY_OUT: Final = "Restore the ledger, and the folder of secrets, from a backup 
 def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
     """Disclose every closed run that is not disclosed yet; returns the runs.
 
-    The public log's file is brought up to the ledger.
-
-    One that cannot be disclosed is logged, and holds nobody up: it stays undisclosed, for everybody to see, and `proctor doctor` names
-    it (`find_refused_runs`).
+    The public log's file is brought up to the ledger. One that cannot be disclosed is logged, and holds nobody up: it stays
+    undisclosed, for everybody to see, and `proctor doctor` names it (`find_refused_runs`).
     """
     with ledger.read() as connection:
         waiting = draws.list_undisclosed(connection)
@@ -57,10 +54,7 @@ def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
 
 
 def find_refused_runs(ledger: Ledger, settings: Settings) -> list[str]:
-    """Why closed runs cannot be disclosed; nothing is written.
-
-    There is a sentence for each run, with its name and the way out.
-    """
+    """Why closed runs cannot be disclosed: a sentence each, with the way out; writes nothing."""
     refused = []
     with ledger.read() as connection:
         for run_id in draws.list_undisclosed(connection):
@@ -74,10 +68,8 @@ def find_refused_runs(ledger: Ledger, settings: Settings) -> list[str]:
 def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
     """Write the files of a closed run under `runs/<run>/`, and the entry that names them.
 
-    Returns False where they are disclosed already.
-
-    Raises StoreError where the ledger no longer has what the public log says that the run was drawn with, or has answers that
-    the audit log has not.
+    Returns False where they are disclosed already. Raises StoreError where the ledger no longer has what the public log says
+    that the run was drawn with, or has answers that the audit log has not.
     """
     folder = settings.public_dir / "runs" / run_id
     with ledger.read() as connection:
@@ -95,10 +87,7 @@ def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
 
 
 def _prepare(connection: Connection, settings: Settings, run_id: str) -> dict[str, Iterator[str]]:
-    """The lines of each file of a run that can be disclosed, by name.
-
-    Raises StoreError for a run that cannot be disclosed.
-    """
+    """The lines of each file of a run that can be disclosed, by name; raises StoreError."""
     if changed := find_unlogged(connection, run_id):
         raise StoreError(
             f"Run {run_id} is not disclosed: the answers of {len(changed)} of its sessions (the first: {changed[0]}) are not those "

@@ -1,8 +1,7 @@
 """What a run commits to before its draw, and what its draw commits to.
 
-See docs/verify.md, "Before the first question".
-
-Everything is written with the transaction that plans the run, or that commits to it: all of it is there, or none.
+See docs/verify.md, "Before the first question". Everything is written with the transaction that plans the run, or
+that commits to it: all of it is there, or none.
 """
 
 from __future__ import annotations
@@ -35,10 +34,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).enc
 
 
 class Committed(NamedTuple):
-    """What a run commits to.
-
-    It is `plan.json` and `exclusions.json` as they are disclosed, and the root of the second.
-    """
+    """What a run commits to: `plan.json`, `exclusions.json` as disclosed, the latter's root."""
 
     plan: str
     exclusions: str
@@ -80,10 +76,7 @@ def write_commitment(
     bank: SealedBank,
     parameters: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Keep the operator's share with what is committed, and add the entry `commit`.
-
-    Returns the entry.
-    """
+    """Keep the operator's share with what is committed; returns the entry `commit`, added here."""
     chance = request.chance
     draws.write_run_seal(
         connection,
@@ -122,9 +115,7 @@ def write_draw(
     contents: pl.DataFrame,
     orders: Sequence[tuple[str, Sequence[str]]],
 ) -> None:
-    """Add the entries of a run that is planned now.
-
-    They are its commitment, unless that is public already, and its draw.
+    """Add a planned run's entries: its commitment, unless that is public already, and its draw.
 
     `contents` are the bank's rows of the lineages of new sets, `orders` every session with its lineages in their order. Raises
     GateError where what was committed to before is not what would be drawn now.
@@ -173,10 +164,7 @@ def commit_plan(plan: str) -> bytes:
 def check_committed(
     connection: Connection, request: PlanRequest, committed: Committed, bank: SealedBank
 ) -> None:
-    """Pass when what would be drawn now is what the run was committed to.
-
-    Raises a GateError that names what has changed.
-    """
+    """Pass when what would be drawn now is what was committed to; GateError says what changed."""
     chance, run_id = request.chance, request.run_id
     entries = read_public_entries(connection, run_id, ("commit", "share", "draw"))
     seal = draws.read_run_seal(connection, run_id)
@@ -222,10 +210,7 @@ def list_added(entries: Iterable[Any], commit: int) -> tuple[bytes, ...]:
 def prove_sets(
     connection: Connection, request: PlanRequest, plan: RunPlan, allotment: Allotment, contents: pl.DataFrame
 ) -> dict[str, SetProof]:
-    """What is published of each set, by set.
-
-    The sets are the new ones, and earlier ones that nobody has sat under the public log.
-    """
+    """What is published, by set, of new ones and those that nobody sat under the public log."""
     index = request.index
     commitments = commit_rows(index.secret, contents)
     found: dict[str, SetProof] = {}

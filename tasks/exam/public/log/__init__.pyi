@@ -48,23 +48,3 @@ from .witnesses import read_told as read_told
 
 # Bring the files up to the ledger, sign the head, and give it to every witness; one that fails keeps it from no other.
 from .witnesses import seal_public_log as seal_public_log
-
-__all__ = [
-    "SIGN",
-    "WitnessedHead",
-    "check_public_log",
-    "check_witness_file",
-    "copy_logs",
-    "keep_public_head",
-    "keep_public_log",
-    "list_published",
-    "name_log_file",
-    "name_public_folder",
-    "publish_retirement",
-    "read_told",
-    "read_witnesses",
-    "seal_log",
-    "seal_public_log",
-    "tell_witnesses",
-    "write_public_log",
-]

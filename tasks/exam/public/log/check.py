@@ -1,7 +1,4 @@
-"""Whether the public log is what was written.
-
-What is checked: its lines in the ledger, its files, and heads that somebody kept.
-"""
+"""Whether the public log is what was written: lines in the ledger, files, heads kept."""
 
 from __future__ import annotations
 
@@ -54,9 +51,7 @@ def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
     """Check the public log.
 
     What is checked: the lines of the ledger, the file against them byte by byte, the heads, and what the log
-    records of sessions.
-
-    The file may lack the last lines: the next command adds them.
+    records of sessions. The file may lack the last lines: the next command adds them.
     """
     # The heads before the ledger: what is signed now is in what is read then.
     heads = list(_read_heads(name_public_heads_file(settings)))
@@ -78,12 +73,7 @@ def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
 
 
 def check_witness_file(ledger: Ledger, path: Path) -> tuple[int, tuple[LogFinding, ...]]:
-    """Compare the heads that a witness kept with the log.
-
-    Returns how many there are, and what does not agree.
-
-    Raises UsageError for a file that cannot be read, or has none.
-    """
+    """Compare a witness's heads with the log: how many, what differs; UsageError for no file."""
     if not path.is_file():
         raise UsageError(f"There is no file {path}. Name the copy of the heads that a witness keeps.")
     heads = list(_read_heads(path))
@@ -214,10 +204,7 @@ def _check_signings(
 
 
 def _check_sessions(connection: Connection) -> Iterator[LogFinding]:
-    """Check that the log has the sessions that were opened or closed since it began.
-
-    It must have them with the answers that they have.
-    """
+    """The log has the sessions opened or closed since it began, with the answers that they have."""
     first = public_log.read_public_line(connection, 1)
     if first is None:
         return

@@ -1,7 +1,4 @@
-"""The folder that is for publication, `PROCTOR_HOME/public/` or PROCTOR_PUBLIC.
-
-Its files are only ever added to, by one process at a time.
-"""
+"""The folder for publication, PROCTOR_HOME/public or PROCTOR_PUBLIC: only ever added to."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from schemas.settings import Settings
+from warehouse.stores.files import flush_path
 
 LOG: Final = "log.jsonl"
 HEADS: Final = "heads.jsonl"
@@ -29,10 +27,7 @@ def name_public_folder(settings: Settings) -> Path:
 
 @contextmanager
 def open_locked(path: Path) -> Iterator[int]:
-    """A file of the public folder, to read and to add to; it is made where it is missing.
-
-    No other process has it until the block ends.
-    """
+    """A public file, made where missing, to read and add to; nobody else's until the block ends."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -52,18 +47,11 @@ def write_durably(descriptor: int, data: bytes, folder: Path) -> None:
     while view:
         view = view[os.write(descriptor, view) :]
     os.fsync(descriptor)
-    parent = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(parent)
-    finally:
-        os.close(parent)
+    flush_path(folder)
 
 
 def copy_logs(source: Path, target: Path) -> None:
-    """Copy the logs of a public folder for a backup, before the ledger is copied.
-
-    Signed heads are copied first, so that no head is beyond the copy of the log.
-    """
+    """Copy a public folder's logs before the ledger, heads first: none is beyond the log's copy."""
     for name in (HEADS, WITNESSES, LOG):
         if (source / name).exists():
             target.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -71,10 +59,7 @@ def copy_logs(source: Path, target: Path) -> None:
 
 
 def list_published(source: Path) -> list[tuple[Path, str]]:
-    """What else lies in a public folder, with its path there.
-
-    It is copied after the ledger, which names it.
-    """
+    """What else lies in a public folder, and its path there: copied after the ledger names it."""
     found = ((path, path.relative_to(source).as_posix()) for path in sorted(source.rglob("*")))
     return [
         (path, inner)

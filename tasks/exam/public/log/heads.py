@@ -1,7 +1,4 @@
-"""Signed heads of the public log, in `PROCTOR_HOME/public/heads.jsonl`.
-
-Others keep them, so that nobody can rewrite the log unseen.
-"""
+"""Signed heads of the public log (`public/heads.jsonl`), which others keep as well."""
 
 from __future__ import annotations
 
@@ -37,9 +34,8 @@ SIGN: Final = "sign_public_head"
 def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | None:
     """Bring the file of the log up to the ledger and sign its last entry.
 
-    None where the log has no entry.
-
-    The head that was signed last is given back where nothing came after it. Raises StoreError for a log that is not the ledger's.
+    None where the log has no entry. The head that was signed last is given back where nothing came after it. Raises StoreError
+    for a log that is not the ledger's.
     """
     signer = open_signer(settings)
     note_keys(ledger, settings, signer)
@@ -65,10 +61,7 @@ def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | N
 
 
 def keep_public_head(ledger: Ledger, settings: Settings) -> None:
-    """The same for a caller that has other work to finish: a refusal is logged.
-
-    It is reported again by `proctor doctor` and the hourly seal.
-    """
+    """The same for who has other work to finish: a refusal is logged, and told by the doctor."""
     try:
         sign_public_head(ledger, settings)
     except StoreError as error:
@@ -82,10 +75,7 @@ def _sign(head: PublicHead, signer: LogSigner) -> PublicSignedHead:
 
 
 def _mend(descriptor: int, path: Path) -> PublicSignedHead | None:
-    """The last head of the file.
-
-    Half a line that a killed process left is removed: nobody has been given it.
-    """
+    """The file's last head; half a line of a killed process is removed: nobody was given it."""
     size = os.fstat(descriptor).st_size
     start = max(size - TAIL_BYTES, 0)
     tail = os.pread(descriptor, size - start, start)

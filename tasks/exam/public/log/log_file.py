@@ -1,9 +1,7 @@
 """The file of the public log, `PROCTOR_HOME/public/log.jsonl`.
 
-It has the ledger's lines, to the byte, for everybody to read.
-
-The ledger has a line before the file has it. The file is only ever added to: what is there and is not what the ledger has is
-left as it is, for somebody to look at.
+It has the ledger's lines, to the byte, for everybody to read. The ledger has a line before the file has it. The file is only
+ever added to: what is there and is not what the ledger has is left as it is, for somebody to look at.
 """
 
 from __future__ import annotations
@@ -38,10 +36,9 @@ def name_log_file(settings: Settings) -> Path:
 def write_public_log(ledger: Ledger, settings: Settings) -> int:
     """Add to the file what it lacks; returns how many lines were added.
 
-    Several processes may do it at once.
-
-    A line that a killed process left unfinished is finished. Raises StoreError for a file that is not what the ledger has: its
-    last line is another, it ends beyond the ledger, or before a head that was signed; and where it cannot be written.
+    Several processes may do it at once. A line that a killed process left unfinished is finished. Raises StoreError for a file
+    that is not what the ledger has: its last line is another, it ends beyond the ledger, or before a head that was signed; and
+    where it cannot be written.
     """
     path = name_log_file(settings)
     with ledger.read() as connection:
@@ -67,12 +64,7 @@ def write_public_log(ledger: Ledger, settings: Settings) -> int:
 
 
 def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
-    """The same for a caller that has other work to finish.
-
-    A refusal is logged and returned; None where there was none.
-
-    `proctor doctor` and the hourly seal name it again.
-    """
+    """The same for who has other work: a refusal is logged, returned, and told by the doctor."""
     try:
         write_public_log(ledger, settings)
     except StoreError as error:
@@ -82,10 +74,7 @@ def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
 
 
 def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int, int]:
-    """The number of the last whole line of the file (0: none), and the file's size.
-
-    Raises StoreError for a file that belongs to another installation.
-    """
+    """The file's last whole line (0: none) and size; StoreError for another installation's."""
     size = os.fstat(descriptor).st_size
     head = public_log.read_public_head(connection)
     if size > head.ends_at:
@@ -105,10 +94,7 @@ def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int,
 
 
 def _write_again(connection: Connection, path: Path) -> int:
-    """Write the whole file where it is gone although heads were signed.
-
-    It is there with all its lines, or not at all.
-    """
+    """Write the whole file, or nothing, where it is gone although heads were signed."""
     draft = path.with_name(path.name + DRAFT)
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     try:
@@ -120,10 +106,7 @@ def _write_again(connection: Connection, path: Path) -> int:
 
 
 def _append(connection: Connection, descriptor: int, start: int, size: int, path: Path) -> int:
-    """Write the lines after `start`.
-
-    What the file has already of the first of them must be the beginning of that line.
-    """
+    """Write the lines after `start`, the first of which may stand there in part."""
     count, pending = 0, bytearray()
     for line in public_log.iter_public_lines(connection, start):
         data = line.line.encode() + b"\n"

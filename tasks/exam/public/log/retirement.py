@@ -1,7 +1,4 @@
-"""Questions that left the bank, or came back, in the public log.
-
-It records how many and why, never which.
-"""
+"""Questions that left the bank, or came back, in the public log: how many and why."""
 
 from __future__ import annotations
 
@@ -19,12 +16,7 @@ RESTORE = "restore"
 def publish_retirement(
     ledger: Ledger, settings: Settings, *, count: int, bank_version: int, reason: str, is_retired: bool = True
 ) -> str | None:
-    """Note that so many questions left, or came back, with a bank version.
-
-    Everybody can read it.
-
-    Returns why the file was refused, null where it was not.
-    """
+    """Note in public how many questions left or came back; why it was refused, or None."""
     note_keys(ledger, settings, open_signer(settings))
     with ledger.write() as connection:
         body = {"count": count, "bank_version": bank_version, "reason": reason}

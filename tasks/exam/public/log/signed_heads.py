@@ -1,7 +1,4 @@
-"""Signed heads of the public log as they stand in a file.
-
-The file is here or with a witness, and has one head on each line.
-"""
+"""Signed heads of the public log in a file, one a line, here or with a witness."""
 
 from __future__ import annotations
 
@@ -59,10 +56,7 @@ def name_public_heads_file(settings: Settings) -> Path:
 
 
 def read_last_head_number(settings: Settings) -> int:
-    """The number of the head that was signed last here, 0 for none.
-
-    Only the end of the file is read.
-    """
+    """The number of the head that was signed last here, 0 for none; read from the file's end."""
     path = name_public_heads_file(settings)
     if not path.exists():
         return 0

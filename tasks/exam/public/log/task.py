@@ -1,21 +1,16 @@
-"""The public log as Prefect sees it: sealed, and given to its witnesses.
-
-It has names and numbers alone.
-"""
+"""The public log as Prefect sees it: sealed, given to witnesses; names and numbers alone."""
 
 from __future__ import annotations
-
-from prefect import task
 
 from schemas.errors import FlowError
 from schemas.settings import load_settings
 from tasks.exam.public.log.witnesses import Seal, read_witnesses, seal_public_log
 from tasks.running import hide_content
-from tasks.running.flow_runs import RETRIED
+from tasks.running.flow_runs import RETRIED, step
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@task(name="seal_public_log", **RETRIED)
+@step(name="seal_public_log", **RETRIED)
 @hide_content
 def seal_log() -> dict[str, object]:
     """Sign the head of the public log and give it to the witnesses of the settings.

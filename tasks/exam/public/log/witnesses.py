@@ -1,10 +1,9 @@
 """Witnesses of the public log.
 
-A witness keeps its signed heads where nobody of this installation can change them.
-
-A witness is a file elsewhere (another machine's disk, a share that can only be added to), which gets each head as a line, or a
-command, which gets it on its standard input and says with exit code 0 that it was kept. What was given to whom is a line of
-`PROCTOR_HOME/public/witnesses.jsonl`, in which a witness appears by a short name: a path or a command may say too much.
+A witness keeps its signed heads where nobody of this installation can change them. A witness is a file elsewhere (another
+machine's disk, a share that can only be added to), which gets each head as a line, or a command, which gets it on its standard
+input and says with exit code 0 that it was kept. What was given to whom is a line of `PROCTOR_HOME/public/witnesses.jsonl`, in
+which a witness appears by a short name: a path or a command may say too much.
 """
 
 from __future__ import annotations
@@ -55,10 +54,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class WitnessedHead:
-    """What became of a head with a witness: given now, known to it already, or failed.
-
-    A failure has its reason.
-    """
+    """What became of a head with a witness: given, known already, or failed, with the reason."""
 
     witness: str
     outcome: Literal["given", "known", "failed"]
@@ -96,9 +92,8 @@ def seal_public_log(
 ) -> Seal:
     """Bring the files up to the ledger, sign the head, and give it to every witness.
 
-    A witness that fails does not keep the head from any other.
-
-    `variables` are those of the environment. Raises StoreError for a log that is not what the ledger has: no head of it is signed.
+    A witness that fails does not keep the head from any other. `variables` are those of the environment. Raises StoreError for a
+    log that is not what the ledger has: no head of it is signed.
     """
     head = sign_public_head(ledger, settings)
     if head is None:
@@ -201,10 +196,7 @@ def _tell(
 def _run(
     command: Sequence[str], head: PublicSignedHead, time_limit_s: float, variables: Mapping[str, str]
 ) -> str | None:
-    """Give a head to a program; returns why it failed, or None when it did not.
-
-    What the program prints is not shown to anybody.
-    """
+    """Give a head to a program, whose output nobody is shown; returns why it failed, or None."""
     try:
         done = subprocess.run(
             list(command),

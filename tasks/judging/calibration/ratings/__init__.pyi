@@ -39,20 +39,3 @@ from .sample import DrawRequest as DrawRequest
 
 # The unit of a round.
 from .sample import name_round as name_round
-
-__all__ = [
-    "FORM",
-    "DrawRequest",
-    "Round",
-    "count_ratings",
-    "draw_calibration",
-    "draw_rating_sample",
-    "export_ratings",
-    "import_ratings",
-    "land_ratings",
-    "list_own_places",
-    "name_key",
-    "name_round",
-    "read_responses",
-    "read_round",
-]

@@ -1,7 +1,4 @@
-"""People rate the responses of a round, blind.
-
-A workbook is written for each rater, stars come back, and disputes go to a third person.
-"""
+"""People rate a round blind: workbooks out, stars back, and disputes to a third person."""
 
 from __future__ import annotations
 
@@ -66,11 +63,7 @@ class Round:
 
 @dataclass(frozen=True)
 class ImportedRatings:
-    """What came of a workbook.
-
-    It counts the ratings that are new, those that replace the rater's earlier ones, those that were there already,
-    and the empty rows.
-    """
+    """A workbook's ratings: new, in place of the rater's earlier, there already; empty rows."""
 
     occasion: str
     round: int
@@ -107,10 +100,8 @@ def export_ratings(
 ) -> int:
     """Write the rater's workbook of a round and return how many responses it holds.
 
-    What the rater gave before is filled in.
-
-    With `disputes_only` the responses that two others dispute. Raises UsageError for a user who may not rate, or who has nothing
-    to rate there.
+    What the rater gave before is filled in. With `disputes_only` the responses that two others dispute.
+    Raises UsageError for a user who may not rate, or who has nothing to rate there.
     """
     check_workbook_path(path)
     check_persons(ledger, [rater])
@@ -148,10 +139,9 @@ def import_ratings(
 ) -> ImportedRatings:
     """Land the stars of one rater.
 
-    The same workbook again changes nothing; an emptied cell withdraws nothing.
-
-    Raises UsageError for a user who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is not of the round, or
-    that is not the rater's to rate or to settle.
+    The same workbook again changes nothing; an emptied cell withdraws nothing. Raises UsageError for a user
+    who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is
+    not of the round, or that is not the rater's to rate or to settle.
     """
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
@@ -183,12 +173,7 @@ def land_ratings(
     *,
     now: datetime | None = None,
 ) -> ImportedRatings:
-    """Land stars of one rater by (session_id, seq), whatever the channel.
-
-    What the rater gave before is kept beside them.
-
-    Raises UsageError for a response that is not theirs to rate or to settle.
-    """
+    """Land a rater's stars by (session_id, seq) beside earlier; UsageError for others' work."""
     assigned, own = set(_list_assigned(found, rater)), list_own_places(found, rater)
     if set(given) - own:
         raise UsageError(
@@ -229,10 +214,7 @@ def land_ratings(
 
 
 def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
-    """The responses that a rater may give stars to in a round.
-
-    They are what was drawn for the rater, others' disputes, and what the rater settled.
-    """
+    """What a rater may give stars to: drawn for them, others' disputes, and what they settled."""
     settled = found.ratings.filter(
         (pl.col("rater") == rater) & (pl.col("round") == found.number) & pl.col("is_adjudication")
     )
@@ -244,11 +226,7 @@ def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
 
 
 def count_ratings(found: Round) -> dict[str, object]:
-    """How far a round is.
-
-    It counts the responses drawn, rated by two, settled, and in dispute, and for each rater what is given and what
-    is open.
-    """
+    """How far a round is: drawn, rated by two, settled, in dispute; per rater given and open."""
     groups = {
         answer: one for answer, one in group_ratings(found.ratings).items() if answer.round == found.number
     }
@@ -295,10 +273,7 @@ def _list_disputes_for(found: Round, rater: str) -> list[tuple[str, int]]:
 
 
 def read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, int]]) -> pl.DataFrame:
-    """The responses at these places of a round, with their questions.
-
-    The questions are joined by tasks.judging.landing.join_questions.
-    """
+    """The responses at these places of a round, with their questions."""
     wanted = pl.DataFrame(places, schema={"session_id": pl.String, "seq": pl.Int64}, orient="row")
     of_them = samples.join(wanted, on=["session_id", "seq"], how="semi")
     responses = read_put_responses(

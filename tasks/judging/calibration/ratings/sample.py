@@ -1,7 +1,4 @@
-"""Which responses people rate, and who rates what.
-
-The draw is spread over candidates, disciplines and stars.
-"""
+"""Which responses people rate, spread over candidates, disciplines and stars, and who which."""
 
 from __future__ import annotations
 
@@ -78,7 +75,8 @@ def draw_calibration(
     pool = lake.read("calibration_pool", {"run_id": request.run_id, "month": month, "judge": key})
     if request.styles:
         pool = pool.filter(pl.col("prompt_style").is_in(list(request.styles)))
-    drawn = draw_rating_sample(pool, size=request.size, seed=_name_draw(request))
+    seed = f"{request.occasion}/{request.round}/{request.run_id}/{request.seed}"
+    drawn = draw_rating_sample(pool, size=request.size, seed=seed)
     frame = assign_raters(drawn, request.raters).with_columns(
         occasion=pl.lit(request.occasion),
         round=pl.lit(request.round, dtype=pl.Int64),
@@ -94,11 +92,10 @@ def draw_calibration(
 def draw_rating_sample(pool: pl.DataFrame, *, size: int, seed: str) -> pl.DataFrame:
     """`size` responses in the order of the draw, with `pool_count`.
 
-    There are equally many of each candidate; the rest are drawn by lot.
-
-    Within a candidate every n-th response of those ordered by discipline, stars and lot is taken, from a random start: every
-    response has the same chance, and disciplines and stars come in their own shares, so that plain means over the sample are
-    right. Raises UsageError when a candidate has fewer responses than its part.
+    There are equally many of each candidate; the rest are drawn by lot. Within a candidate every n-th
+    response of those ordered by discipline, stars and lot is taken, from a random start: every response has
+    the same chance, and disciplines and stars come in their own shares, so that plain means over the sample
+    are right. Raises UsageError when a candidate has fewer responses than its part.
     """
     models = sorted(pool["model"].unique(), key=lambda model: compute_rank(seed, "candidate", model))
     if not models or size < len(models):
@@ -183,7 +180,3 @@ def _get_standing(standing: pl.DataFrame, request: DrawRequest) -> pl.DataFrame:
             f"{standing['run_id'][0]}. It stays as it is; draw another round with --round {request.round + 1}."
         )
     return standing.sort("session_id", "seq")
-
-
-def _name_draw(request: DrawRequest) -> str:
-    return f"{request.occasion}/{request.round}/{request.run_id}/{request.seed}"

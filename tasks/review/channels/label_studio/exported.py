@@ -1,7 +1,4 @@
-"""What Label Studio exports, JSON and JSON-MIN: tasks with what people filled in.
-
-The newest entries come last. Nothing is judged here.
-"""
+"""What Label Studio exports (JSON, JSON-MIN): tasks as filled in, the newest last, unjudged."""
 
 from __future__ import annotations
 
@@ -36,10 +33,7 @@ class Annotation:
 
 @dataclass(frozen=True)
 class ExportedTask:
-    """A task of an export.
-
-    It has its place in the file (from 1), its number in Label Studio, what it carries, and its annotations.
-    """
+    """A task: its place in the file (from 1), number there, what it carries, and annotations."""
 
     place: int
     number: str

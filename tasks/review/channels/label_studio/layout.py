@@ -1,12 +1,7 @@
-"""What a review looks like in Label Studio.
+"""What a review looks like in Label Studio, and whose task a task there is.
 
-It is the labelling configuration in the annotator's language.
-
-The fields have the names of the columns of a review workbook, and are read by the same rules.
-
-Whose task a Label Studio task is.
-
-This follows from what it carries beside its card, which also shows whether it is still what was handed out.
+The fields have the names of the columns of a review workbook, and are read by the same rules. A task carries, beside its card,
+whose it is and whether it is still what was handed out.
 """
 
 from __future__ import annotations
@@ -134,11 +129,7 @@ def render_config(language: Language, *, has_pictures: bool = False) -> str:
 def _add_part(root: etree._Element, choice: str, title: str) -> etree._Element:
     """What is shown with one decision only."""
     part = etree.SubElement(
-        root,
-        "View",
-        visibleWhen="choice-selected",
-        whenTagName="decision",
-        whenChoiceValue=choice,
+        root, "View", visibleWhen="choice-selected", whenTagName="decision", whenChoiceValue=choice
     )
     etree.SubElement(part, "Header", value=title)
     return part

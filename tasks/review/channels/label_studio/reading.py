@@ -1,6 +1,4 @@
-"""Reading what Label Studio exports.
-
-The good annotations of a file become submissions to the desk.
+"""What Label Studio exports: the good annotations of a file become submissions to the desk.
 
 A file of another batch or installation, with altered or unknown tasks, is refused whole. What was filled in wrongly is
 reported with its task, field and value. Nothing is recorded here.
@@ -17,7 +15,7 @@ from tasks.review.assigning import find_annotators
 from tasks.review.channels.label_studio.exported import Annotation, ExportedTask, read_export
 from tasks.review.channels.label_studio.layout import TaskIdentity
 from tasks.review.channels.workbook.identity import compute_digest, compute_given_digest, compute_shown_digest
-from tasks.review.channels.workbook.rows import parse_texts, translate
+from tasks.review.channels.workbook.rows import CHOICES, MOST_REPEATED, parse_texts, translate
 from tasks.review.decisions import GivenDecision
 from tasks.review.desk import WorkItem, read_work
 from tasks.review.recording import RefusedSubmission, Submission
@@ -25,8 +23,6 @@ from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
 
 MOST_REPORTED = 100
-_CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
-_MOST_REPEATED = 40
 # A batch, an annotator and a role: what is handed in by one person is one submission.
 Owner = tuple[str, str, str]
 
@@ -50,14 +46,8 @@ def read_label_studio(
 ) -> list[Submission | RefusedSubmission]:
     """Every file as submissions of its good annotations, one per person.
 
-    A refusal names the bad ones.
-
-    Args:
-        ledger: the ledger that knows what was handed out.
-        paths: the files, as Label Studio exports them.
-        people: annotator by account (its number or e-mail address), for tasks that several work on; the addresses of
-            registered annotators are known.
-        all_or_nothing: refuse a file with something bad whole.
+    A refusal names the bad ones; with `all_or_nothing` the file is refused whole. `people` names the annotator of an account
+    (its number or e-mail address), for tasks that several work on; the addresses of registered annotators are known.
     """
     with ledger.read() as connection:
         known = {one.email.casefold(): one.user_id for one in find_annotators(connection, None) if one.email}
@@ -125,10 +115,7 @@ def _read_task(
     reading: _Reading,
     file_name: str,
 ) -> None:
-    """Put into `reading` what people filled in on a task.
-
-    Raises WorkbookError for a task that this ledger did not give out.
-    """
+    """Put into `reading` what is filled in on a task; WorkbookError for one not given out here."""
     if identity.annotator:
         people = {identity.annotator: _find_last(task.annotations)}
         accounts = {one.account for one in task.annotations if one.account}
@@ -184,8 +171,8 @@ def _take(
         return
     for fault in faults:
         message = translate(fault.message, identity.language)
-        value = annotation.texts.get(fault.field, "") if annotation and fault.field in _CHOICES else ""
-        said = f" (“{value[:_MOST_REPEATED]}”)" if value else ""
+        value = annotation.texts.get(fault.field, "") if annotation and fault.field in CHOICES else ""
+        said = f" (“{value[:MOST_REPEATED]}”)" if value else ""
         reading.faults.append(_place(task, f"{fault.field}: {message}{said}"))
     # What stands in a task as it was exported says nothing new: another channel may have changed it since.
     if given is None or (identity.given and compute_given_digest(given) == identity.given):

@@ -1,12 +1,9 @@
-"""Writing review work for Label Studio.
-
-There is a labelling configuration, and one file of tasks per annotator or per batch.
-"""
+"""Review work for Label Studio: its configuration, and one file per annotator or batch."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +33,8 @@ def export_label_studio(
 ) -> list[Path]:
     """Write the tasks of a batch, or of every open one; returns the paths.
 
-    The configuration of each language is written too.
-
-    Args:
-        ledger: the ledger.
-        folder: where the files go.
-        batch_id: the batch; null takes every open one.
-        language: of cards and configuration; null takes that of most of somebody's questions.
-        together: one file per batch for a project in which all work, instead of one file per annotator.
-        archive: where pictures are read from; null shows none.
+    The configuration of each language is written too; without a `language` it is that of most of somebody's questions.
+    `together` makes one file per batch, for a project in which all work. Without an `archive` no pictures are shown.
 
     Raises:
         UsageError: there is no such batch, or it holds no work.
@@ -79,7 +69,10 @@ def export_label_studio(
                     for uuid, one in work.items()
                 }
                 continue
-            tasks = [render(name, annotator, role, chosen, one) for one in _order(work.values())]
+            tasks = [
+                render(name, annotator, role, chosen, one)
+                for one in sorted(work.values(), key=lambda one: one.place)
+            ]
             written.append((folder / _name_file(name, annotator, role), tasks))
         if shared:
             written.append((folder / f"label-studio-{name}.json", list(shared.values())))
@@ -94,10 +87,7 @@ def export_label_studio(
 def render_task(
     batch_id: str, annotator: str, role: str, language: Language, one: WorkItem
 ) -> dict[str, Any]:
-    """A question as a task.
-
-    A decision given so far stands in it as an annotation, so that exporting again loses nothing.
-    """
+    """A question as a task, with the decision so far as an annotation: no export loses it."""
     given = one.own.given if one.own else None
     inputs = render_input_cells(given, one.item.content.question_type, language)
     # What would come back as another decision (emptied) is not shown: a task without an annotation keeps what was decided.
@@ -134,21 +124,6 @@ def render_result(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
         for name, text in inputs.items()
         if text
     ]
-
-
-def _order(work: Iterable[WorkItem]) -> list[WorkItem]:
-    """Questions of one paper stay together and in its order."""
-
-    def place(one: WorkItem) -> tuple[str, str, int, str]:
-        source = one.item.source
-        return (
-            one.item.content.discipline or "",
-            (source.document_name if source else None) or "",
-            (source.position if source else None) or 0,
-            one.item.question_uuid,
-        )
-
-    return sorted(work, key=place)
 
 
 def _name_file(batch_id: str, annotator: str, role: str) -> str:

@@ -16,12 +16,8 @@ def parse_decision(
 ) -> tuple[GivenDecision | None, Sequence[Fault]]:
     """The decision, or the faults that keep it from being one.
 
-    Args:
-        sent: `decision`, `reject_reason`, `comment`, and `edit`: the corrected fields by name, in their stored form. What
-            a page sends unchanged is no correction.
-        question_uuid: the question it is about.
-        content: the question as it was shown.
-        notes: what reading its paper doubted.
+    `sent` has `decision`, `reject_reason`, `comment`, and `edit`: the corrected fields by name, in their stored form. What a page
+    sends unchanged is no correction. `notes` are what reading its paper doubted.
     """
     if faults := [
         Fault(name, "it must be text") for name in _TEXTS if not isinstance(sent.get(name), str | None)

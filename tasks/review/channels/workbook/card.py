@@ -1,6 +1,4 @@
-"""A question as a card: what an annotator reads from top to bottom.
-
-It is cut into parts that a row of a sheet can show.
+"""A question as a card to be read from top to bottom, cut into parts that rows can show.
 
 A row is at most 409 points high. A longer card continues in the row below, so that nothing is clipped.
 """
@@ -13,10 +11,11 @@ from dataclasses import dataclass
 
 from tasks.ingest import read_notes
 from tasks.questions import read_options
-from tasks.review.channels.workbook.cells import clean_text, render_answer, render_options
+from tasks.review.channels.workbook.cells import render_answer, render_options
 from tasks.review.channels.workbook.mathematics import render_mathematics
 from tasks.review.decisions import Edit, Item
 from tasks.review.desk import WorkItem
+from tasks.review.marking import clean_text
 from tasks.review.words import Language, list_words
 
 # Excel shows at most 409 points; fonts of other programs are a little higher, and the last line keeps some air.
@@ -56,10 +55,7 @@ _WITH_MATHEMATICS = ("material", "stem", "options", "answer", "explanation", "ea
 
 @dataclass(frozen=True, slots=True)
 class CardParagraph:
-    """A paragraph of a card: the section that begins with it, and its text.
-
-    An empty section continues the one above.
-    """
+    """A paragraph of a card: its section, empty where it continues the one above, and its text."""
 
     section: str
     heading: str
@@ -72,12 +68,9 @@ class CardParagraph:
 
 
 def render_card(one: WorkItem, language: Language, *, is_kept_unshown: bool = False) -> list[CardParagraph]:
-    """The paragraphs of a question's card.
+    """The paragraphs of a question's card, with headings and words in that language.
 
-    Args:
-        one: the question, and for an adjudicator what others decided.
-        language: of headings and words; the question stays as it is.
-        is_kept_unshown: a decision was given that the cells to fill in cannot show; the card says that it is kept.
+    Of a decision that the cells to fill in cannot show (`is_kept_unshown`) the card says that it is kept.
     """
     content = one.item.content
     sections = [("doubts", "\n".join(list_doubts(one.item, language)))]
@@ -170,10 +163,7 @@ def split_card(paragraphs: Sequence[CardParagraph], width: int) -> list[list[Car
 
 
 def compute_height(texts_and_widths: Sequence[tuple[str, int]]) -> float:
-    """The height in points of a row whose cells hold these texts.
-
-    It is never more than a sheet can show.
-    """
+    """The height in points of a row with these texts, never more than a sheet can show."""
     lines = max(
         sum(sum(1 for _ in wrap(line, width)) for line in text.split("\n"))
         for text, width in texts_and_widths
@@ -182,10 +172,7 @@ def compute_height(texts_and_widths: Sequence[tuple[str, int]]) -> float:
 
 
 def wrap(line: str, width: int) -> Iterator[str]:
-    """A paragraph as the lines that a cell of `width` characters breaks it into.
-
-    Together they are the paragraph.
-    """
+    """The lines into which a cell of `width` characters breaks a paragraph, nothing left out."""
     room = width * 0.95
     start, at, used = 0, 0, 0.0
     last_break = 0

@@ -10,12 +10,10 @@ from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.questions import Option, read_options
 from tasks.review.channels.workbook.layout import CLEAR_WORDS
 from tasks.review.decisions import Edit, GivenDecision
+from tasks.review.marking import fit_cell
 from tasks.review.words import Language, Topic, list_words, parse_word
 
-# A cell of a workbook holds no more; longer text is shown up to here, with a mark.
-MOST_CELL_CHARACTERS = 32_767
 CUT_MARK = "\n[… cut: the whole text is longer than a cell 文本过长，此处截断]"
-CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 TRUE_WORDS = frozenset({"true", "t", "yes", "对", "正确", "是", "√", "✓"})
 FALSE_WORDS = frozenset({"false", "f", "no", "错", "错误", "否", "×", "✗", "x"})
 
@@ -36,7 +34,7 @@ def render_input_cells(
         cells[f"new_{name}"] = _render_value(name, value, edit.question_type or question_type, language) or (
             "" if name == "answer" else CLEAR_WORDS[0]
         )
-    return {name: fit_cell(value) for name, value in cells.items() if value}
+    return {name: fit_cell(value, CUT_MARK) for name, value in cells.items() if value}
 
 
 def render_options(options: Sequence[Option]) -> str:
@@ -49,27 +47,8 @@ def render_answer(answer: Sequence[str], question_type: str) -> str:
     return ("" if question_type == "multiple_choice" else "\n").join(answer)
 
 
-def clean_text(text: str) -> str:
-    """The text without characters that a workbook cannot hold."""
-    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def fit_cell(text: str) -> str:
-    """The text without characters that a workbook cannot hold.
-
-    It is cut where it is longer than a cell can be.
-    """
-    text = clean_text(text)
-    if len(text) <= MOST_CELL_CHARACTERS:
-        return text
-    return text[: MOST_CELL_CHARACTERS - len(CUT_MARK)] + CUT_MARK
-
-
 def parse_correction(name: str, text: str, question_type: str) -> object:
-    """The corrected value of a field in its stored form.
-
-    Raises ValueError with a sentence when the text cannot be read.
-    """
+    """The corrected value of a field in its stored form; ValueError says what is wrong."""
     if text.strip().casefold() in CLEAR_WORDS:
         if name == "options":
             return []
@@ -103,10 +82,7 @@ def parse_options(text: str) -> list[dict[str, str]]:
 
 
 def parse_answer(text: str, question_type: str) -> list[str]:
-    """Answers from a cell, by type.
-
-    They are letters, true/false, one per line for blanks, else the whole text.
-    """
+    """Answers of a cell by type: letters, true/false, one per line for blanks, else whole."""
     if question_type == "multiple_choice":
         letters = re.sub(r"[\s,;，；、/]+", "", unicodedata.normalize("NFKC", text)).upper()
         if not re.fullmatch(r"[A-Z]+", letters):

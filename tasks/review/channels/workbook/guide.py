@@ -1,7 +1,4 @@
-"""The sheets beside the review sheet.
-
-They show how to fill it in with a worked example, and formulas as they were written.
-"""
+"""The sheets beside the review sheet: how to fill it in, and formulas as they were written."""
 
 from __future__ import annotations
 
@@ -11,10 +8,11 @@ from typing import Any
 from schemas.ledger.review import GuidelineVersion
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import compute_height
-from tasks.review.channels.workbook.cells import fit_cell, render_answer, render_options
+from tasks.review.channels.workbook.cells import CUT_MARK, render_answer, render_options
 from tasks.review.channels.workbook.mathematics import render_mathematics
 from tasks.review.channels.workbook.sheet import Formats, write_text
 from tasks.review.decisions import Item
+from tasks.review.marking import fit_cell
 from tasks.review.words import Language
 
 _STEPS: dict[Language, tuple[str, ...]] = {
@@ -55,14 +53,8 @@ _EXAMPLE: dict[Language, tuple[tuple[str, ...], ...]] = {
         ("【题干】下列哪一项最好？\n【答案】见图", "退回", "表述不清", "缺图", ""),
     ),
 }  # fmt: skip
-_TITLES = {
-    "en": ("Review batch {} · annotator {}", "Example"),
-    "zh": ("审核批次：{} · 审核人：{}", "示例"),
-}
-_CHANGES = {
-    "en": "What changed in the guidelines (version {}, {})",
-    "zh": "审核规则的改动（第 {} 版，{}）",
-}
+_TITLES = {"en": ("Review batch {} · annotator {}", "Example"), "zh": ("审核批次：{} · 审核人：{}", "示例")}
+_CHANGES = {"en": "What changed in the guidelines (version {}, {})", "zh": "审核规则的改动（第 {} 版，{}）"}
 _MOST_CHANGES = 5
 _FORMULA_HEADERS = {
     "en": ("No.", "Field", "As written, with LaTeX"),
@@ -111,10 +103,7 @@ def write_guide(
 
 
 def write_formulas(book: Any, formats: Formats, language: Language, items: Iterable[Item]) -> None:
-    """Write the sheet with texts whose formulas the cards show in other characters.
-
-    They are there to copy from; where there is no such text, there is no sheet.
-    """
+    """The sheet with texts whose formulas cards show otherwise, to copy from; none without any."""
     rows = []
     for number, item in enumerate(items, start=1):
         content = item.content
@@ -126,7 +115,7 @@ def write_formulas(book: Any, formats: Formats, language: Language, items: Itera
             "explanation": content.explanation or "",
         }
         rows += [
-            (number, name, fit_cell(text))
+            (number, name, fit_cell(text, CUT_MARK))
             for name, text in texts.items()
             if text and render_mathematics(text) != text
         ]

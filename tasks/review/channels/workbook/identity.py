@@ -40,11 +40,7 @@ class WorkbookQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the hidden sheet holds.
-
-    It holds batch, annotator, role, every question with its revision and digests, and the version of the guidelines that the
-    workbook shows; null for none.
-    """
+    """What the hidden sheet holds; `guideline_version` is what it shows, or null."""
 
     batch_id: str
     annotator: str
@@ -58,13 +54,7 @@ class Identity:
         listed = [
             (one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions
         ]
-        head: list[object] = [
-            layout.FORMAT_VERSION,
-            self.batch_id,
-            self.annotator,
-            self.role,
-            self.language,
-        ]
+        head: list[object] = [layout.FORMAT_VERSION, self.batch_id, self.annotator, self.role, self.language]
         head += [] if self.guideline_version is None else [self.guideline_version]
         return hashlib.sha256(json.dumps([*head, listed], ensure_ascii=False).encode()).hexdigest()
 
@@ -89,10 +79,7 @@ class Identity:
 
 
 def compute_digest(batch_id: str, item: Item) -> str:
-    """A hash of a question as it was handed out.
-
-    How it is rendered may change; what it is may not.
-    """
+    """A hash of a question as handed out: what it is, not how it is rendered."""
     return _hash([batch_id, item.as_row(batch_id)["content"]])
 
 
@@ -110,19 +97,13 @@ def compute_given_digest(given: GivenDecision | None) -> str:
 
 
 def squeeze(value: object) -> str:
-    """A cell's text without spaces.
-
-    It is also without the escapes in which a file holds control characters.
-    """
+    """A cell's text without spaces and the escapes by which a file holds control characters."""
     text = "" if value is None else str(value)
     return "".join(re.sub(r"_x005[Ff]_(?=x)", "_", text).replace("_x000D_", "").split())
 
 
 def read_identity(book: Workbook, file_name: str) -> Identity:
-    """Read whose the workbook is and what it holds, by its hidden sheet.
-
-    Raises WorkbookError when the hidden sheet is missing or altered.
-    """
+    """Whose the workbook is; WorkbookError where its hidden sheet is missing or altered."""
     if layout.HIDDEN_SHEET not in book.sheetnames or layout.SHEET not in book.sheetnames:
         raise WorkbookError(
             f"{file_name}: this is not a review workbook of Proctor (its sheets are "
@@ -176,10 +157,7 @@ def _read_questions(sheet: Worksheet, damaged: WorkbookError) -> list[WorkbookQu
 
 
 def check_origin(identity: Identity, items: Mapping[str, Item], file_name: str) -> None:
-    """Pass when the workbook's questions are those that this ledger gave to its annotator.
-
-    Raises WorkbookError.
-    """
+    """Raises WorkbookError where a question is not as this ledger gave it to the annotator."""
     if not items:
         raise WorkbookError(
             f"{file_name}: it belongs to review batch {identity.batch_id!r} of {identity.annotator} ({identity.role}), "

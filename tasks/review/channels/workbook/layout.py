@@ -1,7 +1,4 @@
-"""What a review workbook looks like.
-
-It has its sheets, and the columns with the headers that each language gives them.
-"""
+"""A review workbook's sheets, and its columns with the headers of each language."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ CLEAR_WORDS = ("(none)", "（none）", "(无)", "（无）")
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """One column of the sheet.
-
-    It has its stable name, its printed header, its width in characters, and whether it is filled in.
-    """
+    """A column: its stable name, printed header, width in characters, and what it is for."""
 
     name: str
     header: str

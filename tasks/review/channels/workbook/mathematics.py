@@ -1,6 +1,4 @@
-r"""Mathematics as a cell can show it.
-
-Simple LaTeX is shown in Unicode (`$x^2$` → x², `\frac{1}{2}` → 1/2).
+r"""Mathematics in a cell: simple LaTeX in Unicode (`$x^2$` → x², `\frac{1}{2}` → 1/2).
 
 A formula that Unicode cannot hold is left as it stands, whole: half a formula is worse than LaTeX.
 """
@@ -57,10 +55,7 @@ class _TooHardError(ValueError):
 
 
 def render_mathematics(text: str) -> str:
-    """The text with its simple formulas in Unicode.
-
-    What cannot be shown so stays as it was, delimiters included.
-    """
+    """The text with its simple formulas in Unicode; others stay, delimiters included."""
     if not any(mark in text for mark in "$\\^_"):
         return text
     pieces, end = [], 0

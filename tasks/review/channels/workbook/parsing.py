@@ -1,7 +1,4 @@
-"""What stands in a review workbook; nothing is recorded.
-
-It is the decisions of its good rows, and every fault with its place.
-"""
+"""What a review workbook says: the decisions of good rows, and every fault with its place."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from tasks.review.channels.workbook.identity import (
     compute_shown_digest,
     squeeze,
 )
-from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row, translate
+from tasks.review.channels.workbook.rows import CHOICES, INPUT_NAMES, MOST_REPEATED, parse_row, translate
 from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import WorkItem
 from tasks.review.recording import RowFault
@@ -29,9 +26,6 @@ if TYPE_CHECKING:
 
     from tasks.review.channels.workbook.rows import Row
 
-# Columns whose value is a choice: a message may repeat it, it is no text of a question.
-_CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
-_MOST_REPEATED = 40
 # Of faults of one kind: stretches of rows and typed values that are named.
 _MOST_STRETCHES = 8
 _MOST_TYPED = 3
@@ -57,10 +51,7 @@ class SheetReading:
 
 @dataclass(frozen=True)
 class _SheetRow:
-    """A row of the sheet.
-
-    It has its number, its cells by column name, whose it is, and which part of the card it holds.
-    """
+    """A row: its number, its cells by column name, its question, and the part of the card."""
 
     number: int
     values: Row
@@ -170,10 +161,7 @@ class _SheetParser:
             )
 
     def _find_columns(self) -> bool:
-        """Find the place of each column by its header.
-
-        A moved column is found; a missing, doubled or added column is a fault.
-        """
+        """Find each column by its header, wherever it is; missing, doubled or added is a fault."""
         by_header = {column.header: column.name for column in self.columns.values()}
         is_good = True
         for place, cell in enumerate(next(self.sheet.iter_rows(min_row=1, max_row=1), ())):
@@ -206,12 +194,12 @@ class _SheetParser:
     def _add(self, row: _SheetRow, fault: Fault, *, is_whole: bool = False) -> None:
         """Add a fault of a cell, with what was typed where the cell is a choice."""
         typed = str(row.values[fault.field].value or "").strip()
-        is_shown = fault.field in _CHOICES and len(typed) <= _MOST_REPEATED and not typed.startswith("=")
+        is_shown = fault.field in CHOICES and len(typed) <= MOST_REPEATED and not typed.startswith("=")
         self.reading.faults.append(
             RowFault(
                 row.number,
                 layout.name_column(self.positions[fault.field] + 1),
-                self._find_header(fault.field),
+                self.columns[fault.field].header,
                 translate(fault.message, self.language),
                 typed if is_shown else "",
                 row.question_uuid if row.question_uuid in self.listed else None,
@@ -235,9 +223,6 @@ class _SheetParser:
         message = self._say(f"{where}: {said}", f"{where}：{said}")
         self.reading.faults.append(RowFault(None, None, "", message))
         self.reading.is_whole = True
-
-    def _find_header(self, name: str) -> str:
-        return self.columns[name].header
 
     def _say(self, en: str, zh: str) -> str:
         return zh if self.language == "zh" else en

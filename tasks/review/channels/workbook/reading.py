@@ -2,10 +2,6 @@
 
 A file of another batch, of somebody else, or with altered rows is refused whole. Rows that were filled in wrongly are
 reported, each with sheet, row, column and value, and come back marked in a copy beside the file. Nothing is recorded here.
-
-The file that goes back to an annotator.
-
-It is their own file, with each bad row marked and what is wrong with it in words.
 """
 
 from __future__ import annotations
@@ -71,10 +67,8 @@ def read_workbooks(
 ) -> list[Submission | RefusedSubmission]:
     """Every file as a submission of its good rows, and a refusal that names its bad ones.
 
-    Args:
-        ledger: the ledger that knows what was handed out.
-        paths: the files; a corrected copy counts after the file that it is a copy of, and in its place for what was wrong.
-        all_or_nothing: refuse a file with a bad row whole, and write no copy.
+    A corrected copy counts after the file that it is a copy of, and in its place for what was wrong. With `all_or_nothing` a file
+    with a bad row is refused whole, and no copy is written.
     """
     ordered = sorted(paths, key=is_marked_copy)
     corrected = {(path.parent, name_original(path)) for path in ordered if is_marked_copy(path)}

@@ -1,10 +1,6 @@
-"""The decision of one row of a review workbook, or what is wrong with its cells.
+"""The decision of one row of a review workbook, or what is wrong with which of its cells.
 
-Each fault names its column.
-
-What is wrong with a row, said in the language of its workbook.
-
-The sentences of the desk and of the cells are English; this table (messages.yaml) has the Chinese for each, by pattern.
+The sentences of the desk and of the cells are English; messages.yaml has the Chinese for each, by pattern.
 """
 
 from __future__ import annotations
@@ -30,6 +26,9 @@ if TYPE_CHECKING:
     Row = Mapping[str, Cell | MergedCell]
 
 INPUT_NAMES = tuple(column.name for column in layout.list_inputs())
+# Fields whose value is a choice: a message may repeat it, it is no text of a question.
+CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
+MOST_REPEATED = 40
 
 
 def parse_row(values: Row, item: Item) -> tuple[GivenDecision | None, list[Fault]]:
@@ -69,10 +68,7 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
 
 
 def _parse_edit(texts: Mapping[str, str], content: QuestionContent) -> tuple[Edit | None, list[Fault]]:
-    """The corrections of one row; None when there are none.
-
-    The new type decides how a new answer is read.
-    """
+    """A row's corrections, null for none; the new type decides how a new answer is read."""
     fields: dict[str, object] = {}
     question_type = content.question_type
     faults: list[Fault] = []
@@ -98,10 +94,7 @@ def _find_cell(fault: Fault) -> Fault:
 
 
 def read_text(cell: Cell | MergedCell) -> str:
-    """The text of a cell that was filled in.
-
-    Raises ValueError for a formula, an error or a date.
-    """
+    """The text of a filled-in cell; ValueError for a formula, an error or a date."""
     from openpyxl.cell.rich_text import CellRichText
 
     value = cell.value

@@ -1,7 +1,4 @@
-"""How the sheets of a review workbook are formatted, protected and printed.
-
-They are given their lists here too.
-"""
+"""How the sheets of a review workbook are formatted, protected and printed; their lists."""
 
 from __future__ import annotations
 
@@ -66,10 +63,7 @@ class Formats:
 
 
 def write_text(sheet: Any, row: int, place: int, value: str | int, cell: Any) -> None:
-    """Write text as text whatever it begins with, and a number as a number.
-
-    In a column of text, a value also stays text when it is edited.
-    """
+    """Write text as text whatever it begins with, even when edited later, and a number as one."""
     if isinstance(value, int):
         sheet.write_number(row, place, value, cell)
     elif value:
@@ -79,22 +73,11 @@ def write_text(sheet: Any, row: int, place: int, value: str | int, cell: Any) ->
 
 
 def set_up_page(sheet: Any, columns: Sequence[layout.SheetColumn], end: int, language: Language) -> None:
-    """Set panes, filter, protection, lists and print of the review sheet.
-
-    Its rows end before row `end` (from 0).
-    """
+    """Panes, filter, protection, lists and print of the review sheet, up to row `end` (from 0)."""
     places = {column.name: place for place, column in enumerate(columns)}
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, end - 1, len(columns) - 1)
-    sheet.protect(
-        "",
-        {
-            "format_columns": True,
-            "format_rows": True,
-            "autofilter": True,
-            "sort": True,
-        },
-    )
+    sheet.protect("", {"format_columns": True, "format_rows": True, "autofilter": True, "sort": True})
     for list_number, (name, topic) in enumerate(_LISTS):
         letter = layout.name_column(list_number + 1)
         count = len(list_words(topic, language))

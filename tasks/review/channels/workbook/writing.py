@@ -19,12 +19,7 @@ from schemas.ledger.review import GuidelineVersion
 from tasks.review.batch import list_open_batches, read_batch
 from tasks.review.channels.pictures import write_picture_sheet
 from tasks.review.channels.workbook import layout
-from tasks.review.channels.workbook.card import (
-    CardParagraph,
-    compute_height,
-    render_card,
-    split_card,
-)
+from tasks.review.channels.workbook.card import CardParagraph, compute_height, render_card, split_card
 from tasks.review.channels.workbook.cells import render_input_cells
 from tasks.review.channels.workbook.guide import write_formulas, write_guide
 from tasks.review.channels.workbook.identity import (
@@ -57,10 +52,7 @@ class _Row:
 def export_open_batches(
     ledger: Ledger, folder: Path, *, language: Language | None = None, archive: Path | None = None
 ) -> list[Path]:
-    """Write the workbooks of every open batch into `folder`; returns their paths.
-
-    A batch is open while it still takes decisions. Pictures are read from `archive`; null shows none.
-    """
+    """Write the workbooks of every batch that takes decisions, pictures from `archive`; paths."""
     return [
         path
         for batch in list_open_batches(ledger)
@@ -78,8 +70,7 @@ def export_batch(
 ) -> list[Path]:
     """Write one workbook per annotator and role of the batch into `folder`; returns their paths.
 
-    A workbook holds the decisions given so far, so that exporting again loses nothing.
-    Raises UsageError for an unknown batch.
+    It holds the decisions given so far: exporting again loses nothing. Raises UsageError for an unknown batch.
     """
     with ledger.read() as connection:
         read_batch(connection, batch_id)
@@ -112,10 +103,8 @@ def export_workbook(
 ) -> None:
     """Write the workbook of one annotator, in their language.
 
-    The default is the language of most of the questions.
-
-    Raises UsageError when nothing is assigned to them in that role, and where the workbook of that name holds decisions that
-    were not imported.
+    The default is the language of most of the questions. Raises UsageError when nothing is assigned to them
+    in that role, and where the workbook of that name holds decisions that were not imported.
     """
     work = read_work(ledger, batch_id, annotator, role)
     if not work:
@@ -162,7 +151,7 @@ def _write_workbook(
     book = Workbook(str(path), {"strings_to_formulas": False, "strings_to_urls": False})
     sheet = book.add_worksheet(layout.SHEET)
     formats = Formats(book)
-    rows = [_prepare_row(one, language) for one in sorted(work.values(), key=_reading_order)]
+    rows = [_prepare_row(one, language) for one in sorted(work.values(), key=lambda one: one.place)]
     for place, column in enumerate(columns):
         sheet.set_column(place, place, column.width, None, {"hidden": True} if column.is_hidden else {})
         write_text(
@@ -205,17 +194,6 @@ def _prepare_row(one: WorkItem, language: Language) -> _Row:
     card = render_card(one, language, is_kept_unshown=is_unshown)
     width = next(column.width for column in layout.list_columns(language) if column.name == "card")
     return _Row(one, split_card(card, width), {} if is_unshown else inputs)
-
-
-def _reading_order(one: WorkItem) -> tuple[str, str, int, str]:
-    """Questions of one paper stay together and in its order."""
-    item, source = one.item, one.item.source
-    return (
-        item.content.discipline or "",
-        (source.document_name if source else None) or "",
-        (source.position if source else None) or 0,
-        item.question_uuid,
-    )
 
 
 def _list_questions(batch_id: str, rows: Sequence[_Row]) -> list[WorkbookQuestion]:

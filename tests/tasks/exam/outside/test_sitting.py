@@ -1,7 +1,4 @@
-"""The candidate's own client.
-
-It renews while a model thinks, and continues after either side is killed.
-"""
+"""The candidate's own client renews while a model thinks, and continues after any kill."""
 
 from __future__ import annotations
 

@@ -59,10 +59,7 @@ def check(tmp_path: Path) -> Callable[..., set[str]]:
 
 @pytest.fixture
 def world(world: World) -> World:
-    """A home whose run was planned before there was a public log.
-
-    What a test adds to the log is all that it has.
-    """
+    """A home whose run was planned before there was a public log: a test adds all it has."""
     with world.ledger.write() as connection:
         connection.execute(delete(public_log))
         connection.execute(delete(public_head))

@@ -1,7 +1,4 @@
-"""What is published, made from scratch by docs/verify.md.
-
-Entries and files are chained and signed, without the verifier's own code.
-"""
+"""What is published, chained and signed by docs/verify.md without the verifier's own code."""
 
 from __future__ import annotations
 
@@ -210,10 +207,7 @@ class Made:
         self.files[name] = dump_lines(values)
 
     def seal_edition(self, edition: str) -> None:
-        """Compute the roots of an edition again from its sessions.
-
-        Somebody who has changed the sessions would do the same.
-        """
+        """An edition's roots again from its sessions, as somebody who changed them would."""
         run, _, revision = edition.rpartition("/")
         rows = [
             json.loads(line) for line in self.files[f"editions/{run}-{revision}/sessions.jsonl"].splitlines()

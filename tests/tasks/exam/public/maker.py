@@ -1,7 +1,4 @@
-"""Runs made from scratch by docs/verify.md, without the verifier's own code.
-
-They are drawn, sat, disclosed and published, step by step.
-"""
+"""Runs made by docs/verify.md without the verifier's own code: drawn, sat, disclosed."""
 
 from __future__ import annotations
 
@@ -255,10 +252,7 @@ class Maker:
         )
 
     def sit(self, run: str, one: Sitting, at: str) -> None:
-        """Open, answer and close a session.
-
-        One answer in ten is missing, and one judgement in twelve was unreadable.
-        """
+        """Sit a session: one answer in ten is missing, one judgement in twelve unreadable."""
         made, rng = self.made, self.rng
         made.add("open", {"run": run, "session": one.session}, at)
         stars = [""] * len(one.order)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -16,6 +14,7 @@ from py_arkworks_bls12381 import G1Point, Scalar
 from schemas.errors import ProctorError, UsageError
 from tasks.exam.public.draws.beacons import fetch_round, name_beacon, read_given
 from tasks.exam.public.verifier import CHAINS, SIGNED_IN_G1, find_round_time, is_round_signed
+from tests.local_server import Handler, serve
 
 QUICKNET, DEFAULT = CHAINS
 # As published: a round of quicknet and one of the default chain by users of a library, and one of the default chain by drand's own tests.
@@ -101,23 +100,13 @@ def drand() -> Iterator[tuple[str, dict[str, Any]]]:
     """A server that answers as drand does: its address, and what it says of each path."""
     said: dict[str, Any] = {}
 
-    class Answers(BaseHTTPRequestHandler):
+    class Answers(Handler):
         def do_GET(self) -> None:
             found = said.get(self.path)
-            self.send_response(200 if found else 404)
-            self.end_headers()
-            self.wfile.write(json.dumps(found or {}).encode())
+            self.send(200 if found else 404, found or {})
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/", said
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serve(Answers) as port:
+        yield f"http://127.0.0.1:{port}/", said
 
 
 def test_a_round_is_fetched_once_it_is_given_out_and_believed_for_its_signature_alone(

@@ -1,7 +1,4 @@
-"""Every way to change the public log has a name.
-
-This covers changes in the ledger, in the files, and in what the log says of sessions.
-"""
+"""Every way to change the public log, in ledger, files or sessions, has a name."""
 
 from __future__ import annotations
 

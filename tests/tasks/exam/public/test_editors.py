@@ -1,9 +1,8 @@
 """Somebody who may write to the ledger changes it between the draw and the close.
 
-Nothing false is published that a verifier accepts.
-
-Whatever was done, one of three is true of the public folder afterwards: a command has refused to go on, the verifier names a fault, or
-everything that is published is what would have been published without it. In the last case the audit of the log still names it.
+Nothing false is published that a verifier accepts. Whatever was done, one of three is true of the public folder afterwards: a command
+has refused to go on, the verifier names a fault, or everything that is published is what would have been published without it. In the
+last case the audit of the log still names it.
 """
 
 from __future__ import annotations
@@ -43,9 +42,8 @@ def finish(
 ) -> tuple[str, dict[str, Any], list[str]]:
     """Change the ledger, then close and disclose the run.
 
-    Returns the outcome, what is then published, and what the audit of the log finds.
-
-    The outcome is `refused`, `done`, or the statements that the verifier finds false.
+    Returns the outcome, what is then published, and what the audit of the log finds. The outcome is
+    `refused`, `done`, or the statements that the verifier finds false.
     """
     kept, victim = filled
     shutil.copytree(kept, folder)

@@ -1,7 +1,4 @@
-"""A process killed while the public log is written leaves one chain.
-
-It also leaves a file that the next process finishes.
-"""
+"""A process killed while the public log is written leaves one chain that the next finishes."""
 
 from __future__ import annotations
 
@@ -49,11 +46,7 @@ def run_and_be_killed(work: Callable[[], None]) -> None:
 def test_a_process_that_is_killed_while_it_writes_leaves_what_the_next_one_finishes(
     world: World, tmp_path: Path, file: str, share: float
 ) -> None:
-    """Processes are killed at four moments of a write.
-
-    These are: before a byte is written, in the middle of a line, without the last newline, and before it is on the
-    disk.
-    """
+    """Before a byte, in the middle of a line, without the last newline, before the disk."""
     add(world.ledger, {"what": "one"}, {"what": "two"})
     sign_public_head(world.ledger, world.settings)
     if file == "log.jsonl.part":
@@ -112,10 +105,7 @@ def test_a_process_that_is_killed_between_head_and_entry_leaves_a_head_that_coun
 def test_processes_that_are_killed_at_any_moment_leave_one_chain(
     world: World, tmp_path: Path, seed: int
 ) -> None:
-    """Three processes at once add entries, write and seal.
-
-    Each is killed after a time that is drawn from the seed.
-    """
+    """Three at once add entries, write and seal, each killed after a time that is drawn."""
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     children = []
     for place in range(3):

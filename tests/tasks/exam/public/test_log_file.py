@@ -1,7 +1,4 @@
-"""The public log is one chain in the ledger, and the same to the byte in the file.
-
-This holds no matter who writes and who is killed.
-"""
+"""The public log is one chain in the ledger, and the same to the byte in the file."""
 
 from __future__ import annotations
 

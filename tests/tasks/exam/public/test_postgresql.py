@@ -1,7 +1,4 @@
-"""The public log on PostgreSQL.
-
-Processes that write at once make one chain without a gap, and never wait in a circle.
-"""
+"""The public log on PostgreSQL: writers at once make one chain and never wait in a circle."""
 
 from __future__ import annotations
 

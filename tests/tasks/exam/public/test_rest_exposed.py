@@ -1,7 +1,4 @@
-"""Lineages that many organisations have met rest.
-
-They are drawn last, according to a bitmap that is committed to before the draw.
-"""
+"""Lineages that many organisations have met rest: they are drawn last."""
 
 from __future__ import annotations
 
@@ -60,10 +57,7 @@ def test_what_one_has_met_rests_while_there_are_others_whoever_sits(ledger: Ledg
 
 
 def test_a_small_bank_draws_those_that_rest_last_and_says_how_many(ledger: Ledger, tmp_path: Path) -> None:
-    """Each discipline has seven lineages.
-
-    Three of them were met by two laboratories, three by three laboratories, and one by none.
-    """
+    """Of seven lineages two laboratories met three, three met three, and none met one."""
     settings = make_settings(tmp_path, set_size=9, rest_exposed=3, anchor_share=0, lasting_sets=1)
     two = list_places(sit(ledger, settings, "a", ["alpha"], 7), "alphalabs")
     three = list_places(sit(ledger, settings, "b", ["alpha", "beta"], 7), "betalabs")

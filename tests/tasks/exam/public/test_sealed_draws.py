@@ -1,7 +1,4 @@
-"""A run's draw is sealed before the first question, and disclosed at its close.
-
-Anybody can then draw it again.
-"""
+"""A run's draw is sealed before the first question; at its close anybody draws it again."""
 
 from __future__ import annotations
 
@@ -142,10 +139,7 @@ def find_faults(public: Path) -> set[str]:
 
 
 def draw_again(found: Disclosed) -> None:
-    """Draw every new set and every order from the seed, in the words of docs/verify.md.
-
-    Each item is checked against the bank.
-    """
+    """Draw sets and orders from the seed, in the words of docs/verify.md, and check the items."""
     place_of = {name: place for place, (name, *_) in enumerate(found.bank)}
     avoided = set(found.met["avoided"]) if found.plan["policy"] == "shared" else set()
     rested = found.met.get("rested", set())

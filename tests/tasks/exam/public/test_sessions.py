@@ -1,7 +1,4 @@
-"""Sessions in the public log, each opened once and closed once.
-
-They are closed with the root of exactly the answers that they hold.
-"""
+"""Sessions in the public log: opened once, closed once with the root of their answers."""
 
 from __future__ import annotations
 
@@ -57,10 +54,7 @@ def test_a_session_is_opened_once_and_closed_with_the_root_of_its_answers(seat: 
 
 
 def test_answers_of_one_transaction_with_the_last_are_in_the_root(world: World) -> None:
-    """An in-house holder hands in several answers at once.
-
-    Their entries wait for the commit that closes the session.
-    """
+    """The entries of answers handed in at once wait for the commit that closes the session."""
     protocol = make_protocol(world.ledger, world.settings, is_in_house=True)
     with world.ledger.write() as connection:
         connection.execute(update(tables.sessions).values(pending_window=6))
@@ -102,10 +96,7 @@ def test_a_session_that_is_closed_unfinished_says_how_and_never_why(seat: Seat) 
 
 
 def test_nothing_secret_is_in_the_public_folder(seat: Seat) -> None:
-    """No file of the public folder holds anything secret.
-
-    This means contents, answers, tokens, leases, seeds and keys.
-    """
+    """No file of the public folder holds contents, answers, tokens, leases, seeds or keys."""
     world = seat.world
     for seq in range(1, 7):
         seat.answer(seq, f"SECRET-ANSWER {seq}")

@@ -218,10 +218,7 @@ def test_a_changed_file_is_found_under_its_own_statement(
 def test_a_committed_question_of_the_lineage_from_another_slot_is_found(
     made_world: tuple[Made, Maker], check: Check
 ) -> None:
-    """The question is in the bank, with a path that leads there.
-
-    Only the seed shows that it is not the right one.
-    """
+    """The question is in the bank with its path; only the seed shows that another was drawn."""
     made, maker = made_world
     drawn = maker.sets["2026/0001"]
     place = next(place for place in drawn.items if len(set(maker.bank.lineages[place].slots)) > 1)

@@ -1,7 +1,4 @@
-"""What somebody can do who holds the key and rewrites log, heads and files.
-
-Only a witness's head or a receipt reveals it.
-"""
+"""Who holds the key and rewrites log, heads and files: a witness or a receipt reveals it."""
 
 from __future__ import annotations
 
@@ -207,10 +204,7 @@ def test_what_cannot_be_checked_is_a_note_and_no_fault(tmp_path: Path) -> None:
 def test_runs_of_before_the_log_are_notes_where_the_log_says_that_there_were_some(
     made: Made, check: Check
 ) -> None:
-    """Runs, sessions and editions that have no commit.
-
-    There is also a set that is older than the log.
-    """
+    """Runs, sessions and editions without a commit, and a set that is older than the log."""
     made.entries[0]["body"]["has_former_runs"] = True
     made.add("close", {**made.find("close"), "run": "2026-08"})
     made.edit_lines("runs/2026-10/sets.jsonl", lambda rows: rows[0].update(drawn_in=None))

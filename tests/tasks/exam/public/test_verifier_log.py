@@ -407,10 +407,7 @@ def test_a_run_that_keeps_what_was_met_away_passes_and_one_that_invents_some_is_
 def test_what_has_rested_may_return(
     rest_months: int, faults: set[str], made_world: tuple[Made, Maker], check: Check
 ) -> None:
-    """Lineages were met in September and on 5 October.
-
-    In December, what is older than two months may be drawn again.
-    """
+    """Met in September and on 5 October; in December, what is older than two months returns."""
     made, maker = made_world
     met = (
         {owner: set(maker.sets["2026/0003"].items) for owner in "ar"}

@@ -1,7 +1,4 @@
-"""The verifier as a program of its own.
-
-It runs in a bare Python and on damaged files, and has words for every fault.
-"""
+"""The verifier as a program: in a bare Python, on damaged files, with words for every fault."""
 
 from __future__ import annotations
 
@@ -91,10 +88,7 @@ ODD: list[bytes] = [
 
 
 def damage(rng: random.Random, raw: bytes) -> bytes:
-    """Damage a file at random.
-
-    It is cut, has bytes flipped, removed or added, or has a value of another kind somewhere.
-    """
+    """Damage a file at random: cut, flipped, removed or added bytes, or an odd value."""
     place = rng.randrange(len(raw))
     kind = rng.randrange(5)
     if kind == 0:
@@ -109,10 +103,7 @@ def damage(rng: random.Random, raw: bytes) -> bytes:
 
 
 def replace_value(rng: random.Random, raw: bytes) -> bytes:
-    """Replace one value of one line by something odd.
-
-    The line stays JSON, or stops being JSON through that value alone.
-    """
+    """Replace one value of a line by something odd, whether the line stays JSON or not."""
     lines = raw.split(b"\n")
     number = rng.randrange(max(1, len(lines) - 1))
     value = json.loads(lines[number])
@@ -171,10 +162,7 @@ def test_whatever_is_damaged_is_a_named_fault(made: Made, tmp_path: Path) -> Non
 
 
 def test_files_of_any_shape_that_the_log_vouches_for_never_stop_it(made: Made, tmp_path: Path) -> None:
-    """A holder of the key can publish anything.
-
-    Not everything that is odd is a fault, but anything that cannot be understood would be.
-    """
+    """A holder of the key can publish anything; what cannot be understood is a fault."""
     assert [
         line for line in find_unnamed(made, tmp_path, 2, 30, is_forged=True) if "cannot be understood" in line
     ] == []

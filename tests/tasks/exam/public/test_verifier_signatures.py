@@ -1,7 +1,4 @@
-"""Ed25519 of the verifier, pinned to RFC 8032.
-
-It is also pinned to another implementation, on random and on malformed input.
-"""
+"""Ed25519 of the verifier, pinned to RFC 8032 and to another implementation."""
 
 from __future__ import annotations
 
@@ -96,10 +93,7 @@ def test_random_signatures_are_judged_as_by_another_implementation() -> None:
 
 
 def test_points_of_small_order_are_judged_as_by_another_implementation() -> None:
-    """A key of order 1, 2, 4 or 8, with R and s that solve the equation or do not.
-
-    There is no multiplication by the cofactor.
-    """
+    """Keys of order 1, 2, 4 or 8 whose R and s solve the equation or do not; no cofactor."""
     small = [
         (1).to_bytes(32, "little"),
         (verifier.P - 1).to_bytes(32, "little"),

@@ -1,7 +1,4 @@
-"""Witnesses get every head, whichever of them fails.
-
-What they hold reveals a log that was cut or rewritten.
-"""
+"""Witnesses get every head, whichever fails; what they hold reveals a log cut or rewritten."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Public folders made from scratch by docs/verify.md.
 
-They need no home, no bank and none of the verifier's own code.
-
-The world: a bank of 110 lineages in three disciplines, and runs in this order:
+They need no home, no bank and none of the verifier's own code. The world: a bank of 110 lineages in three disciplines, and runs
+in this order:
 
 - `2026-09`: organisations `a` and `b` share a new set, `c` has one of its own, the reference of `r` answers both.
 - `sim-2026-09`: a simulation with the policy `unique`.

@@ -1,7 +1,4 @@
-"""Editions in the forms of others.
-
-Inspect's and the harness's own readers accept them, and they have the edition's own numbers.
-"""
+"""Editions in others' forms: their own readers accept them, with the edition's numbers."""
 
 from __future__ import annotations
 
@@ -33,10 +30,7 @@ SCHEMA = Path(__file__).parents[4] / "docs" / "leaderboard.schema.json"
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Ledger, Lake]]:
-    """A published month of six candidates, two repeats and three styles.
-
-    Some of the answers could not be judged by anybody.
-    """
+    """A published month of six candidates, two repeats, three styles, some answers unjudged."""
     with open_rated_run(tmp_path_factory.mktemp("exchange") / "home") as (settings, ledger, lake):
         disciplines = (
             lake.query("SELECT DISTINCT discipline FROM allocations ORDER BY 1").to_series().to_list()

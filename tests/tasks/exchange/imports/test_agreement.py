@@ -1,7 +1,4 @@
-"""Agreement of raters in a table.
-
-The expected figures are computed here in another way, by matrices and by pairs.
-"""
+"""Agreement of raters in a table, against matrices and pairs computed here."""
 
 from __future__ import annotations
 
@@ -42,10 +39,7 @@ def compute_kappa_by_matrix(first: np.ndarray, second: np.ndarray, power: int) -
 
 
 def compute_alpha_by_pairs(first: np.ndarray, second: np.ndarray, metric: str) -> float:
-    """Alpha of two raters without gaps, from the distance of every pair of values.
-
-    The pairs are taken within units, and among all values together.
-    """
+    """Alpha of two raters without gaps by every pair's distance, within units and in all."""
     values = np.concatenate([first, second])
     levels, counts = np.unique(values, return_counts=True)
     above = np.cumsum(counts)

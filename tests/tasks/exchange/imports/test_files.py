@@ -1,7 +1,4 @@
-"""What others wrote is imported whole, and a second import changes nothing.
-
-What it does not say stays null.
-"""
+"""What others wrote is imported whole and once; what it does not say stays null."""
 
 from __future__ import annotations
 
@@ -104,10 +101,7 @@ def test_a_log_of_inspect_is_taken_in_with_every_sample_epoch_scorer_and_value(
 
 
 class TwoFrames:
-    """Packs a member as Inspect packs a large one.
-
-    It uses several frames of Zstandard, one after the other.
-    """
+    """Packs a member as Inspect packs a large one: several frames of Zstandard."""
 
     def __init__(self) -> None:
         self.data = b""

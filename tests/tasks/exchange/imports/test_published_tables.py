@@ -1,7 +1,4 @@
-"""Small tables of the papers come out of the commands that a user types.
-
-They are typed in as they are printed.
-"""
+"""Small tables of the papers, typed in as printed, come out of the commands."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_the_means_of_table_10_come_out_of_its_values(home: Path, tmp_path: Path) -> None:
-    """The mean of each judge and round comes out as printed, to one in the last digit.
-
-    Two of the printed means are off by that much.
-    """
+    """Each judge's and round's mean is as printed, to one in the last digit (two are off)."""
     lines = ["model,item_id,metric,mark"]
     for line in KAPPAS.splitlines():
         candidate, *values = line.split(",")

@@ -165,10 +165,7 @@ def test_samples_that_the_harness_wrote_are_imported_and_average_to_its_own_resu
 
 
 def test_logs_that_we_write_are_opened_by_inspect(tmp_path: Path) -> None:
-    """Inspect opens them with its reader and with its viewer.
-
-    The reader checks every field; the viewer bundles the logs for a browser.
-    """
+    """Inspect opens them: its reader checks every field, its viewer bundles them."""
     if not PYTHON.exists():
         pytest.skip(f"{PYTHON} is not there: `make test-long` installs Inspect and lm-evaluation-harness.")
     with open_rated_run(tmp_path / "home") as (settings, _, lake):
@@ -195,9 +192,6 @@ print(json.dumps([
     written = [json.loads(path.read_text("utf-8")) for path in files]
     stars = [score["value"] for log in written for one in log["samples"] for score in one["scores"].values()]
     assert sum(one["stars"] for one in told) == sum(stars)
-    run(
-        ["-m", "inspect_ai", "view", "bundle", "--log-dir", "logs", "--output-dir", "page"],
-        tmp_path,
-    )
+    run(["-m", "inspect_ai", "view", "bundle", "--log-dir", "logs", "--output-dir", "page"], tmp_path)
     assert (tmp_path / "page" / "index.html").exists()
     assert len(list((tmp_path / "page" / "logs").glob("*.json"))) >= 18

@@ -1,7 +1,4 @@
-"""Published results recomputed from what they were made of.
-
-This is done by the commands that a user types.
-"""
+"""Published results recomputed from what they were made of, by commands as typed."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ def run(home: Path, *arguments: str) -> Any:
 
 
 def test_llmeval_1_s_leaderboard_comes_out_of_its_raw_marks(home: Path) -> None:
-    """70 of 72 values and 72 of 72 ranks agree.
-
-    The two misses are due to the published table (findings on LLMEval-1).
-    """
+    """70 of 72 values and 72 of 72 ranks agree; the two misses are the published table's."""
     raw = SHARED / "llmeval1" / "pointwise_gpt4.csv"
     mapping = ("--map", "model=llm_name", "--map", "item_id=question_uuid", "--map", "mark=score")
     first = run(home, "import", "scores", str(raw), "--benchmark", "llmeval-1", *mapping)

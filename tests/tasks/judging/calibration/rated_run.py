@@ -1,7 +1,4 @@
-"""A judged run of six candidates in a lake.
-
-The questions that they were asked are there too, and three people who may rate.
-"""
+"""A judged run of six candidates in a lake, its questions, and three people who may rate."""
 
 from __future__ import annotations
 

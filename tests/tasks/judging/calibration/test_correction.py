@@ -1,7 +1,4 @@
-"""Scores corrected for the judge stand beside S.
-
-They rest on the ratings they name, and never change.
-"""
+"""Scores corrected for the judge name their ratings, stand beside S, and never change."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From a draw to landed agreement.
-
-Two people rate each response, disputes go to a third, and nothing is lost or shown.
-"""
+"""From a draw to landed agreement: two rate, disputes go to a third, nothing is lost."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ def read_stars(lake: Lake, judge: str) -> dict[str, int]:
 
 
 def rate_round(room: Room, tmp_path: Path) -> None:
-    """Everybody gives judge-a's stars (2 where the judgement could not be read).
-
-    Only bo gives one star less in every fifth row.
-    """
+    """Everybody gives judge-a's stars (2 where unread), bo one less in every fifth row."""
     _, ledger, lake = room
     known = read_stars(lake, "judge-a")
     for name in PEOPLE:

@@ -92,6 +92,28 @@ def count_left(connection: Connection) -> dict[str, int]:
     return counts | {"access_log": int(connection.scalar(steps) or 0)}
 
 
+def read_moved(connection: Connection) -> dict[str, list[str]]:
+    """The rows that may leave the ledger, by table; of the audit log those about questions."""
+    steps = select(t.access_log).where(t.access_log.c.seq.is_not(None)).order_by(t.access_log.c.number)
+    return {
+        table.name: sorted(map(repr, connection.execute(select(table)).all()))
+        for table in (t.llm_calls, t.allocations, t.responses)
+    } | {"access_log": list(map(repr, connection.execute(steps).all()))}
+
+
+def check_readers(ledger: Ledger, lake: Lake, settings: Settings) -> None:
+    """Archive the landed run: every reader is told the same after it."""
+    for land in (land_closed_sessions, land_access_log, land_paid_calls):
+        land(ledger, lake)
+    before = read_everything(ledger, lake, settings)
+    assert archive_runs(settings, ledger, lake, now=LATER) == [
+        Archived(RUN, {"access_log": 21, "allocations": 18, "llm_calls": 37, "responses": 18})
+    ]
+    after = read_everything(ledger, lake, settings)
+    for name, told in before.items():
+        assert after[name] == told, name
+
+
 def read_everything(ledger: Ledger, lake: Lake, settings: Settings) -> dict[str, object]:
     """What every reader of a closed run is told."""
     with ledger.read() as connection:
@@ -107,12 +129,7 @@ def read_everything(ledger: Ledger, lake: Lake, settings: Settings) -> dict[str,
     with read_whole(ledger, lake, run_id=RUN) as connection:
         story = tell_run(connection, RUN)
     with read_whole(ledger, lake) as connection:
-        whole = {
-            table.name: sorted(map(repr, connection.execute(select(table)).all()))
-            for table in (t.llm_calls, t.allocations, t.responses)
-        }
-        steps = select(t.access_log).where(t.access_log.c.seq.is_not(None)).order_by(t.access_log.c.number)
-        whole["access_log"] = list(map(repr, connection.execute(steps).all()))
+        whole = read_moved(connection)
     progress = read_run_progress(ledger, RUN, now=0.0)
     with (
         open_ledger(settings.ledger_address) as other,
@@ -171,17 +188,9 @@ def read_everything(ledger: Ledger, lake: Lake, settings: Settings) -> dict[str,
 
 def test_every_reader_is_told_the_same_of_a_run_that_has_left_the_ledger(settings: Settings) -> None:
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        for land in (land_closed_sessions, land_access_log, land_paid_calls):
-            land(ledger, lake)
-        before = read_everything(ledger, lake, settings)
-        assert archive_runs(settings, ledger, lake, now=LATER) == [
-            Archived(RUN, {"access_log": 21, "allocations": 18, "llm_calls": 37, "responses": 18})
-        ]
+        check_readers(ledger, lake, settings)
         with ledger.read() as connection:
             assert count_left(connection) == EMPTY | {"access_log": 0}
-        after = read_everything(ledger, lake, settings)
-    for name, told in before.items():
-        assert after[name] == told, name
     assert read_faults(settings) == set()
 
 
@@ -226,17 +235,7 @@ def read_rows(settings: Settings) -> dict[str, Any]:
         with ledger.read() as connection:
             left = count_left(connection)
         with read_whole(ledger, lake) as connection:
-            steps = (
-                select(t.access_log).where(t.access_log.c.seq.is_not(None)).order_by(t.access_log.c.number)
-            )
-            return {
-                "left": left,
-                "steps": list(map(repr, connection.execute(steps).all())),
-                **{
-                    table.name: sorted(map(repr, connection.execute(select(table)).all()))
-                    for table in (t.llm_calls, t.allocations, t.responses)
-                },
-            }
+            return {"left": left, **read_moved(connection)}
 
 
 def test_archiving_again_does_nothing(archived_home: Settings) -> None:
@@ -592,14 +591,7 @@ def test_on_postgresql_every_reader_is_told_the_same_and_an_erasure_reaches_the_
     served: Settings,
 ) -> None:
     with open_ledger(served.ledger_address) as ledger, open_lake(served) as lake:
-        for land in (land_closed_sessions, land_access_log, land_paid_calls):
-            land(ledger, lake)
-        before = read_everything(ledger, lake, served)
-        (done,) = archive_runs(served, ledger, lake, now=LATER)
-        assert done.rows == {"access_log": 21, "allocations": 18, "llm_calls": 37, "responses": 18}
-        after = read_everything(ledger, lake, served)
-        for name, told in before.items():
-            assert after[name] == told, name
+        check_readers(ledger, lake, served)
         assert bring_back(ledger, lake, RUN) == 94
         archive_runs(served, ledger, lake, now=LATER)
         with ledger.read() as connection:

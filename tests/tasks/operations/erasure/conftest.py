@@ -1,7 +1,4 @@
-"""A home with a run that was sat, judged, disclosed and published; made once, then copied.
-
-Its answers and reasons hold a marker.
-"""
+"""A home with a run that is published, its answers and reasons marked; made once, copied."""
 
 from __future__ import annotations
 
@@ -62,10 +59,7 @@ LATER = datetime.now(UTC) + timedelta(days=400)
 
 
 class PaidClient(AnsweringClient):
-    """Answers with the marker, at the usual length of answers.
-
-    It keeps each call in the ledger as the client of a run does.
-    """
+    """Answers with the marker, at the usual length, and keeps each call as a run's client."""
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__()
@@ -134,10 +128,7 @@ def judge(ledger: Ledger, lake: Lake, rows: list[Mapping[str, Any]]) -> None:
 
 
 def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None:
-    """Add a failure that a model has labelled, and an anchor response.
-
-    A judge was asked for the anchor response again a month later.
-    """
+    """Add a failure that a model has labelled, and an anchor response judged a month later."""
     place = {name: row[name] for name in ("session_id", "seq", "model")}
     raw = f"{QUOTED} shows a want of knowledge"
     label = place | {"labeller": "m", "is_human": False, "error_class": "misunderstanding", "sample_size": 1}
@@ -159,10 +150,7 @@ def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None
 
 
 def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake]) -> None:
-    """The run 2026-11 of alpha, beta and the reference rho, in stores that are empty.
-
-    Each of them has six questions.
-    """
+    """The run 2026-11 of alpha, beta and the reference rho, of six questions each."""
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
     bank = make_bank()
@@ -209,10 +197,7 @@ def settings(judged_home: Path, tmp_path: Path) -> Settings:
 
 
 def find_marked(settings: Settings, markers: tuple[str, ...] = MARKERS) -> list[str]:
-    """The places where a marker is.
-
-    Files of the home are searched by their bytes, and columns of the lake by what is read from them.
-    """
+    """Where a marker is: files of the home by their bytes, the lake's columns by their values."""
     found = [
         f"{path.relative_to(settings.home)}: {marker}"
         for path in sorted(settings.home.rglob("*"))

@@ -1,7 +1,4 @@
-"""What is erased is gone from every byte of a home, and stays provable.
-
-Anything that needs an erased text reports that it was erased.
-"""
+"""What is erased is gone from every byte of a home, and stays provable."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What takes longer to show of erasures.
-
-The tests cover kills after every step, a lake from before an erasure, and a candidate that takes its answers back
-before the policy takes the rest.
-"""
+"""What takes longer to show of erasures: kills, a lake from before, a candidate's own."""
 
 from __future__ import annotations
 
@@ -131,10 +127,7 @@ def test_killed_for_good_after_any_step_nothing_is_doubled(settings: Settings, s
 
 @pytest.mark.service
 def test_nothing_is_left_on_postgresql_and_in_an_object_store(tmp_path: Path) -> None:
-    """Nothing is left in a row, a page of a table, a bound in the catalog or an object.
-
-    The exam API's role may not touch what proves it.
-    """
+    """Nothing is left in a row, a page, a bound in the catalog or an object on a server."""
     with start_postgresql() as server, start_object_store() as store:
         settings = settings_of(
             tmp_path / "home",
@@ -187,10 +180,7 @@ def test_nothing_is_left_on_postgresql_and_in_an_object_store(tmp_path: Path) ->
 def test_the_deployment_erases_what_is_due_and_nothing_without_a_policy(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A year later, the deployment runs as the calendar starts it.
-
-    It finishes what was begun, and completes what is due.
-    """
+    """A year later the deployment finishes what was begun, and completes what is due."""
 
     for name, value in (("HOME", str(settings.home)), ("NO_SERVER", "1")):
         monkeypatch.setenv(f"PROCTOR_{name}", value)

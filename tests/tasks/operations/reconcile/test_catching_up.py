@@ -1,7 +1,4 @@
-"""What a kill between the ledger and the lake leaves behind is landed by the next flow.
-
-It is landed once, and as its stage would have landed it.
-"""
+"""What a kill between ledger and lake leaves is landed once, as its stage would have."""
 
 from __future__ import annotations
 

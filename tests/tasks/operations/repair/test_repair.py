@@ -1,7 +1,4 @@
-"""A store whose log was removed under a running month.
-
-The tests cover what is found, what is refused, and the way back that loses nothing.
-"""
+"""A store whose log was removed under a running month: found, refused, and mended."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ from tasks.exam.public.log import check_public_log
 from tasks.operations.repair import evidence, inspect_home, repair_home
 from tasks.operations.repair.evidence import find_held
 from tests.deployments.test_cli import invoke
-from tests.fresh import copying_new_lakes
+from tests.fresh import copying_new_stores
 from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import World, make_bank, make_settings, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
@@ -111,7 +108,7 @@ class Sitting:
 @pytest.fixture
 def sitting(tmp_path: Path) -> Sitting:
     settings = make_settings(tmp_path / "home", call_concurrency=1)
-    with copying_new_lakes():
+    with copying_new_stores():
         create_home(settings)
     registry, bank = make_candidates(), make_bank()
     with open_ledger(settings.ledger_address) as ledger:
@@ -331,7 +328,7 @@ def test_a_landing_whose_rows_are_gone_too_is_missing(sitting: Sitting, tmp_path
 def older(tmp_path: Path) -> Settings:
     """A home whose catalog is an older one: it lacks a landing."""
     settings = make_settings(tmp_path / "home")
-    with copying_new_lakes():
+    with copying_new_stores():
         create_home(settings)
     open_ledger(settings.ledger_address).close()
     catalog = settings.home / "lake" / "catalog.sqlite"

@@ -1,8 +1,7 @@
 """A process that sits a month and stays.
 
-It answers a given number of questions, reports that, and waits in the next one until it is killed.
-
-Run as `python -m tests.tasks.operations.repair.writer HOME ANSWERS`; `checkpoint` before the last answer puts all before it into the files.
+It answers a given number of questions, reports that, and waits in the next one until it is killed. Run as `python -m
+tests.tasks.operations.repair.writer HOME ANSWERS`; `checkpoint` before the last answer puts all before it into the files.
 """
 
 from __future__ import annotations

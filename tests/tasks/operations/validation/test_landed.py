@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lxml import html
 
-from schemas.errors import UsageError
-from schemas.settings import Settings
+from schemas.errors import ContractError, UsageError
+from schemas.settings import Settings, load_settings
 from schemas.tables import TABLES, get_table
 from tasks.operations.validation.landed import BrokenRule, validate_landed
+from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.warehouse.sample_rows import (
     SECRET_STEM,
@@ -30,7 +28,6 @@ from warehouse.lake.suite.stretches import UnitStretch
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("great-expectations")]
 
 MARKER = "机密标记-7f3a"
-ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
@@ -50,10 +47,7 @@ def land_two_months(lake: Lake) -> None:
 
 
 def spoil(lake: Lake, statement: str) -> None:
-    """Write what no landing would accept.
-
-    It is written without a landing, as a fault of the lake or a changed rule would do it.
-    """
+    """Write without a landing what none would accept, as a fault of the lake would."""
     with lake.transaction() as connection:
         connection.execute(statement)
 
@@ -159,42 +153,28 @@ def test_a_month_selects_tables_that_have_months_and_only_its_rows(lake: Lake, t
         validate_landed(lake, tmp_path / "validation", table="questions", month="2026-01")
 
 
-NIGHTLY = """
-from tasks.operations.validation.task import validate_lake
-try:
-    validate_lake.fn("sessions", must_hold=True)
-except Exception as error:
-    print(type(error).__name__, error, file=sys.stderr)
-"""
+def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from tasks.operations.validation import validate_lake
 
-
-def test_the_command_names_what_is_broken_and_a_nightly_run_fails_by_it(tmp_path: Path) -> None:
-    """The command and the nightly run are tried in a separate process.
-
-    A user and the schedule run them in the same way, and what they import stays in that process.
-    """
     settings = Settings(home=tmp_path / "home")
     with open_new_lake(settings) as lake:
         lake.land("sessions", "s", session_frame(2))
         spoil(lake, f"UPDATE sessions SET status = '{MARKER}' WHERE session_id = 'session-1'")
-    arguments = ["proctor", "validate", "--table", "sessions", "--json", "--no-server"]
-    code = f"import sys; sys.argv = {arguments!r}\n{NIGHTLY}\nfrom deployments.cli import main; main()"
+    monkeypatch.setenv("PROCTOR_HOME", str(settings.home))
+    load_settings.cache_clear()
+    with pytest.raises(ContractError) as nightly:
+        validate_lake.fn("sessions", must_hold=True)
 
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PROCTOR_HOME": str(settings.home), "PROCTOR_QUIET": "1"},
-        cwd=ROOT,
-    )
+    done = invoke(settings.home, "validate", "--table", "sessions", "--json", "--no-server")
 
-    assert done.returncode == 1, done.stderr
+    assert done.exit_code == 1, done.stderr
     assert json.loads(done.stdout) == {
         "tables": {"sessions": 2},
         "row_count": 2,
         "broken": [{"table": "sessions", "unit": "s", "rule": "allowed: status", "row_count": 1}],
         "page": str(settings.home / "validation" / "index.html"),
     }
-    assert "ContractError" in done.stderr
-    assert "sessions, unit s: allowed: status (1)" in done.stderr
-    assert MARKER not in done.stdout + done.stderr
+    assert "sessions, unit s: allowed: status (1)" in str(nightly.value)
+    assert MARKER not in f"{nightly.value}{done.stdout}{done.stderr}{capfd.readouterr()}"

@@ -1,7 +1,4 @@
-"""The nightly look at the stores.
-
-It covers rows by month against the ledger, the lake's checks, and scheduled runs that did not happen.
-"""
+"""The nightly look at the stores: rows by month, checks, scheduled runs that were missed."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ LATER = NOW + timedelta(hours=2)
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
-    """Two sessions of six questions, of which nothing has landed.
-
-    alpha answered all questions; rho answered none before its session was closed.
-    """
+    """Two sessions, none landed: alpha answered all six, rho none before it was closed."""
     settings = make_settings(tmp_path / "home")
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:

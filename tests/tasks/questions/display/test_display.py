@@ -1,7 +1,4 @@
-"""A question as a person reads it.
-
-It has formulas, tables and marks for what was lost, and nothing that a browser would run.
-"""
+"""A question as read: formulas, tables, marks for what is lost; nothing a browser runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The same verdicts through each channel give the same rows.
-
-What the gate decides does not depend on the way they came.
-"""
+"""The same verdicts by any channel give the same rows, and the gate decides alike."""
 
 from __future__ import annotations
 
@@ -126,10 +123,7 @@ def through_pages(
 
 
 def _write_as_page(fields: Mapping[str, str]) -> dict[str, object]:
-    """A decision as the page's script sends it.
-
-    It has codes, and corrected fields in their stored form.
-    """
+    """A decision as the page's script sends it: codes, and corrected fields as stored."""
     edit: dict[str, object] = {}
     if "new_options" in fields:
         edit["options"] = [

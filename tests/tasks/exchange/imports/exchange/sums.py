@@ -59,10 +59,7 @@ def sums():
 
 
 def main() -> None:
-    """Write a log in each form and print what Inspect reads back.
-
-    For each form, its file and each sample's scores are printed.
-    """
+    """Write a log in each form; print its file and each sample's scores as Inspect reads them."""
     (folder,) = sys.argv[1:]
     found = {}
     for form in ("eval", "json"):

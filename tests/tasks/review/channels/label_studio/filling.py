@@ -24,10 +24,7 @@ def annotate(
     account: object = 1,
     at: str = MOMENT,
 ) -> list[dict[str, Any]]:
-    """The export JSON of the tasks, which are numbered from 1.
-
-    Each task that `fields` names has an annotation on it; the others keep theirs.
-    """
+    """The export JSON of the tasks, numbered from 1; those `fields` names are annotated."""
     found = []
     for number, task in enumerate(tasks, start=1):
         annotations = list(task.get("annotations", []))

@@ -15,12 +15,7 @@ from tasks.review.channels.label_studio.writing import export_label_studio
 from tasks.review.closing import close_batch
 from tasks.review.recording import RefusedSubmission, Submission, SubmissionReceipt, record
 from tasks.review.words import Language, list_words
-from tests.tasks.review.channels.label_studio.filling import (
-    annotate,
-    make_minimal,
-    read_tasks,
-    save,
-)
+from tests.tasks.review.channels.label_studio.filling import annotate, make_minimal, read_tasks, save
 from tests.tasks.review.conftest import (
     AFTER_ALL,
     LATER,
@@ -217,11 +212,7 @@ def repeat_task(tasks: list[dict[str, Any]]) -> None:
     ],
 )
 def test_an_altered_export_is_refused_as_far_as_it_was_altered(
-    ledger: Ledger,
-    path: Path,
-    change: Callable[[list[dict[str, Any]]], None],
-    message: str,
-    taken: int,
+    ledger: Ledger, path: Path, change: Callable[[list[dict[str, Any]]], None], message: str, taken: int
 ) -> None:
     export = annotate(read_tasks(path), {1: ACCEPT, 2: ACCEPT, 3: ACCEPT})
     change(export)

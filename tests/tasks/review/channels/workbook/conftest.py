@@ -80,10 +80,7 @@ def fill(path: Path, **cells: dict[int, Any]) -> None:
 
 
 def make_text(path: Path, name: str, row: int) -> None:
-    """Turn a cell that openpyxl takes for a formula into text.
-
-    The column's format does the same in a spreadsheet program.
-    """
+    """Make text of what openpyxl takes for a formula, as the column's format does elsewhere."""
     book = load_workbook(path)
     sheet = book[layout.SHEET]
     sheet.cell(row, find_column(sheet, name)).data_type = "s"

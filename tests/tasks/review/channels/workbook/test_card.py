@@ -1,7 +1,4 @@
-"""Cards lose nothing of a question where it is cut.
-
-Every line has its place in the height of its row.
-"""
+"""Cards lose nothing of a question where it is cut, and every line has room in its row."""
 
 from __future__ import annotations
 

@@ -13,10 +13,7 @@ from tasks.review.channels.workbook.rows import translate
 
 
 def list_sentences(module: object) -> list[str]:
-    """What a module says of a row.
-
-    These are the messages of its faults and of its ValueErrors, with their parts as {}.
-    """
+    """What a module says of a row: messages of faults and ValueErrors, their parts as {}."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")  # type: ignore[attr-defined]
     found: list[str] = []
     for node in ast.walk(ast.parse(source)):

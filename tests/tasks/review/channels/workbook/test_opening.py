@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tasks.review.channels.workbook.conftest import (
-    refuse,
-)
+from tests.tasks.review.channels.workbook.conftest import refuse
 from warehouse.ledger.engine.ledger import Ledger
 
 

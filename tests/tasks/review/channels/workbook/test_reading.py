@@ -92,11 +92,7 @@ def test_a_number_typed_as_an_answer_is_taken_as_text(
 
 
 def test_all_faults_are_reported_at_once_with_sheet_row_and_column(ledger: Ledger, path: Path) -> None:
-    fill(
-        path,
-        decision={2: "perhaps", 3: "reject"},
-        comment={4: "fine"},
-    )
+    fill(path, decision={2: "perhaps", 3: "reject"}, comment={4: "fine"})
     message = refuse(ledger, path)
     assert "Correct what is listed (3)" in message
     assert expect(path, "row 2, {decision}: the decision is not one of accept, edit, reject") in message
@@ -107,31 +103,19 @@ def test_all_faults_are_reported_at_once_with_sheet_row_and_column(ledger: Ledge
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (
-            {"decision": "edit", "new_answer": "E"},
-            "row 2, {new_answer}: the key is not among",
-        ),
-        (
-            {"decision": "edit", "new_options": "A. x\nC. y"},
-            "{new_options}: the option labels are",
-        ),
+        ({"decision": "edit", "new_answer": "E"}, "row 2, {new_answer}: the key is not among"),
+        ({"decision": "edit", "new_options": "A. x\nC. y"}, "{new_options}: the option labels are"),
         ({"decision": "edit", "new_options": "x\ny"}, "does not begin with a label"),
         ({"decision": "edit"}, "the decision is edit, but nothing is corrected"),
         ({"decision": "edit", "new_answer": "B"}, "the corrections equal what is there"),
         ({"decision": "accept", "new_answer": "C"}, "there are corrections, but the decision is accept"),
         ({"decision": "accept", "reject_reason": "unclear"}, "a reason is given, but the decision is accept"),
         ({"decision": "reject", "reject_reason": "boring"}, "the reason is not one of"),
-        (
-            {"decision": "reject", "reject_reason": "other"},
-            "{comment}: the reason `other` needs",
-        ),
+        ({"decision": "reject", "reject_reason": "other"}, "{comment}: the reason `other` needs"),
         ({"decision": "edit", "new_discipline": "Alchemy"}, "the discipline is not one of"),
         ({"decision": "edit", "new_stem": "(none)"}, "this field cannot be emptied"),
         ({"decision": '=IF(1,"accept","reject")'}, "this is a formula"),
-        (
-            {"comment": "=cmd|' /C calc'!A0", "decision": "accept"},
-            "{comment}: this is a formula",
-        ),
+        ({"comment": "=cmd|' /C calc'!A0", "decision": "accept"}, "{comment}: this is a formula"),
     ],
 )
 def test_a_faulty_row_is_refused_with_its_place(

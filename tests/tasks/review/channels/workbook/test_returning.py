@@ -1,7 +1,4 @@
-"""Files with bad rows.
-
-The good rows are taken, and the file comes back with the bad ones marked.
-"""
+"""Of files with bad rows the good are taken, and the file comes back with the bad marked."""
 
 from __future__ import annotations
 

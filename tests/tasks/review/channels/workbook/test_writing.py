@@ -13,13 +13,7 @@ from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.writing import export_workbook, name_workbook
 from tasks.review.recording import assign_adjudicators
 from tasks.review.words import Language, parse_word
-from tests.tasks.review.channels.workbook.conftest import (
-    TWO,
-    fill,
-    find_column,
-    import_workbook,
-    make_text,
-)
+from tests.tasks.review.channels.workbook.conftest import TWO, fill, find_column, import_workbook, make_text
 from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
 from tests.tasks.review.kit import read_progress, record_submission
 from warehouse.ledger.engine.ledger import Ledger

@@ -59,8 +59,8 @@ CREATE TABLE approvals (
 	used_at VARCHAR(32), 
 	open_digest VARCHAR(64), 
 	CONSTRAINT pk_approvals PRIMARY KEY (approval_id), 
-	CONSTRAINT ck_approvals_state CHECK (state in ('asked','approved','refused','used')), 
-	CONSTRAINT uq_approvals_open_digest UNIQUE (open_digest)
+	CONSTRAINT uq_approvals_open_digest UNIQUE (open_digest), 
+	CONSTRAINT ck_approvals_state CHECK (state in ('asked','approved','refused','used'))
 );
 CREATE TABLE clock_marks (
 	boot_id VARCHAR(80) NOT NULL, 
@@ -292,9 +292,9 @@ CREATE INDEX ix_erased_answers_erasure ON erased_answers (erasure_id);
 CREATE INDEX ix_public_log_ends_at ON public_log (ends_at);
 CREATE INDEX ix_public_log_run ON public_log (run_id, kind);
 CREATE UNIQUE INDEX uq_runs_month_repetition ON runs (month, is_simulated, repetition);
-CREATE INDEX ix_sessions_user ON sessions (user_id);
 CREATE INDEX ix_sessions_set ON sessions (set_id);
-CREATE INDEX ix_sessions_organisation ON sessions (organisation);
+CREATE INDEX ix_sessions_user ON sessions (user_id);
 CREATE INDEX ix_sessions_run ON sessions (run_id);
+CREATE INDEX ix_sessions_organisation ON sessions (organisation);
 CREATE INDEX ix_web_sessions_user ON web_sessions (user_id);
 COMMIT;

@@ -111,6 +111,20 @@ CREATE TABLE flow_schedules (
 	deployed_at VARCHAR(32) NOT NULL, 
 	CONSTRAINT pk_flow_schedules PRIMARY KEY (deployment)
 );
+CREATE TABLE guideline_readings (
+	annotator VARCHAR(120) NOT NULL, 
+	version INTEGER NOT NULL, 
+	read_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_guideline_readings PRIMARY KEY (annotator, version)
+);
+CREATE TABLE guideline_versions (
+	version INTEGER NOT NULL, 
+	changes TEXT NOT NULL, 
+	changes_zh TEXT, 
+	published_by VARCHAR(120), 
+	published_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_guideline_versions PRIMARY KEY (version)
+);
 CREATE TABLE installation (
 	number INTEGER NOT NULL, 
 	installation_id VARCHAR(36) NOT NULL, 
@@ -118,6 +132,22 @@ CREATE TABLE installation (
 	commit_count INTEGER NOT NULL, 
 	CONSTRAINT pk_installation PRIMARY KEY (number), 
 	CONSTRAINT ck_installation_number CHECK (number = 1)
+);
+CREATE TABLE jobs (
+	kind VARCHAR(40) NOT NULL, 
+	name VARCHAR(300) NOT NULL, 
+	run_id VARCHAR(80), 
+	lane VARCHAR(200) NOT NULL, 
+	place INTEGER NOT NULL, 
+	tries INTEGER NOT NULL, 
+	problem TEXT, 
+	details JSON, 
+	deferred_by VARCHAR(120) NOT NULL, 
+	holder VARCHAR(40), 
+	host VARCHAR(255), 
+	process_id INTEGER, 
+	expires_at VARCHAR(32), 
+	CONSTRAINT pk_jobs PRIMARY KEY (kind, name)
 );
 CREATE TABLE landing_marks (
 	name VARCHAR(40) NOT NULL, 
@@ -198,6 +228,17 @@ CREATE TABLE review_gold (
 	source_batch VARCHAR(80) NOT NULL, 
 	CONSTRAINT pk_review_gold PRIMARY KEY (batch_id, question_uuid)
 );
+CREATE TABLE review_messages (
+	batch_id VARCHAR(80) NOT NULL, 
+	question_uuid VARCHAR(36) NOT NULL, 
+	number INTEGER NOT NULL, 
+	annotator VARCHAR(120), 
+	author VARCHAR(120) NOT NULL, 
+	is_coordinator BOOLEAN NOT NULL, 
+	message TEXT NOT NULL, 
+	written_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_review_messages PRIMARY KEY (batch_id, question_uuid, number)
+);
 CREATE TABLE review_questions (
 	batch_id VARCHAR(80) NOT NULL, 
 	question_uuid VARCHAR(36) NOT NULL, 
@@ -219,7 +260,18 @@ CREATE TABLE reviews (
 	edited_fields JSON, 
 	channel VARCHAR(16) NOT NULL, 
 	decided_at VARCHAR(32) NOT NULL, 
+	guideline_version INTEGER, 
 	CONSTRAINT pk_reviews PRIMARY KEY (batch_id, question_uuid, annotator)
+);
+CREATE TABLE run_archives (
+	unit VARCHAR(100) NOT NULL, 
+	run_id VARCHAR(80) NOT NULL, 
+	session_ids JSON NOT NULL, 
+	rows_hash VARCHAR(64) NOT NULL, 
+	row_counts JSON NOT NULL, 
+	sums JSON NOT NULL, 
+	archived_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_run_archives PRIMARY KEY (unit)
 );
 CREATE TABLE run_budgets (
 	run_id VARCHAR(200) NOT NULL, 
@@ -263,14 +315,11 @@ CREATE TABLE set_proofs (
 	revisions JSON NOT NULL, 
 	CONSTRAINT pk_set_proofs PRIMARY KEY (set_id)
 );
-CREATE TABLE work_claims (
-	kind VARCHAR(40) NOT NULL, 
-	name VARCHAR(300) NOT NULL, 
-	holder VARCHAR(40) NOT NULL, 
-	host VARCHAR(255) NOT NULL, 
-	process_id INTEGER NOT NULL, 
-	expires_at VARCHAR(32) NOT NULL, 
-	CONSTRAINT pk_work_claims PRIMARY KEY (kind, name)
+CREATE TABLE stage_leaves (
+	stage VARCHAR(40) NOT NULL, 
+	unit VARCHAR(200) NOT NULL, 
+	leaves TEXT NOT NULL, 
+	CONSTRAINT pk_stage_leaves PRIMARY KEY (stage, unit)
 );
 CREATE INDEX ix_backups_begun_at ON backups (begun_at);
 CREATE INDEX ix_batch_calls_call ON batch_calls (call_key);
@@ -279,13 +328,16 @@ CREATE INDEX ix_call_batches_state ON call_batches (state);
 CREATE INDEX ix_desk_marks_landed ON desk_marks (landed_at);
 CREATE INDEX ix_flow_runs_started_at ON flow_runs (started_at);
 CREATE INDEX ix_flow_runs_deployment ON flow_runs (deployment, started_at);
+CREATE INDEX ix_jobs_run ON jobs (kind, run_id, lane, tries, place);
+CREATE INDEX ix_llm_calls_run ON llm_calls (run_id);
 CREATE INDEX ix_llm_calls_unit ON llm_calls (unit);
 CREATE INDEX ix_llm_calls_finished_at ON llm_calls (finished_at) WHERE purpose <> 'exam';
-CREATE INDEX ix_llm_calls_run ON llm_calls (run_id);
 CREATE INDEX ix_llm_calls_started_at ON llm_calls (started_at) WHERE purpose <> 'exam';
 CREATE INDEX ix_review_assignments_queue ON review_assignments (annotator, batch_id, due_at, place);
-CREATE INDEX ix_reviews_annotator ON reviews (annotator, batch_id, decided_at);
+CREATE INDEX ix_review_messages_annotator ON review_messages (annotator, batch_id);
 CREATE INDEX ix_reviews_question_uuid ON reviews (question_uuid);
+CREATE INDEX ix_reviews_annotator ON reviews (annotator, batch_id, decided_at);
+CREATE INDEX ix_run_archives_run ON run_archives (run_id);
 CREATE INDEX ix_run_notices_told_at ON run_notices (told_at);
 CREATE INDEX ix_review_questions_question_uuid ON review_questions (question_uuid);
 COMMIT;

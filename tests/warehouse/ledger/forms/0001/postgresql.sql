@@ -43,8 +43,8 @@ CREATE TABLE public_log (
 	ends_at BIGINT NOT NULL, 
 	CONSTRAINT pk_public_log PRIMARY KEY (number)
 );
-CREATE INDEX ix_public_log_run ON public_log (run_id, kind);
 CREATE INDEX ix_public_log_ends_at ON public_log (ends_at);
+CREATE INDEX ix_public_log_run ON public_log (run_id, kind);
 COMMENT ON COLUMN public_log.number IS 'Line of the file, from 1.';
 COMMENT ON COLUMN public_log.run_id IS 'The run that the entry is about; null for none.';
 COMMENT ON COLUMN public_log.line IS 'The line to the byte, without its newline.';
@@ -70,19 +70,34 @@ CREATE TABLE landing_marks (
 COMMENT ON COLUMN landing_marks.name IS 'What is landed up to the mark.';
 COMMENT ON COLUMN landing_marks.marked_at IS 'Everything older is in the lake.';
 COMMENT ON COLUMN landing_marks.unit_count IS 'Units the lake had then; a lake with fewer is another.';
-CREATE TABLE work_claims (
+CREATE TABLE jobs (
 	kind VARCHAR(40) NOT NULL, 
 	name VARCHAR(300) NOT NULL, 
-	holder VARCHAR(40) NOT NULL, 
-	host VARCHAR(255) NOT NULL, 
-	process_id INTEGER NOT NULL, 
-	expires_at VARCHAR(32) NOT NULL, 
-	CONSTRAINT pk_work_claims PRIMARY KEY (kind, name)
+	run_id VARCHAR(80), 
+	lane VARCHAR(200) NOT NULL, 
+	place INTEGER NOT NULL, 
+	tries INTEGER NOT NULL, 
+	problem TEXT, 
+	details JSON, 
+	deferred_by VARCHAR(120) NOT NULL, 
+	holder VARCHAR(40), 
+	host VARCHAR(255), 
+	process_id INTEGER, 
+	expires_at VARCHAR(32), 
+	CONSTRAINT pk_jobs PRIMARY KEY (kind, name)
 );
-COMMENT ON COLUMN work_claims.kind IS 'Kind of work: judge, drift, errors, contamination.';
-COMMENT ON COLUMN work_claims.name IS 'Which: a run, a sample.';
-COMMENT ON COLUMN work_claims.holder IS 'Drawn anew for each claim.';
-COMMENT ON COLUMN work_claims.expires_at IS 'Renewed while the work goes on.';
+CREATE INDEX ix_jobs_run ON jobs (kind, run_id, lane, tries, place);
+COMMENT ON COLUMN jobs.kind IS 'Kind of work: sit, judge, document, drift, errors, contamination.';
+COMMENT ON COLUMN jobs.name IS 'Which: a session, a judge''s part of one, a run, a sample.';
+COMMENT ON COLUMN jobs.run_id IS 'The run that any worker may help with; null for work of one process.';
+COMMENT ON COLUMN jobs.lane IS 'Whom it asks: a provider, a judge. It is taken where there is room for it.';
+COMMENT ON COLUMN jobs.place IS 'The lowest is taken first.';
+COMMENT ON COLUMN jobs.tries IS 'Tries that failed.';
+COMMENT ON COLUMN jobs.problem IS 'Why the last try failed; null before one has.';
+COMMENT ON COLUMN jobs.details IS 'What it is begun with by another process; null for nothing.';
+COMMENT ON COLUMN jobs.deferred_by IS 'The worker whose run put it here; empty for a command.';
+COMMENT ON COLUMN jobs.holder IS 'Drawn by who holds it; null while it waits.';
+COMMENT ON COLUMN jobs.expires_at IS 'End of the lease; null while it waits.';
 CREATE TABLE flow_runs (
 	flow_run_id VARCHAR(36) NOT NULL, 
 	flow VARCHAR(40) NOT NULL, 
@@ -306,6 +321,22 @@ CREATE TABLE responses (
 	CONSTRAINT pk_responses PRIMARY KEY (session_id, seq)
 );
 COMMENT ON COLUMN responses.signature IS 'The candidate''s, where it has enrolled a key.';
+CREATE TABLE run_archives (
+	unit VARCHAR(100) NOT NULL, 
+	run_id VARCHAR(80) NOT NULL, 
+	session_ids JSON NOT NULL, 
+	rows_hash VARCHAR(64) NOT NULL, 
+	row_counts JSON NOT NULL, 
+	sums JSON NOT NULL, 
+	archived_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_run_archives PRIMARY KEY (unit)
+);
+CREATE INDEX ix_run_archives_run ON run_archives (run_id);
+COMMENT ON COLUMN run_archives.unit IS 'Its landing in `archived_rows`: the run, and the number of the part.';
+COMMENT ON COLUMN run_archives.session_ids IS 'Whose rows they are.';
+COMMENT ON COLUMN run_archives.rows_hash IS 'Hash over the rows as they lie in the lake.';
+COMMENT ON COLUMN run_archives.row_counts IS 'Table to how many of its rows.';
+COMMENT ON COLUMN run_archives.sums IS 'What is asked of the rows without reading them: answers, calls and their cost, pages.';
 CREATE TABLE llm_calls (
 	call_key VARCHAR(64) NOT NULL, 
 	purpose VARCHAR(40) NOT NULL, 
@@ -328,8 +359,8 @@ CREATE TABLE llm_calls (
 	CONSTRAINT pk_llm_calls PRIMARY KEY (call_key), 
 	CONSTRAINT ck_llm_calls_status CHECK (status in ('started','done','failed'))
 );
-CREATE INDEX ix_llm_calls_unit ON llm_calls (unit);
 CREATE INDEX ix_llm_calls_run ON llm_calls (run_id);
+CREATE INDEX ix_llm_calls_unit ON llm_calls (unit);
 CREATE INDEX ix_llm_calls_finished_at ON llm_calls (finished_at) WHERE purpose <> 'exam';
 CREATE INDEX ix_llm_calls_started_at ON llm_calls (started_at) WHERE purpose <> 'exam';
 COMMENT ON COLUMN llm_calls.unit IS 'Session, or session and judge, or batch: what it is landed with.';
@@ -487,10 +518,44 @@ CREATE TABLE reviews (
 	edited_fields JSON, 
 	channel VARCHAR(16) NOT NULL, 
 	decided_at VARCHAR(32) NOT NULL, 
+	guideline_version INTEGER, 
 	CONSTRAINT pk_reviews PRIMARY KEY (batch_id, question_uuid, annotator)
 );
 CREATE INDEX ix_reviews_question_uuid ON reviews (question_uuid);
 CREATE INDEX ix_reviews_annotator ON reviews (annotator, batch_id, decided_at);
+COMMENT ON COLUMN reviews.guideline_version IS 'Guidelines under which it was given; null before the first version.';
+CREATE TABLE review_messages (
+	batch_id VARCHAR(80) NOT NULL, 
+	question_uuid VARCHAR(36) NOT NULL, 
+	number INTEGER NOT NULL, 
+	annotator VARCHAR(120), 
+	author VARCHAR(120) NOT NULL, 
+	is_coordinator BOOLEAN NOT NULL, 
+	message TEXT NOT NULL, 
+	written_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_review_messages PRIMARY KEY (batch_id, question_uuid, number)
+);
+CREATE INDEX ix_review_messages_annotator ON review_messages (annotator, batch_id);
+COMMENT ON COLUMN review_messages.number IS 'From 1 for each question, in the order of writing.';
+COMMENT ON COLUMN review_messages.annotator IS 'With whom; null: with everybody who has the question.';
+COMMENT ON COLUMN review_messages.is_coordinator IS 'Whether a coordinator wrote it.';
+CREATE TABLE guideline_versions (
+	version INTEGER NOT NULL, 
+	changes TEXT NOT NULL, 
+	changes_zh TEXT, 
+	published_by VARCHAR(120), 
+	published_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_guideline_versions PRIMARY KEY (version)
+);
+COMMENT ON COLUMN guideline_versions.changes IS 'What changed, in the words of who published it.';
+COMMENT ON COLUMN guideline_versions.changes_zh IS 'The same in Chinese, where it was written.';
+COMMENT ON COLUMN guideline_versions.published_by IS 'Null where a command published it.';
+CREATE TABLE guideline_readings (
+	annotator VARCHAR(120) NOT NULL, 
+	version INTEGER NOT NULL, 
+	read_at VARCHAR(32) NOT NULL, 
+	CONSTRAINT pk_guideline_readings PRIMARY KEY (annotator, version)
+);
 CREATE TABLE review_drafts (
 	batch_id VARCHAR(80) NOT NULL, 
 	question_uuid VARCHAR(36) NOT NULL, 
@@ -562,7 +627,7 @@ CREATE TABLE log_keys (
 );
 COMMENT ON COLUMN log_keys.key_id IS 'First half of the SHA-256 of the public key.';
 COMMENT ON COLUMN log_keys.public_key IS 'Ed25519, 32 bytes in base64.';
-COMMENT ON COLUMN log_keys.place IS 'Host and home whose key it is.';
+COMMENT ON COLUMN log_keys.place IS 'Host and home where it was made, as they were called then.';
 CREATE TABLE approvals (
 	approval_id SERIAL NOT NULL, 
 	what VARCHAR(20) NOT NULL, 
@@ -601,6 +666,13 @@ CREATE TABLE edition_roots (
 	CONSTRAINT pk_edition_roots PRIMARY KEY (edition_id)
 );
 COMMENT ON COLUMN edition_roots.root_hash IS 'SHA-256 over every frozen row; kept once, never changed.';
+CREATE TABLE stage_leaves (
+	stage VARCHAR(40) NOT NULL, 
+	unit VARCHAR(200) NOT NULL, 
+	leaves TEXT NOT NULL, 
+	CONSTRAINT pk_stage_leaves PRIMARY KEY (stage, unit)
+);
+COMMENT ON COLUMN stage_leaves.leaves IS 'A hash of each row''s key and one of the row, in order of key, in base64.';
 CREATE TABLE erasures (
 	erasure_id VARCHAR(120) NOT NULL, 
 	run_id VARCHAR(80) NOT NULL, 
@@ -687,8 +759,8 @@ CREATE TABLE sessions (
 );
 CREATE INDEX ix_sessions_set ON sessions (set_id);
 CREATE INDEX ix_sessions_user ON sessions (user_id);
-CREATE INDEX ix_sessions_organisation ON sessions (organisation);
 CREATE INDEX ix_sessions_run ON sessions (run_id);
+CREATE INDEX ix_sessions_organisation ON sessions (organisation);
 COMMENT ON COLUMN sessions.user_id IS 'The candidate user who may sit it.';
 COMMENT ON COLUMN sessions.is_outside IS 'Sat by the candidate''s own client.';
 COMMENT ON COLUMN sessions.fingerprint IS 'What its answers depend on besides the questions, as JSON of short hashes.';

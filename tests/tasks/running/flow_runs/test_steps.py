@@ -1,0 +1,92 @@
+"""Flows and their steps, with Prefect and without it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from schemas.errors import UsageError
+from tasks.running.flow_runs import make_known, run_plainly, step
+from tasks.running.flow_runs.steps import PlainFlow
+
+PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n"
+# What a command that runs a flow by itself imported, as its last line.
+RUN = """
+import sys
+from deployments.cli import app
+try:
+    app(sys.argv[1:])
+finally:
+    print("imported Prefect:", "prefect" in sys.modules)
+"""
+
+
+def test_a_flow_that_runs_without_a_server_imports_nothing_of_prefect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    paper = tmp_path / "paper.txt"
+    paper.write_text(PAPER, encoding="utf-8")
+    for command in (["init"], ["ingest", str(paper), "--no-server"]):
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, *command], capture_output=True, text=True, check=False
+        )
+        assert done.stdout.endswith("imported Prefect: False\n"), done.stdout + done.stderr
+    assert "Questions: 1" in done.stdout
+
+
+def test_a_step_is_a_task_of_prefects_in_a_run_of_prefects_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Only here: what is tested is when Prefect is asked.
+    from prefect import flow  # noqa: TID251
+    from prefect.client.schemas.objects import FlowRun  # noqa: TID251
+    from prefect.context import FlowRunContext  # noqa: TID251
+
+    @step(name="add")
+    def add(left: int, right: int = 1) -> int:
+        """Add."""
+        return left + right
+
+    asked = []
+
+    def ask(*given: int) -> int:
+        asked.append(given)
+        return 7
+
+    known = add._task
+    assert (known.name, known.fn, add.__doc__) == ("add", add.fn, "Add.")
+    monkeypatch.setitem(vars(add), "_task", ask)
+    assert (add(1), asked) == (2, [])
+    run = FlowRun(id=uuid4(), flow_id=uuid4())
+    with FlowRunContext.model_construct(flow_run=run, flow=flow(name="x")(lambda: None)):  # type: ignore[call-arg]  # no more of it is read
+        assert add(1, 4) == 7
+    assert (asked, add(2)) == ([(1, 4)], 3)
+
+
+def test_a_flow_that_was_plain_is_known_to_prefect_later_as_it_was_written() -> None:
+    def count(month: str, rounds: int = 2) -> int:
+        """Count.
+
+        Args:
+            month: a month.
+            rounds: how often.
+        """
+        return rounds
+
+    plain: PlainFlow[..., int] = PlainFlow(count, {"name": "count", "flow_run_name": "count-{month}"})
+    known = make_known(plain)
+    assert make_known(known) is known
+    assert (known.name, known.fn, known.flow_run_name) == ("count", count, "count-{month}")
+    assert list(known.parameters.properties) == ["month", "rounds"]
+
+
+@pytest.mark.parametrize("given", [{}, {"month": "2026-12", "turns": 2}])
+def test_parameters_that_a_flow_lacks_or_misses_are_named(given: dict[str, object]) -> None:
+    def count(month: str) -> None:
+        """Count."""
+
+    with pytest.raises(UsageError, match=r"The flow count: .*(month|turns)"):
+        run_plainly(PlainFlow(count, {"name": "count"}), given)
