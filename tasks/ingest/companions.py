@@ -28,6 +28,7 @@ from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
 from tasks.ingest.splitting import Split, split_lines
 from tasks.ingest.tables.sheets import split_sheets
+from tasks.ingest.words.answers import ANSWER_MARK
 
 # A file of which fewer answers find a question is the key of another paper.
 _LEAST_MATCHED = 0.5
@@ -93,6 +94,35 @@ def _doubt(split: Split, size: int, words: str) -> None:
     split.warnings.append(words)
     breach = Breach("key_length", 0, size, words)
     split.checked = replace(split.checked, breaches=(*split.checked.breaches, breach))
+
+
+# So many answers are a key; questions are known in their paper by so many characters at their beginning.
+_LEAST_KEYS, _LEAST_ASKED, _MOST_ASKED = 5, 6, 16
+
+
+def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
+    """Whether a document that is called a key asks nothing: what it seems to ask are its answers.
+
+    They begin as answers do, or the paper beside it does not ask them. A key prints some questions again above their
+    answers; they are the other paper's.
+    """
+    drafts = split.drafts
+    if len(split.keys) >= max(_LEAST_KEYS, len(drafts)) and not any(one.options for one in drafts):
+        return True
+    silent = sum(1 for one in drafts if ANSWER_MARK.match(one.stem) or not one.stem.strip())
+    if silent > _LEAST_MATCHED * len(drafts):
+        return True
+    answered = options.get("answered")
+    if not answered:
+        return False
+    try:
+        paper = read_companion(Path(str(answered)), {**options, "use_ocr": False})
+    except (DocumentError, OSError):
+        return False
+    asked = _fold(join_lines(paper.lines)[0])
+    starts = [_fold(one.stem)[:_MOST_ASKED] for one in drafts]
+    met = sum(1 for start in starts if len(start) >= _LEAST_ASKED and start in asked)
+    return bool(asked) and met <= _LEAST_MATCHED * len(drafts)
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:

@@ -20,6 +20,7 @@ def ask_cluster(cluster: Cluster, request: dict[str, Any]) -> dict[str, Any]:
         files = {
             "content": Path(request["content"] or request["path"]).read_bytes(),
             "companion": _read(options["companion"]),
+            "answered": _read(options["answered"]),
             "mapping_file": _read(options["mapping_file"]),
         }
     except OSError:
@@ -34,7 +35,7 @@ def convert_there(request: dict[str, Any], files: dict[str, bytes | None]) -> di
     """
     with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
         places = {name: _put(Path(folder), name, request, data) for name, data in files.items()}
-        options = request["options"] | {name: places[name] for name in ("companion", "mapping_file")}
+        options = request["options"] | {name: places[name] for name in ("companion", "answered", "mapping_file")}
         return ask(request | {"content": places["content"], "options": options})
 
 
