@@ -116,7 +116,7 @@ def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
     if not answered:
         return False
     try:
-        paper = read_companion(Path(str(answered)), {**options, "use_ocr": False})
+        paper = read_companion(Path(str(answered)), options)
     except (DocumentError, OSError):
         return False
     asked = _fold(join_lines(paper.lines)[0])

@@ -371,9 +371,13 @@ def collect(folders: Sequence[Path], half: str) -> tuple[list[Listed], Counter[t
     with use_cache() as convert, patch.object(reading, "keep_pictures", keep_seen):
         for folder in folders:
             for path in sorted(folder.rglob("*")):
-                if path.suffix not in _FORMS or not find_half(path).startswith(half):
+                if path.suffix not in _FORMS:
                     continue
                 options = read_options(path)
+                key = options["companion"]
+                is_own = find_half(path).startswith(half)
+                if not is_own and not (key and find_half(Path(key)).startswith(half)):
+                    continue
                 answered = find_answered(path)
                 options["answered"] = answered and str(answered)
                 options["use_ocr"] = "papers_unlabelled" not in folder.parts
@@ -382,10 +386,12 @@ def collect(folders: Sequence[Path], half: str) -> tuple[list[Listed], Counter[t
                 seen.clear()
                 result = reading.read_document(path, document, options)
                 spent = time.process_time() - begin
+                if key:
+                    beside[key] = result, list(seen)
+                if not is_own:
+                    continue
                 own = _list_once(list_pictures(path, convert))
                 follow(own, result, seen)
-                if options["companion"]:
-                    beside[options["companion"]] = result, list(seen)
                 listed += own
                 name = folder.name
                 questions = result["questions"]
