@@ -29,6 +29,7 @@ from tasks.ingest.readers.sniffing import sniff
 from tasks.ingest.splitting import Split, split_lines
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.answers import ANSWER_MARK
+from tasks.ingest.words.grammar import task
 
 # A file of which fewer answers find a question is the key of another paper.
 _LEAST_MATCHED = 0.5
@@ -103,13 +104,13 @@ _LEAST_KEYS, _LEAST_ASKED, _MOST_ASKED = 5, 6, 16
 def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
     """Whether a document that is called a key asks nothing: what it seems to ask are its answers.
 
-    They begin as answers do, or the paper beside it does not ask them. A key prints some questions again above their
-    answers; they are the other paper's.
+    They begin as answers do, neither ask nor are answered, or the paper beside it does not ask them. A key prints some
+    questions again above their answers; they are the other paper's.
     """
     drafts = split.drafts
     if len(split.keys) >= max(_LEAST_KEYS, len(drafts)) and not any(one.options for one in drafts):
         return True
-    silent = sum(1 for one in drafts if ANSWER_MARK.match(one.stem) or not one.stem.strip())
+    silent = sum(map(_tells, drafts))
     if silent > _LEAST_MATCHED * len(drafts):
         return True
     answered = options.get("answered")
@@ -123,6 +124,28 @@ def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
     starts = [_fold(one.stem)[:_MOST_ASKED] for one in drafts]
     met = sum(1 for start in starts if len(start) >= _LEAST_ASKED and start in asked)
     return bool(asked) and met <= _LEAST_MATCHED * len(drafts)
+
+
+def _tells(draft: Draft) -> bool:
+    """Whether what was taken for a question begins as an answer, or neither asks nor offers nor is answered."""
+    if ANSWER_MARK.match(draft.stem) or not draft.stem.strip():
+        return True
+    return not (draft.options or draft.answer or "?" in draft.stem or "？" in draft.stem) and not any(
+        map(task().match, draft.stem.split("\n"))
+    )
+
+
+_TITLE_LINES = 3
+_TITLE = re.compile(
+    r"(?:.*[^及与和附含带、])?(?:参考|标准)?答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
+    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme|solutions))"
+)
+
+
+def is_titled_key(lines: Sequence[Line]) -> bool:
+    """Whether the title of a document names answers and nothing besides."""
+    heads = [line.text.strip(" （()）【】") for line in lines if line.text.strip() and line.kind != "furniture"]
+    return any(_TITLE.fullmatch(head) is not None for head in heads[:_TITLE_LINES])
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:

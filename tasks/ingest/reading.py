@@ -10,7 +10,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
-from tasks.ingest.companions import apply_companion, is_key_alone, read_keys
+from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_keys
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers
@@ -70,7 +70,7 @@ def read_extraction(
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"], options)
     raw = blank_picture_numbers(raw)
-    is_key = read_name(path.stem).is_key
+    is_key = read_name(path.stem).is_key or is_titled_key(extraction.lines)
     asks = bool(split.drafts) and not (is_key and is_key_alone(split, options))
     if is_key and not asks and not split.keys:
         split.keys = match_keys([], read_keys(extraction.lines), None).left

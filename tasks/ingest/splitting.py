@@ -38,6 +38,7 @@ from tasks.ingest.layout.furniture import (
     is_noise,
     move_brackets,
     write_leading_keys,
+    write_numbered_answers,
 )
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
@@ -118,7 +119,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
-    return write_key_blocks(write_marks(made.pieces))
+    return write_key_blocks(write_marks(write_numbered_answers(made.pieces)))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:

@@ -9,9 +9,11 @@ import re
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.readers.extraction import IMAGE, is_picture
 from tasks.ingest.words.answers import (
     PROGRAM_ANSWER,
     TRUTH_KEY,
@@ -23,6 +25,7 @@ from tasks.ingest.words.answers import (
     split_fillings,
 )
 from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import asking, task
 from tasks.ingest.words.kinds import infer_free_type
 from tasks.questions import count_blanks, has_blank
 
@@ -201,6 +204,8 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
     while cut < len(paragraphs) and paragraphs[cut][0].kind == "table":
         cut += 1  # the data of the question, and what is asked of them
     cut = _skip_shown(paragraphs, _skip_parts(paragraphs, cut))
+    if draft.question_type not in ("term_explanation", "fill_in_the_blank"):
+        cut = _skip_silent(paragraphs, cut)
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()
         before = join_pieces(paragraphs[cut - 1]).strip()
@@ -216,6 +221,7 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
             cut += 1
         else:
             break
+    cut = _skip_named_figure(paragraphs, cut)
     if cut >= len(paragraphs):
         return
     stem = [piece for paragraph in paragraphs[:cut] for piece in paragraph]
@@ -257,6 +263,41 @@ def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
             last += 1
         if last > place + 2:
             return max(cut, last)
+    return cut
+
+
+def _skip_silent(paragraphs: Sequence[list[Piece]], cut: int) -> int:
+    """Return the place after the first line that sets a task, where none before `cut` asks, else `cut`.
+
+    A title, or what a figure shows, is not yet the question.
+    """
+    texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
+    if any(asking().search(text) for text in texts[:cut]):
+        return cut
+    first = next((place for place, text in enumerate(texts) if place >= cut and _sets_task(text)), None)
+    return cut if first is None else first + 1
+
+
+def _sets_task(text: str) -> bool:
+    """Whether a line asks by its words, or is a part that does, or has marks before its words."""
+    part = _PART_LEAD.match(text)
+    if part is None:
+        return task().match(text) is not None
+    return bool(part["marks"]) or asking().search(text, part.end()) is not None
+
+
+_PART_LEAD = re.compile(
+    r"[（(]?(?:\d{1,2}|[ivx]{1,4}|[a-h])[)）.、]\s*(?P<marks>\[\s*\d+\s*(?:pts?|points?|marks?|分)\s*\]\s*)?"
+)
+
+
+def _skip_named_figure(paragraphs: Sequence[list[Piece]], cut: int) -> int:
+    """Return the place after the figures right below a stem that speaks of one and shows none, else `cut`."""
+    stem = "\n".join(join_pieces(paragraph) for paragraph in paragraphs[:cut])
+    if IMAGE in stem or not SPEAKS_OF_FIGURE.search(stem):
+        return cut
+    while cut < len(paragraphs) and is_picture(join_pieces(paragraphs[cut])):
+        cut += 1
     return cut
 
 

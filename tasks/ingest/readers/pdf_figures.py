@@ -95,15 +95,55 @@ def _find_framed(
             raw.FPDFFormObj_GetObject(item, place) for place in range(raw.FPDFFormObj_CountObjects(item))
         ]
         paths = [one for one in parts if raw.FPDFPageObj_GetType(one) == raw.FPDF_PAGEOBJ_PATH]
-        box = view.box(*read_bounds(item, raw))
+        if not 2 <= len(paths) <= MOST_PATHS:
+            continue
+        box = view.box(*_read_shown(item, paths, raw))
         if (
-            2 <= len(paths) <= MOST_PATHS
-            and _has_size(box, view)
+            _has_size(box, view)
             and _is_drawn(paths, box[3] - box[1], raw)
-            and sum(_count_letters(box, characters).values()) <= _MOST_LETTERS
+            and sum(_count_letters(box, characters).values()) <= max(_MOST_LETTERS, 2 * len(paths))
         ):
             found.append(_take_labels(box, characters))
     return found
+
+
+def _read_shown(form: Any, paths: Sequence[Any], raw: Any) -> Edges:
+    """What is seen of the paths of a drawing: it is cut by the window through which a page shows it."""
+    from pypdfium2 import PdfMatrix
+
+    shown = []
+    for path in paths:
+        own, window = read_bounds(path, raw), _read_window(path, raw)
+        if window is not None:
+            own = max(own[0], window[0]), max(own[1], window[1]), min(own[2], window[2]), min(own[3], window[3])
+        if own[0] <= own[2] and own[1] <= own[3]:
+            shown.append(own)
+    matrix = raw.FS_MATRIX()
+    if not shown or not raw.FPDFPageObj_GetMatrix(form, matrix):
+        return read_bounds(form, raw)
+    left, bottom, right, top = _unite(shown)
+    placed = PdfMatrix.from_raw(matrix)
+    corners = [placed.on_point(x, y) for x in (left, right) for y in (bottom, top)]
+    across, up = zip(*corners, strict=True)
+    return min(across), min(up), max(across), max(up)
+
+
+def _read_window(item: Any, raw: Any) -> Edges | None:
+    """The box of the first path by which an object is cut; None where it is not."""
+    from ctypes import c_float
+
+    clip = raw.FPDFPageObj_GetClipPath(item)
+    if raw.FPDFClipPath_CountPaths(clip) < 1:
+        return None
+    points = []
+    for place in range(raw.FPDFClipPath_CountPathSegments(clip, 0)):
+        x, y = c_float(), c_float()
+        raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, 0, place), x, y)
+        points.append((x.value, y.value))
+    if not points:
+        return None
+    across, up = zip(*points, strict=True)
+    return min(across), min(up), max(across), max(up)
 
 
 def _has_size(box: Edges, view: View) -> bool:
