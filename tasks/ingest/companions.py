@@ -138,13 +138,15 @@ def _tells(draft: Draft) -> bool:
 _TITLE_LINES = 3
 _TITLE = re.compile(
     r"(?:.*[^及与和附含带、])?(?:参考|标准)?答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
-    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme|solutions))"
+    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme))"
 )
 
 
 def is_titled_key(lines: Sequence[Line]) -> bool:
     """Whether the title of a document names answers and nothing besides."""
-    heads = [line.text.strip(" （()）【】") for line in lines if line.text.strip() and line.kind != "furniture"]
+    heads = [
+        line.text.strip(" （()）【】") for line in lines if line.text.strip() and line.kind != "furniture"
+    ]
     return any(_TITLE.fullmatch(head) is not None for head in heads[:_TITLE_LINES])
 
 

@@ -35,7 +35,9 @@ def convert_there(request: dict[str, Any], files: dict[str, bytes | None]) -> di
     """
     with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
         places = {name: _put(Path(folder), name, request, data) for name, data in files.items()}
-        options = request["options"] | {name: places[name] for name in ("companion", "answered", "mapping_file")}
+        options = request["options"] | {
+            name: places[name] for name in ("companion", "answered", "mapping_file")
+        }
         return ask(request | {"content": places["content"], "options": options})
 
 

@@ -150,7 +150,9 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
     return bare.replace(written)
 
 
-_NUMBERED_ANSWER = re.compile(r"\s*(?:(?:参考|正确|标准)?答案|(?i:answers?|solutions?)\b)\s*(?:为|是|is)?\s*[:：]?\s*")
+_NUMBERED_ANSWER = re.compile(
+    r"\s*(?:(?:参考|正确|标准)?答案|(?i:answers?|solutions?)\b)\s*(?:为|是|is)?\s*[:：]?\s*"
+)
 
 
 def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from statistics import median
 from typing import Any, Final
 
 from tasks.ingest.readers.pdf_pages import Character, View
@@ -72,6 +73,56 @@ def find_figures(
     return found
 
 
+# A letter drawn as a shape has so many strokes, one of them a curve; letters of a formula stand so near, in sizes of the
+# print; so long is the bar of a fraction, and so many shapes are a page of text that was turned into outlines.
+_LEAST_STROKES, _SEARCHED, _BIG_SIGN, _LONGEST_BAR, _MOST_SHAPES = 6, 40, 4.0, 20.0, 3_000
+_GLYPHS_APART: Final = 0.45
+
+
+def find_outlines(
+    objects: Sequence[PageObject],
+    raw: Any,
+    view: View,
+    figures: Sequence[Edges],
+    characters: Sequence[Character],
+) -> list[Edges]:
+    """The boxes of formulas whose letters a page draws as shapes: no character says them."""
+    paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
+    if not characters or len(paths) > _MOST_SHAPES:
+        return []
+    glyphs = [item for item in paths if _is_curved(item, raw)]
+    if not glyphs:
+        return []
+    size = median(one.size for one in characters)
+    bars = [item for item in paths if raw.FPDFPath_CountSegments(item) < _LEAST_STROKES]
+    shapes = [view.box(*read_bounds(item, raw)) for item in glyphs]
+    rules = [view.box(*read_bounds(item, raw)) for item in bars]
+    parts = [box for box in shapes if max(box[2] - box[0], box[3] - box[1]) <= _BIG_SIGN * size]
+    count = len(parts)
+    parts += [
+        box for box in rules if box[3] - box[1] < 0.3 * size and 0 < box[2] - box[0] <= _LONGEST_BAR * size
+    ]
+    reach = _GLYPHS_APART * size
+    found = []
+    for members in _cluster([(a - reach, b, c + reach, d) for a, b, c, d in parts], 1):
+        box = _unite([parts[place] for place in members])
+        if (
+            any(place < count for place in members)
+            and not any(_share(box, figure) > 0 for figure in figures)
+            and sum(_count_letters(box, characters).values()) <= len(members)
+        ):
+            found.append(box)
+    return found
+
+
+def _is_curved(item: Any, raw: Any) -> bool:
+    strokes = raw.FPDFPath_CountSegments(item)
+    return strokes >= _LEAST_STROKES and any(
+        raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(item, place)) == raw.FPDF_SEGMENT_BEZIERTO
+        for place in range(min(strokes, _SEARCHED))
+    )
+
+
 def _take_beside(box: Edges, parts: Sequence[Edges]) -> Edges:
     """The box with the shapes right beside it, no higher and no lower, as arrows into it."""
     beside = [
@@ -115,7 +166,12 @@ def _read_shown(form: Any, paths: Sequence[Any], raw: Any) -> Edges:
     for path in paths:
         own, window = read_bounds(path, raw), _read_window(path, raw)
         if window is not None:
-            own = max(own[0], window[0]), max(own[1], window[1]), min(own[2], window[2]), min(own[3], window[3])
+            own = (
+                max(own[0], window[0]),
+                max(own[1], window[1]),
+                min(own[2], window[2]),
+                min(own[3], window[3]),
+            )
         if own[0] <= own[2] and own[1] <= own[3]:
             shown.append(own)
     matrix = raw.FS_MATRIX()
@@ -245,8 +301,8 @@ def _share(one: Edges, other: Edges) -> float:
     return wide * tall / max(min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)), 1.0)
 
 
-def _cluster(boxes: Sequence[Edges]) -> list[list[int]]:
-    """The places of boxes that touch each other, directly or by others."""
+def _cluster(boxes: Sequence[Edges], least: int = 2) -> list[list[int]]:
+    """The places of boxes that touch each other, directly or by others, `least` of them or more."""
     order = sorted(range(len(boxes)), key=lambda place: boxes[place][0])
     parents = list(range(len(boxes)))
 
@@ -267,7 +323,7 @@ def _cluster(boxes: Sequence[Edges]) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
     for place in range(len(boxes)):
         groups.setdefault(root(place), []).append(place)
-    return [members for members in groups.values() if len(members) > 1]
+    return [members for members in groups.values() if len(members) >= least]
 
 
 def _unite(boxes: Sequence[Edges]) -> Edges:
