@@ -98,7 +98,7 @@ def _doubt(split: Split, size: int, words: str) -> None:
 
 
 # So many answers are a key; questions are known in their paper by so many characters at their beginning.
-_LEAST_KEYS, _LEAST_ASKED, _MOST_ASKED = 5, 6, 16
+_LEAST_KEYS, _LEAST_ASKED, _MOST_ASKED = 5, 4, 16
 
 
 def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
@@ -137,7 +137,7 @@ def _tells(draft: Draft) -> bool:
 
 _TITLE_LINES = 3
 _TITLE = re.compile(
-    r"(?:.*[^及与和附含带、])?(?:参考|标准)?答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
+    r"(?!.*[及与和附含带、](?:参考|标准)?答案).*答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
     r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme))"
 )
 

@@ -48,7 +48,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
 from tasks.ingest.layout.series import Repeated
-from tasks.ingest.readers.extraction import Line
+from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
@@ -417,7 +417,8 @@ def _split_part(
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
         )
-        if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
+        is_read = draft.material is not None and PICTURE_MARK.sub("", draft.material).strip() != ""
+        if is_read and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:
             draft.marks = section.marks

@@ -77,6 +77,8 @@ def find_figures(
 # print; so long is the bar of a fraction, and so many shapes are a page of text that was turned into outlines.
 _LEAST_STROKES, _SEARCHED, _BIG_SIGN, _LONGEST_BAR, _MOST_SHAPES = 6, 40, 4.0, 20.0, 3_000
 _GLYPHS_APART: Final = 0.45
+# Circles and bullets of a page are all of one size; one character in so many drawn ones may be said.
+_LEAST_SHAPES, _MOST_SAID = 5, 5
 
 
 def find_outlines(
@@ -99,6 +101,8 @@ def find_outlines(
     rules = [view.box(*read_bounds(item, raw)) for item in bars]
     parts = [box for box in shapes if max(box[2] - box[0], box[3] - box[1]) <= _BIG_SIGN * size]
     count = len(parts)
+    if len({(round(box[2] - box[0]), round(box[3] - box[1])) for box in parts}) < _LEAST_SHAPES:
+        return []
     parts += [
         box for box in rules if box[3] - box[1] < 0.3 * size and 0 < box[2] - box[0] <= _LONGEST_BAR * size
     ]
@@ -107,12 +111,18 @@ def find_outlines(
     for members in _cluster([(a - reach, b, c + reach, d) for a, b, c, d in parts], 1):
         box = _unite([parts[place] for place in members])
         if (
-            any(place < count for place in members)
+            (drawn := sum(place < count for place in members)) > 0
             and not any(_share(box, figure) > 0 for figure in figures)
-            and sum(_count_letters(box, characters).values()) <= len(members)
+            and _MOST_SAID * sum(_count_letters(box, characters).values()) <= drawn
+            and (drawn > 1 or _follows_text(box, characters))  # a bullet stands before all text
         ):
             found.append(box)
     return found
+
+
+def _follows_text(box: Edges, characters: Sequence[Character]) -> bool:
+    middle = (box[1] + box[3]) / 2
+    return any(one.bottom - 2 <= middle <= one.top + 2 and one.right <= box[0] + 2 for one in characters)
 
 
 def _is_curved(item: Any, raw: Any) -> bool:
