@@ -14,15 +14,15 @@ def test_a_key_beside_its_paper_asks_nothing_and_its_pictures_are_the_papers_ans
     write_word(
         paper,
         [
-            say("一. 斜面"),
+            say("一、计算题（20 分）"),
             say("如图，小球从光滑的斜面上由静止开始滑下，斜面固定在地面上。"),
             say("(1)求小球的速度。"),
             say("(2)求小球的加速度。"),
-            say("二. 弹簧"),
+            say("二、计算题（20 分）"),
             say("弹簧被压缩后由静止放开，弹簧的一端固定在墙上。"),
             say("(1)求弹簧的能量。"),
             say("(2)求弹簧的周期。"),
-            say("三. 光纤"),
+            say("三、计算题（20 分）"),
             say("一束光从光纤的一端射入，光纤绕在一个圆环上，圆环不动。"),
             say("(1)求光的速度。"),
             say("(2)求光的路程。"),
@@ -118,19 +118,15 @@ def test_an_answer_with_the_number_of_the_question_above_it_opens_none(tmp_path:
 def test_a_title_and_what_it_tells_belong_to_the_first_task_below_them(tmp_path: Path) -> None:
     """Of an answered paper without marks of answers: the figure is what is asked about."""
     blocks = [
-        say("Q1. Search"),
-        say("What does a search return?"),
-        say("Answer: a path."),
-        say("Q2. Surrealist maze"),
+        *(say(f"Q{number}. A search of kind {number} is complete. (True)") for number in (1, 2, 3)),
+        say("Q4. Surrealist maze"),
         say("The walls of a maze move in turn with the player. Nothing moves onto a dot."),
         say("", show("maze")),
         say("(a) [2 pts] Give the number of states."),
         say("There are 81 of them."),
-        say("Q3. Planning"),
-        say("What does a planner return?"),
-        say("Answer: a plan."),
+        say("Q5. A plan is a path. (False)"),
     ]
-    _, maze, _ = parse_word(tmp_path, blocks, {"maze": save(draw("maze"))}).questions
+    *_, maze, _ = parse_word(tmp_path, blocks, {"maze": save(draw("maze"))}).questions
     assert maze["stem"].split("\n")[-2:] == ["[picture:1]", "(a) [2 pts] Give the number of states."]
     assert (maze["answer"], maze["pictures"][0]["place"]) == (["There are 81 of them."], "stem")
 
