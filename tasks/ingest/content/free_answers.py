@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
@@ -209,7 +210,8 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()
         before = join_pieces(paragraphs[cut - 1]).strip()
-        if len(before) > 40 and re.search(r"[\w,，、\-]$", before) and re.match(r"[a-z]", text):
+        is_broken = re.search(r"[\w\-]$", before) is not None and re.match(r"[a-z]", text) is not None
+        if len(before) > 40 and (is_broken or before[-1] in ",，、"):
             cut += 1  # a sentence that a converter broke
             continue
         is_part = _SUBPART.match(text) and re.search(r"[？?]\s*(?:[（(].{0,8}[)）])?$", text)
@@ -217,6 +219,7 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
             re.search(r"[？?]\s*(?:[（(]\s*\d+\s*(?:分|points?|pts?|marks?)\s*[)）])?$", text)
             or is_part
             or MARKS_GROUP.fullmatch(text)
+            or task().match(text)
         ):
             cut += 1
         else:
@@ -275,7 +278,10 @@ def _skip_silent(paragraphs: Sequence[list[Piece]], cut: int) -> int:
     if any(asking().search(text) for text in texts[:cut]):
         return cut
     first = next((place for place, text in enumerate(texts) if place >= cut and _sets_task(text)), None)
-    return cut if first is None else first + 1
+    if first is None:
+        return cut
+    tasks = takewhile(_sets_task, texts[first:])
+    return first + sum(1 for _ in tasks)
 
 
 def _sets_task(text: str) -> bool:
