@@ -158,7 +158,7 @@ def _find_framed(
         paths = [one for one in parts if raw.FPDFPageObj_GetType(one) == raw.FPDF_PAGEOBJ_PATH]
         if not 2 <= len(paths) <= MOST_PATHS:
             continue
-        box = view.box(*_read_shown(item, paths, raw))
+        box = view.box(*_read_shown(item, parts, raw))
         if (
             _has_size(box, view)
             and _is_drawn(paths, box[3] - box[1], raw)
@@ -168,13 +168,13 @@ def _find_framed(
     return found
 
 
-def _read_shown(form: Any, paths: Sequence[Any], raw: Any) -> Edges:
-    """What is seen of the paths of a drawing: it is cut by the window through which a page shows it."""
+def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
+    """What is seen of the parts of a drawing: it is cut by the window through which a page shows it."""
     from pypdfium2 import PdfMatrix
 
     shown = []
-    for path in paths:
-        own, window = read_bounds(path, raw), _read_window(path, raw)
+    for part in parts:
+        own, window = read_bounds(part, raw), _read_window(part, raw)
         if window is not None:
             own = (
                 max(own[0], window[0]),
