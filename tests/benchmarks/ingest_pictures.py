@@ -414,8 +414,8 @@ def collect(folders: Sequence[Path], half: str) -> tuple[list[Listed], Counter[t
                     f"{name} {path.name[:50]} {spent:.1f} s listed {len(own)} held {sum(bool(o.held) for o in own)} pictures {len(result['pictures'])}",
                     flush=True,
                 )
-    for path, (result, found) in beside.items():
-        follow([one for one in listed if one.path == path], result, found, is_beside=True)
+    for companion, (result, found) in beside.items():
+        follow([one for one in listed if one.path == companion], result, found, is_beside=True)
     return listed, totals
 
 
