@@ -130,9 +130,12 @@ def _tells(draft: Draft) -> bool:
     """Whether what was taken for a question begins as an answer, or neither asks nor offers nor is answered."""
     if ANSWER_MARK.match(draft.stem) or not draft.stem.strip():
         return True
-    return not (draft.options or draft.answer or "?" in draft.stem or "？" in draft.stem) and not any(
-        map(task().match, draft.stem.split("\n"))
-    )
+    is_shown = draft.options or draft.answer or draft.question_type in ("true_false", "fill_in_the_blank")
+    lines = draft.stem.split("\n")
+    return not (is_shown or _ASKS.search(draft.stem) or any(map(task().match, lines)))
+
+
+_ASKS = re.compile(r"[?？]|_{3,}|[（(]\s*[)）]")
 
 
 _TITLE_LINES = 3
