@@ -102,9 +102,9 @@ _LEAST_KEYS, _LEAST_ASKED, _MOST_ASKED = 5, 4, 16
 
 
 def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
-    """Whether a document that is called a key asks nothing: what it seems to ask are its answers.
+    """Whether a document that is called a key asks nothing.
 
-    They begin as answers do, neither ask nor are answered, or the paper beside it does not ask them. A key prints some
+    What it seems to ask are its answers: they begin as answers do, neither ask nor are answered, or the paper beside it does not ask them. A key prints some
     questions again above their answers; they are the other paper's.
     """
     drafts = split.drafts
@@ -127,7 +127,7 @@ def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
 
 
 def _tells(draft: Draft) -> bool:
-    """Whether what was taken for a question begins as an answer, or neither asks nor offers nor is answered."""
+    """Whether a question begins as an answer, or neither asks nor offers nor is answered."""
     if ANSWER_MARK.match(draft.stem) or not draft.stem.strip():
         return True
     is_shown = draft.options or draft.answer or draft.question_type in ("true_false", "fill_in_the_blank")

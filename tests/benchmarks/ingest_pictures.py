@@ -32,8 +32,7 @@ from typing import Any
 from unittest.mock import patch
 
 from schemas.errors import DocumentError
-from tasks.ingest.answer_files import find_answered
-from tests.benchmarks.ingest_accuracy import make_document, read_document, read_options
+from tests.benchmarks.ingest_accuracy import find_paper, make_document, read_document, read_options
 from tests.benchmarks.ingest_cache import Convert, use_cache
 
 _FORMS = (".doc", ".docx", ".pdf", ".xlsx", ".html", ".htm")
@@ -338,7 +337,7 @@ def draw(listed: Sequence[Listed], seed: int, count: int) -> list[Listed]:
 
 
 def find_same(drawn: Sequence[Listed], listed: Sequence[Listed]) -> list[Listed]:
-    """The pictures that another run drew as this run lists them; one that it does not list was not met."""
+    """The pictures that another run drew, as this run lists them, or as not met."""
     found = []
     for one in drawn:
         same = [
@@ -378,8 +377,7 @@ def collect(folders: Sequence[Path], half: str) -> tuple[list[Listed], Counter[t
                 is_own = find_half(path).startswith(half)
                 if not is_own and not (key and find_half(Path(key)).startswith(half)):
                     continue
-                answered = find_answered(path)
-                options["answered"] = answered and str(answered)
+                options["answered"] = find_paper(path)
                 options["use_ocr"] = "papers_unlabelled" not in folder.parts
                 document = make_document(path)
                 begin = time.process_time()

@@ -270,7 +270,7 @@ def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
 
 
 def _skip_silent(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return the place after the first line that sets a task, where none before `cut` asks, else `cut`.
+    """Return the place after the first task, where nothing before `cut` asks, else `cut`.
 
     A title, or what a figure shows, is not yet the question.
     """
@@ -298,7 +298,7 @@ _PART_LEAD = re.compile(
 
 
 def _skip_named_figure(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return the place after the figures right below a stem that speaks of one and shows none, else `cut`."""
+    """Return the place after the figures below a stem that speaks of one, else `cut`."""
     stem = "\n".join(join_pieces(paragraph) for paragraph in paragraphs[:cut])
     if IMAGE in stem or not SPEAKS_OF_FIGURE.search(stem):
         return cut

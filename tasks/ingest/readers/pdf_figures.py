@@ -169,7 +169,7 @@ def _find_framed(
 
 
 def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
-    """What is seen of the parts of a drawing: it is cut by the window through which a page shows it."""
+    """What is seen of the parts of a drawing through the window that a page shows it by."""
     from pypdfium2 import PdfMatrix
 
     shown = []

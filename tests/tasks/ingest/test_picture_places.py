@@ -9,7 +9,7 @@ from tests.tasks.ingest.test_pictures import draw, parse_word, save, say, show, 
 
 
 def test_a_key_beside_its_paper_asks_nothing_and_its_pictures_are_the_papers_answers(tmp_path: Path) -> None:
-    """The key counts by `第一题` and by parts, the paper by `一.`: the parts start again, and count nothing."""
+    """The key counts by `第一题`, the paper by `一、`; numbers of parts count nothing."""
     paper, key = tmp_path / "力学综合试题.docx", tmp_path / "力学综合试题答案.docx"
     write_word(
         paper,
