@@ -28,6 +28,8 @@ from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
 from tasks.ingest.splitting import Split, split_lines
 from tasks.ingest.tables.sheets import split_sheets
+from tasks.ingest.words.answers import ANSWER_MARK
+from tasks.ingest.words.grammar import task
 
 # A file of which fewer answers find a question is the key of another paper.
 _LEAST_MATCHED = 0.5
@@ -93,6 +95,62 @@ def _doubt(split: Split, size: int, words: str) -> None:
     split.warnings.append(words)
     breach = Breach("key_length", 0, size, words)
     split.checked = replace(split.checked, breaches=(*split.checked.breaches, breach))
+
+
+# So many answers are a key; questions are known in their paper by so many characters at their beginning.
+_LEAST_KEYS, _LEAST_ASKED, _MOST_ASKED = 5, 4, 16
+
+
+def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
+    """Whether a document that is called a key asks nothing.
+
+    What it seems to ask are its answers: they begin as answers do, neither ask nor are answered, or the paper beside it does not ask them. A key prints some
+    questions again above their answers; they are the other paper's.
+    """
+    drafts = split.drafts
+    if len(split.keys) >= max(_LEAST_KEYS, len(drafts)) and not any(one.options for one in drafts):
+        return True
+    silent = sum(map(_tells, drafts))
+    if silent > _LEAST_MATCHED * len(drafts):
+        return True
+    answered = options.get("answered")
+    if not answered:
+        return False
+    try:
+        paper = read_companion(Path(str(answered)), options)
+    except (DocumentError, OSError):
+        return False
+    asked = _fold(join_lines(paper.lines)[0])
+    starts = [_fold(one.stem)[:_MOST_ASKED] for one in drafts]
+    met = sum(1 for start in starts if len(start) >= _LEAST_ASKED and start in asked)
+    return bool(asked) and met <= _LEAST_MATCHED * len(drafts)
+
+
+def _tells(draft: Draft) -> bool:
+    """Whether a question begins as an answer, or neither asks nor offers nor is answered."""
+    if ANSWER_MARK.match(draft.stem) or not draft.stem.strip():
+        return True
+    is_shown = draft.options or draft.answer or draft.question_type in ("true_false", "fill_in_the_blank")
+    lines = draft.stem.split("\n")
+    return not (is_shown or _ASKS.search(draft.stem) or any(map(task().match, lines)))
+
+
+_ASKS = re.compile(r"[?？]|_{3,}|[（(]\s*[)）]")
+
+
+_TITLE_LINES = 3
+_TITLE = re.compile(
+    r"(?!.*[及与和附含带、](?:参考|标准)?答案).*答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
+    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme))"
+)
+
+
+def is_titled_key(lines: Sequence[Line]) -> bool:
+    """Whether the title of a document names answers and nothing besides."""
+    heads = [
+        line.text.strip(" （()）【】") for line in lines if line.text.strip() and line.kind != "furniture"
+    ]
+    return any(_TITLE.fullmatch(head) is not None for head in heads[:_TITLE_LINES])
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:

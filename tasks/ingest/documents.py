@@ -283,7 +283,7 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
             "correction": options.corrections.get(document["document_id"]),
             "layouts": list(options.layouts.get(name_source(document["source_path"]), ())),
             "companion": str(companions[0]) if len(companions) == 1 else None,
-            "answered": None if answered is None else answered.name,
+            "answered": None if answered is None else str(answered),
             "companion_doubt": [companion.name for companion in companions[1:] and companions],
         },
     }

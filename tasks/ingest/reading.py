@@ -10,7 +10,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
-from tasks.ingest.companions import apply_companion, read_keys
+from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_keys
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers
@@ -70,10 +70,12 @@ def read_extraction(
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"], options)
     raw = blank_picture_numbers(raw)
-    if read_name(path.stem).is_key and not split.drafts and not split.keys:
+    is_key = read_name(path.stem).is_key or is_titled_key(extraction.lines)
+    asks = bool(split.drafts) and not (is_key and is_key_alone(split, options))
+    if is_key and not asks and not split.keys:
         split.keys = match_keys([], read_keys(extraction.lines), None).left
     answers = _count_answers(split)
-    if read_name(path.stem).is_key and _is_key_alone(split):
+    if split.drafts and not asks:
         split.drafts.clear()
         split.warnings.clear()  # they speak of a paper
     apply_companion(split, options, extraction)
@@ -157,27 +159,14 @@ def _read_sheets_as_text(extraction: Extraction, split: Split, raw: str) -> tupl
     return (found, text) if found.drafts else (split, raw)
 
 
-_LEAST_KEYS = 5
-
-
 def _count_answers(split: Split) -> int:
     """How many answers a document gives, to questions of its own or of another."""
     return len(split.keys) + sum(1 for one in split.drafts if one.answer)
 
 
-def _is_key_alone(split: Split) -> bool:
-    """Whether most of what a document answers it does not ask, and it offers nothing.
-
-    A key prints some questions again above their answers; they are the other paper's.
-    """
-    return len(split.keys) >= max(_LEAST_KEYS, len(split.drafts)) and not any(
-        one.options for one in split.drafts
-    )
-
-
 def _explain_nothing(raw: str, split: Split, answers: int, answered: str | None) -> str:
     if split.keys and answered is not None:
-        return f"The document holds {answers} answers and no questions: it is the key of {show_name(Path(answered))} beside it, and nothing is wrong with it."
+        return f"The document holds {answers} answers and no questions: it is the key of {show_name(Path(Path(answered).name))} beside it, and nothing is wrong with it."
     if split.keys:
         return f"The document holds {answers} answers and no questions: it is the key of another paper."
     if not raw.strip():

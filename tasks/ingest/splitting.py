@@ -38,6 +38,7 @@ from tasks.ingest.layout.furniture import (
     is_noise,
     move_brackets,
     write_leading_keys,
+    write_numbered_answers,
 )
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
@@ -47,7 +48,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
 from tasks.ingest.layout.series import Repeated
-from tasks.ingest.readers.extraction import Line
+from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
@@ -118,7 +119,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
-    return write_key_blocks(write_marks(made.pieces))
+    return write_key_blocks(write_marks(write_numbered_answers(made.pieces)))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -416,7 +417,8 @@ def _split_part(
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
         )
-        if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
+        is_read = draft.material is not None and PICTURE_MARK.sub("", draft.material).strip() != ""
+        if is_read and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:
             draft.marks = section.marks

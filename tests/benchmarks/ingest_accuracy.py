@@ -72,6 +72,12 @@ def read_options(path: Path) -> dict[str, Any]:
     }
 
 
+def find_paper(path: Path) -> str | None:
+    """The paper beside an answer file that is answered from it, as a command names it."""
+    beside = (other for other in sorted(path.parent.iterdir()) if other.is_file())
+    return next((str(other) for other in beside if find_companions(other) == [path]), None)
+
+
 def compute_accuracy(exams_dir: Path, name: str = "") -> list[dict[str, Any]]:
     """Read every paper with a truth file (whose name holds `name`); one row per paper.
 

@@ -5,7 +5,8 @@ ink of a page that lies under no letter. A picture that stands on several pages 
 
 `python -m tests.benchmarks.ingest_pictures FOLDER... --out FOLDER [--seed N] [--count 150] [--half 0]`
 
-Papers are two halves by the hash of their names: what is mended on one is judged on the other.
+Papers are two halves by the hash of their names, and the second is two parts, 1a and 1b, by the hash of their sources:
+what is mended on some is judged on the others. `--like FOLDER` finds the pictures that another run drew.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from schemas.errors import DocumentError
-from tests.benchmarks.ingest_accuracy import make_document, read_document, read_options
+from tests.benchmarks.ingest_accuracy import find_paper, make_document, read_document, read_options
 from tests.benchmarks.ingest_cache import Convert, use_cache
 
 _FORMS = (".doc", ".docx", ".pdf", ".xlsx", ".html", ".htm")
@@ -39,6 +40,8 @@ _DPI = 72
 # In points: what is smaller is a sign, a rule or a letter.
 _LEAST_WIDE, _LEAST_TALL = 24, 18
 _MOST_OF_PAPER = 8
+# What is no picture of a paper by itself, and not drawn.
+_ELSEWHERE, _SCANNED = "html, named and not there", "scanned page"
 _PICTURE_NAMES = re.compile(r'(?:r:embed|r:id|r:link)="([^"]+)"')
 _DRAWN = re.compile(r"<(?:a:blip|v:imagedata)\b[^>]*>")
 
@@ -73,13 +76,19 @@ def list_pictures(path: Path, convert: Convert) -> list[Listed]:
     return [
         Listed(
             str(path),
-            "html",
+            "html" if _is_there(one[0], path.parent) else _ELSEWHERE,
             around=html.unescape(re.sub(r"<[^>]+>", " ", text[max(0, one.start() - 300) : one.end() + 300]))[
                 :400
             ],
         )
         for one in re.finditer(r"<img\b[^>]*>", text)
     ]
+
+
+def _is_there(tag: str, folder: Path) -> bool:
+    """Whether a page holds the picture that it names, or the file lies beside it."""
+    source = re.search(r"""src\s*=\s*["']?([^"'\s>]+)""", tag)
+    return source is not None and (source[1].startswith("data:") or (folder / source[1]).is_file())
 
 
 def _list_once(listed: Sequence[Listed]) -> list[Listed]:
@@ -161,7 +170,7 @@ def _list_pages(path: Path) -> list[Listed]:
             letters = text.count_chars()
             if letters < 8:
                 if ink.mean() > 0.002:
-                    listed.append(Listed(str(path), "scanned page", number + 1, (0, 0, 1000, 1000)))
+                    listed.append(Listed(str(path), _SCANNED, number + 1, (0, 0, 1000, 1000)))
                 continue
             width, height = page.get_size()
             across, down = wide / width, tall / height
@@ -223,10 +232,13 @@ def _is_slanted(ink: Any) -> bool:
     return int(rest.sum()) > 25
 
 
-def follow(listed: list[Listed], result: dict[str, Any], seen: Sequence[tuple[Any, Any]]) -> None:
+def follow(
+    listed: list[Listed], result: dict[str, Any], seen: Sequence[tuple[Any, Any]], is_beside: bool = False
+) -> None:
     """Write beside each listed picture the questions that hold it, or where it was left.
 
-    `seen` has what the reader found and what of it was kept, by number.
+    `seen` has what the reader found and what of it was kept, by number. `is_beside`: the pictures are those of the
+    answer file beside the paper that was read.
     """
     rows = result["pictures"]
     by_hash: dict[str, list[dict[str, Any]]] = {}
@@ -237,14 +249,15 @@ def follow(listed: list[Listed], result: dict[str, Any], seen: Sequence[tuple[An
         row["is_met"] = False
     rows_by_hash = {row["sha256"]: row for row in rows}
     for one in listed:
-        one.why, sha256s = _find_fate(one, seen)
+        why, sha256s = _find_fate(one, seen, is_beside)
+        one.why = one.why if is_beside and why != "kept" else why
         for sha256 in sha256s:
             row = rows_by_hash.get(sha256)
             if row is not None:
                 row["is_met"] = True
                 one.held += [{**held, "row": row} for held in by_hash.get(sha256, ())]
     for row in rows:
-        if not row["is_met"] and row["page"]:
+        if not row["is_met"] and row["page"] and not is_beside:
             listed.append(
                 Listed(
                     listed[0].path if listed else result["document"]["document_name"],
@@ -256,13 +269,15 @@ def follow(listed: list[Listed], result: dict[str, Any], seen: Sequence[tuple[An
             )
 
 
-def _find_fate(one: Listed, seen: Sequence[tuple[Any, Any]]) -> tuple[str, list[str]]:
+def _find_fate(one: Listed, seen: Sequence[tuple[Any, Any]], is_beside: bool) -> tuple[str, list[str]]:
     """How far a picture came: met by the reader, in a question, kept; and the hashes then."""
     reason, sha256s = "not met by the reader", []
     for extraction, kept in seen:
         for number, found in enumerate(extraction.pictures):
+            if bool(found.package) != is_beside:
+                continue
             if found.part:
-                data = _read_part(extraction.package, found.part)
+                data = _read_part(found.package or extraction.package, found.part)
                 is_same = hashlib.sha256(data).hexdigest() == one.original_sha256
             else:
                 is_same = found.page == one.page and bool(found.box) and _overlap(found.box, one.box) > 0.3
@@ -289,9 +304,24 @@ def _overlap(one: Sequence[int], other: Sequence[int]) -> float:
     return wide * tall / max(smaller, 1)
 
 
-def find_half(path: Path) -> int:
-    """Which of two halves a paper is of."""
-    return hashlib.sha256(path.name.encode()).digest()[0] % 2
+def find_half(path: Path) -> str:
+    """Which part a paper is of: `0`, `1a` or `1b`."""
+    if hashlib.sha256(path.name.encode()).digest()[0] % 2 == 0:
+        return "0"
+    return "1" + "ab"[hashlib.sha256(_find_source(path).encode()).digest()[0] % 2]
+
+
+def _find_source(path: Path) -> str:
+    """The repository that the list of its set names for a paper, else the name of its folder."""
+    for folder in path.parents[:3]:
+        names = "|".join(map(re.escape, (path.name, path.relative_to(folder).as_posix())))
+        listed = folder / "README.md"
+        found = listed.exists() and re.search(
+            rf"^\|(?: *dev *\|)? *(?:{names}) *\| *([^ |]+) *@", listed.read_text(), re.M
+        )
+        if found:
+            return found[1]
+    return path.parent.name
 
 
 def draw(listed: Sequence[Listed], seed: int, count: int) -> list[Listed]:
@@ -306,7 +336,23 @@ def draw(listed: Sequence[Listed], seed: int, count: int) -> list[Listed]:
     return drawn
 
 
-def collect(folders: Sequence[Path], half: int | None) -> tuple[list[Listed], Counter[tuple[str, str]]]:
+def find_same(drawn: Sequence[Listed], listed: Sequence[Listed]) -> list[Listed]:
+    """The pictures that another run drew, as this run lists them, or as not met."""
+    found = []
+    for one in drawn:
+        same = [
+            other
+            for other in listed
+            if (other.path, other.page, other.original_sha256, other.around)
+            == (one.path, one.page, one.original_sha256, one.around)
+            and (not one.box or _overlap(other.box, one.box) > 0.5)
+        ]
+        nearest = max(same, key=lambda other: (other.box == one.box, bool(other.held)), default=None)
+        found.append(nearest or replace(one, held=[], why="not met by the reader"))
+    return found
+
+
+def collect(folders: Sequence[Path], half: str) -> tuple[list[Listed], Counter[tuple[str, str]]]:
     """List the pictures of all papers and follow them; the totals are by folder and word."""
     reading = sys.modules[read_document.__module__]
 
@@ -319,19 +365,29 @@ def collect(folders: Sequence[Path], half: int | None) -> tuple[list[Listed], Co
         return kept
 
     listed: list[Listed] = []
+    beside: dict[str, tuple[dict[str, Any], list[tuple[Any, Any]]]] = {}
     totals: Counter[tuple[str, str]] = Counter()
     with use_cache() as convert, patch.object(reading, "keep_pictures", keep_seen):
         for folder in folders:
             for path in sorted(folder.rglob("*")):
-                if path.suffix not in _FORMS or half not in (None, find_half(path)):
+                if path.suffix not in _FORMS:
                     continue
                 options = read_options(path)
+                key = options["companion"]
+                is_own = find_half(path).startswith(half)
+                if not is_own and not (key and find_half(Path(key)).startswith(half)):
+                    continue
+                options["answered"] = find_paper(path)
                 options["use_ocr"] = "papers_unlabelled" not in folder.parts
                 document = make_document(path)
                 begin = time.process_time()
                 seen.clear()
                 result = reading.read_document(path, document, options)
                 spent = time.process_time() - begin
+                if key:
+                    beside[key] = result, list(seen)
+                if not is_own:
+                    continue
                 own = _list_once(list_pictures(path, convert))
                 follow(own, result, seen)
                 listed += own
@@ -356,6 +412,8 @@ def collect(folders: Sequence[Path], half: int | None) -> tuple[list[Listed], Co
                     f"{name} {path.name[:50]} {spent:.1f} s listed {len(own)} held {sum(bool(o.held) for o in own)} pictures {len(result['pictures'])}",
                     flush=True,
                 )
+    for companion, (result, found) in beside.items():
+        follow([one for one in listed if one.path == companion], result, found, is_beside=True)
     return listed, totals
 
 
@@ -424,7 +482,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=150)
-    parser.add_argument("--half", type=int, choices=(0, 1), help="the papers of one half alone")
+    parser.add_argument("--half", default="", choices=("0", "1", "1a", "1b"), help="the papers of one part")
+    parser.add_argument("--like", type=Path, help="the pictures that another run drew, as they became here")
     parser.add_argument("--again", action="store_true", help="draw from the list of the last run")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -440,8 +499,12 @@ def main() -> None:
         Counter((one.kind, "in a question" if one.held else one.why) for one in listed).items()
     ):
         print(f"{kind:28} {why:30} {count}")
-    listed = [one for one in listed if one.kind != "scanned page"]
-    draw_sheets(draw(listed, chosen.seed, chosen.count), chosen.out)
+    listed = [one for one in listed if one.kind not in (_SCANNED, _ELSEWHERE)]
+    drawn = draw(listed, chosen.seed, chosen.count)
+    if chosen.like:
+        drawn = find_same(pickle.loads((chosen.like / "drawn.pickle").read_bytes()), listed)
+    (chosen.out / "drawn.pickle").write_bytes(pickle.dumps(drawn))
+    draw_sheets(drawn, chosen.out)
 
 
 if __name__ == "__main__":

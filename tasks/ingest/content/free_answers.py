@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.readers.extraction import IMAGE, is_picture
 from tasks.ingest.words.answers import (
     PROGRAM_ANSWER,
     TRUTH_KEY,
@@ -23,6 +26,7 @@ from tasks.ingest.words.answers import (
     split_fillings,
 )
 from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import asking, task
 from tasks.ingest.words.kinds import infer_free_type
 from tasks.questions import count_blanks, has_blank
 
@@ -201,10 +205,13 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
     while cut < len(paragraphs) and paragraphs[cut][0].kind == "table":
         cut += 1  # the data of the question, and what is asked of them
     cut = _skip_shown(paragraphs, _skip_parts(paragraphs, cut))
+    if draft.question_type not in ("term_explanation", "fill_in_the_blank"):
+        cut = _skip_silent(paragraphs, cut)
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()
         before = join_pieces(paragraphs[cut - 1]).strip()
-        if len(before) > 40 and re.search(r"[\w,，、\-]$", before) and re.match(r"[a-z]", text):
+        is_broken = re.search(r"[\w\-]$", before) is not None and re.match(r"[a-z]", text) is not None
+        if len(before) > 40 and (is_broken or before[-1] in ",，、"):
             cut += 1  # a sentence that a converter broke
             continue
         is_part = _SUBPART.match(text) and re.search(r"[？?]\s*(?:[（(].{0,8}[)）])?$", text)
@@ -212,10 +219,12 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
             re.search(r"[？?]\s*(?:[（(]\s*\d+\s*(?:分|points?|pts?|marks?)\s*[)）])?$", text)
             or is_part
             or MARKS_GROUP.fullmatch(text)
+            or task().match(text)
         ):
             cut += 1
         else:
             break
+    cut = _skip_named_figure(paragraphs, cut)
     if cut >= len(paragraphs):
         return
     stem = [piece for paragraph in paragraphs[:cut] for piece in paragraph]
@@ -257,6 +266,44 @@ def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
             last += 1
         if last > place + 2:
             return max(cut, last)
+    return cut
+
+
+def _skip_silent(paragraphs: Sequence[list[Piece]], cut: int) -> int:
+    """Return the place after the first task, where nothing before `cut` asks, else `cut`.
+
+    A title, or what a figure shows, is not yet the question.
+    """
+    texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
+    if any(asking().search(text) for text in texts[:cut]):
+        return cut
+    first = next((place for place, text in enumerate(texts) if place >= cut and _sets_task(text)), None)
+    if first is None:
+        return cut
+    tasks = takewhile(_sets_task, texts[first:])
+    return first + sum(1 for _ in tasks)
+
+
+def _sets_task(text: str) -> bool:
+    """Whether a line asks by its words, or is a part that does, or has marks before its words."""
+    part = _PART_LEAD.match(text)
+    if part is None:
+        return task().match(text) is not None
+    return bool(part["marks"]) or asking().search(text, part.end()) is not None
+
+
+_PART_LEAD = re.compile(
+    r"[（(]?(?:\d{1,2}|[ivx]{1,4}|[a-h])[)）.、]\s*(?P<marks>\[\s*\d+\s*(?:pts?|points?|marks?|分)\s*\]\s*)?"
+)
+
+
+def _skip_named_figure(paragraphs: Sequence[list[Piece]], cut: int) -> int:
+    """Return the place after the figures below a stem that speaks of one, else `cut`."""
+    stem = "\n".join(join_pieces(paragraph) for paragraph in paragraphs[:cut])
+    if IMAGE in stem or not SPEAKS_OF_FIGURE.search(stem):
+        return cut
+    while cut < len(paragraphs) and is_picture(join_pieces(paragraphs[cut])):
+        cut += 1
     return cut
 
 

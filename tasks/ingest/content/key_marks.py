@@ -92,8 +92,18 @@ def list_marks(parts: Sequence[KeyPart]) -> list[KeyMark]:
             marks.append(KeyMark(place, -1, 0, 0, part.number, HEADING, 0.0, fine=part.fine, own=part.own))
         if read_run(part) is None:
             lines = (_list_line_marks(place, index, piece) for index, piece in enumerate(part.pieces))
-            marks += _prefer_outer(list(chain.from_iterable(lines)))
+            marks += _prefer_outer(_drop_further_parts(list(chain.from_iterable(lines)), part.pieces))
     return marks
+
+
+def _drop_further_parts(marks: Sequence[KeyMark], pieces: Sequence[Piece]) -> list[KeyMark]:
+    """The marks without `3(b)` after `3(a)`: the answer of question 3 has been opened."""
+    kept: list[KeyMark] = []
+    for mark in marks:
+        is_part = _OF_PART.match(pieces[mark.piece].text) is not None
+        if not (is_part and kept and (kept[-1].style, kept[-1].value) == (mark.style, mark.value)):
+            kept.append(mark)
+    return kept
 
 
 def _prefer_outer(marks: Sequence[KeyMark]) -> list[KeyMark]:

@@ -281,7 +281,8 @@ def _weigh(mark: KeyMark, target: Target, ahead: str, is_echo: bool) -> float:
         1.0
         if target.style == mark.style
         else 0.7
-        if mark.style in _ALIKE and target.style in (*_ALIKE, "")
+        if (mark.style in _ALIKE and target.style in (*_ALIKE, ""))
+        or (mark.style in SECTIONS and target.style in SECTIONS)
         else 0.2
     )
     fits = 0.3 if may_answer(target.draft, mark.text or ahead) else 0.0

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import FORM, has_options_ahead
-from tasks.ingest.layout.pieces import IndexedLines, Piece
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import (
     has_colon,
@@ -148,6 +148,30 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         last = _find_stem_end(bare.pieces, place)
         written[last] = _append(written.get(last, bare.pieces[last]), bracket)
     return bare.replace(written)
+
+
+_NUMBERED_ANSWER = re.compile(
+    r"\s*(?:(?:参考|正确|标准)?答案|(?i:answers?|solutions?)\b)\s*(?:为|是|is)?\s*[:：]?\s*"
+)
+
+
+def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:
+    """Write `第3题参考答案B` below question 3 as `答案：B`: it opens no question.
+
+    The number right before it is that of the question; in a list of answers it would be the one before.
+    """
+    found = list(pieces)
+    last: int | None = None
+    for place, piece in enumerate(pieces):
+        label = piece.label
+        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+            continue
+        mark = _NUMBERED_ANSWER.match(piece.text, label.end) if label.style == "word" else None
+        if mark is None:
+            last = label.value
+        elif label.value == last:
+            found[place] = rewrite(piece, mark.end(), "答案：")
+    return found
 
 
 def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:

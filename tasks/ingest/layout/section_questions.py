@@ -12,6 +12,7 @@ from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import PASSAGE, Piece, join_pieces
 from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
+from tasks.ingest.readers.extraction import PICTURE_MARK
 from tasks.ingest.words.answers import ANSWER_MARK, EXPLANATION_MARK
 from tasks.ingest.words.labels import Label
 
@@ -40,6 +41,10 @@ def split_section(
         own = Label(section.style, section.number or 0, 0, section.label) if section.number else None
         return [(own, [piece for piece in pieces if not is_instruction(piece)], None)], carry
     material, material_until = read_material(preamble, section)
+    if material is None and section.number:
+        # a figure between a heading and its first question is that of all its questions
+        shown = [mark[0] for piece in preamble for mark in PICTURE_MARK.finditer(piece.text)]
+        material = "\n".join(shown) or None
     shared = shared_options(preamble, expects_options)
     for place, (index, begin, candidate, label) in enumerate(picks):
         following = picks[place + 1] if place + 1 < len(picks) else None

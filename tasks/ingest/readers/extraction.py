@@ -23,6 +23,8 @@ PICTURE_MARK = re.compile(
 SHOWN_MARK = re.compile(
     PICTURE_MARK.pattern.replace(re.escape(IMAGE), rf"{re.escape(IMAGE)}|{re.escape(FORMULA)}")
 )
+# A formula that is lost unless its line is cut out.
+UNSHOWN_FORMULA = re.compile(rf"{re.escape(FORMULA)}(?![{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}])")
 MOST_PICTURES = _LAST_PICTURE - _FIRST_PICTURE
 _NUMBER = re.compile(f"[{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}]")
 

@@ -17,7 +17,14 @@ from tasks.ingest.readers.extraction import Extraction, FoundPicture, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
-from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_within, join_pictures
+from tasks.ingest.readers.pdf_figures import (
+    Edges,
+    find_figures,
+    find_outlines,
+    holds,
+    is_within,
+    join_pictures,
+)
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import cut_formulas, write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps, repair_order
@@ -204,7 +211,11 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
         ]
         images = [box for box in images if not any(is_within(box, figure) for figure in figures)]
         images = join_pictures(images, characters) if images else images
-        characters = _place_pictures(characters, [*images, *figures], view, keep)
+        pictures = [(box, False) for box in (*images, *figures)]
+        pictures += [
+            (box, True) for box in find_outlines(objects, raw, view, [*images, *figures], characters)
+        ]
+        characters = _place_pictures(characters, pictures, view, keep)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
@@ -266,20 +277,21 @@ def _is_mixed(
 
 def _place_pictures(
     characters: list[Character],
-    pictures: Sequence[Edges],
+    pictures: Sequence[tuple[Edges, bool]],
     view: View,
-    keep: Callable[[float, float, float, float], str],
+    keep: Callable[..., str],
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
     One above all text of its column stands before what is below it. Logos and backgrounds get none. `keep` gives the
-    mark for a picture in such a box.
+    mark for a picture in such a box; beside a box stands whether it is a formula.
     """
     placed: list[tuple[int, Character]] = []
-    for number, (left, bottom, right, top) in enumerate(pictures):
+    for number, ((left, bottom, right, top), is_formula) in enumerate(pictures):
         height = view.height
         middle = (bottom + top) / 2
-        is_mark = min(right - left, top - bottom) < MIN_PICTURE or not 0.08 < middle / height < 0.92
+        is_small = min(right - left, top - bottom) < MIN_PICTURE and not is_formula
+        is_mark = is_small or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
         # on the line that it stands in, else behind the last line above it
@@ -320,7 +332,7 @@ def _place_pictures(
                 at -= 1  # to the beginning of its line
             at -= 1
             mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
-        mark.text = keep(left, bottom, right, top)
+        mark.text = keep(left, bottom, right, top, is_formula=is_formula)
         placed.append((at, mark))
     for at, mark in sorted(placed, key=lambda pair: -pair[0]):
         characters.insert(at + 1, mark)

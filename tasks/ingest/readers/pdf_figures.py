@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from statistics import median
 from typing import Any, Final
 
 from tasks.ingest.readers.pdf_pages import Character, View
@@ -72,6 +73,66 @@ def find_figures(
     return found
 
 
+# A letter drawn as a shape has so many strokes, one of them a curve; letters of a formula stand so near, in sizes of the
+# print; so long is the bar of a fraction, and so many shapes are a page of text that was turned into outlines.
+_LEAST_STROKES, _SEARCHED, _BIG_SIGN, _LONGEST_BAR, _MOST_SHAPES = 6, 40, 4.0, 20.0, 3_000
+_GLYPHS_APART: Final = 0.45
+# Circles and bullets of a page are all of one size; one character in so many drawn ones may be said.
+_LEAST_SHAPES, _MOST_SAID = 5, 5
+
+
+def find_outlines(
+    objects: Sequence[PageObject],
+    raw: Any,
+    view: View,
+    figures: Sequence[Edges],
+    characters: Sequence[Character],
+) -> list[Edges]:
+    """The boxes of formulas whose letters a page draws as shapes: no character says them."""
+    paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
+    if not characters or len(paths) > _MOST_SHAPES:
+        return []
+    glyphs = [item for item in paths if _is_curved(item, raw)]
+    if not glyphs:
+        return []
+    size = median(one.size for one in characters)
+    bars = [item for item in paths if raw.FPDFPath_CountSegments(item) < _LEAST_STROKES]
+    shapes = [view.box(*read_bounds(item, raw)) for item in glyphs]
+    rules = [view.box(*read_bounds(item, raw)) for item in bars]
+    parts = [box for box in shapes if max(box[2] - box[0], box[3] - box[1]) <= _BIG_SIGN * size]
+    count = len(parts)
+    if len({(round(box[2] - box[0]), round(box[3] - box[1])) for box in parts}) < _LEAST_SHAPES:
+        return []
+    parts += [
+        box for box in rules if box[3] - box[1] < 0.3 * size and 0 < box[2] - box[0] <= _LONGEST_BAR * size
+    ]
+    reach = _GLYPHS_APART * size
+    found = []
+    for members in _cluster([(a - reach, b, c + reach, d) for a, b, c, d in parts], 1):
+        box = _unite([parts[place] for place in members])
+        if (
+            (drawn := sum(place < count for place in members)) > 0
+            and not any(_share(box, figure) > 0 for figure in figures)
+            and _MOST_SAID * sum(_count_letters(box, characters).values()) <= drawn
+            and (drawn > 1 or _follows_text(box, characters))  # a bullet stands before all text
+        ):
+            found.append(box)
+    return found
+
+
+def _follows_text(box: Edges, characters: Sequence[Character]) -> bool:
+    middle = (box[1] + box[3]) / 2
+    return any(one.bottom - 2 <= middle <= one.top + 2 and one.right <= box[0] + 2 for one in characters)
+
+
+def _is_curved(item: Any, raw: Any) -> bool:
+    strokes = raw.FPDFPath_CountSegments(item)
+    return strokes >= _LEAST_STROKES and any(
+        raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(item, place)) == raw.FPDF_SEGMENT_BEZIERTO
+        for place in range(min(strokes, _SEARCHED))
+    )
+
+
 def _take_beside(box: Edges, parts: Sequence[Edges]) -> Edges:
     """The box with the shapes right beside it, no higher and no lower, as arrows into it."""
     beside = [
@@ -95,15 +156,60 @@ def _find_framed(
             raw.FPDFFormObj_GetObject(item, place) for place in range(raw.FPDFFormObj_CountObjects(item))
         ]
         paths = [one for one in parts if raw.FPDFPageObj_GetType(one) == raw.FPDF_PAGEOBJ_PATH]
-        box = view.box(*read_bounds(item, raw))
+        if not 2 <= len(paths) <= MOST_PATHS:
+            continue
+        box = view.box(*_read_shown(item, parts, raw))
         if (
-            2 <= len(paths) <= MOST_PATHS
-            and _has_size(box, view)
+            _has_size(box, view)
             and _is_drawn(paths, box[3] - box[1], raw)
-            and sum(_count_letters(box, characters).values()) <= _MOST_LETTERS
+            and sum(_count_letters(box, characters).values()) <= max(_MOST_LETTERS, 2 * len(paths))
         ):
             found.append(_take_labels(box, characters))
     return found
+
+
+def _read_shown(form: Any, parts: Sequence[Any], raw: Any) -> Edges:
+    """What is seen of the parts of a drawing through the window that a page shows it by."""
+    from pypdfium2 import PdfMatrix
+
+    shown = []
+    for part in parts:
+        own, window = read_bounds(part, raw), _read_window(part, raw)
+        if window is not None:
+            own = (
+                max(own[0], window[0]),
+                max(own[1], window[1]),
+                min(own[2], window[2]),
+                min(own[3], window[3]),
+            )
+        if own[0] <= own[2] and own[1] <= own[3]:
+            shown.append(own)
+    matrix = raw.FS_MATRIX()
+    if not shown or not raw.FPDFPageObj_GetMatrix(form, matrix):
+        return read_bounds(form, raw)
+    left, bottom, right, top = _unite(shown)
+    placed = PdfMatrix.from_raw(matrix)
+    corners = [placed.on_point(x, y) for x in (left, right) for y in (bottom, top)]
+    across, up = zip(*corners, strict=True)
+    return min(across), min(up), max(across), max(up)
+
+
+def _read_window(item: Any, raw: Any) -> Edges | None:
+    """The box of the first path by which an object is cut; None where it is not."""
+    from ctypes import c_float
+
+    clip = raw.FPDFPageObj_GetClipPath(item)
+    if raw.FPDFClipPath_CountPaths(clip) < 1:
+        return None
+    points = []
+    for place in range(raw.FPDFClipPath_CountPathSegments(clip, 0)):
+        x, y = c_float(), c_float()
+        raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, 0, place), x, y)
+        points.append((x.value, y.value))
+    if not points:
+        return None
+    across, up = zip(*points, strict=True)
+    return min(across), min(up), max(across), max(up)
 
 
 def _has_size(box: Edges, view: View) -> bool:
@@ -205,8 +311,8 @@ def _share(one: Edges, other: Edges) -> float:
     return wide * tall / max(min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)), 1.0)
 
 
-def _cluster(boxes: Sequence[Edges]) -> list[list[int]]:
-    """The places of boxes that touch each other, directly or by others."""
+def _cluster(boxes: Sequence[Edges], least: int = 2) -> list[list[int]]:
+    """The places of boxes that touch each other, directly or by others, `least` of them or more."""
     order = sorted(range(len(boxes)), key=lambda place: boxes[place][0])
     parents = list(range(len(boxes)))
 
@@ -227,7 +333,7 @@ def _cluster(boxes: Sequence[Edges]) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
     for place in range(len(boxes)):
         groups.setdefault(root(place), []).append(place)
-    return [members for members in groups.values() if len(members) > 1]
+    return [members for members in groups.values() if len(members) >= least]
 
 
 def _unite(boxes: Sequence[Edges]) -> Edges:

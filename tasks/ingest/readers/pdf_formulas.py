@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tasks.ingest.readers.extraction import FORMULA, IMAGE
+from tasks.ingest.readers.extraction import FORMULA, IMAGE, UNSHOWN_FORMULA
 from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
 from tasks.ingest.readers.pdf_rules import TOUCH, Rule
@@ -66,7 +66,8 @@ def cut_formulas(rows: Sequence[Row], keep: Callable[[float, float, float, float
     """
     cut = list(rows)
     marked = sorted(
-        (place for place, row in enumerate(rows) if FORMULA in row.text), key=lambda place: -rows[place].top
+        (place for place, row in enumerate(rows) if UNSHOWN_FORMULA.search(row.text)),
+        key=lambda place: -rows[place].top,
     )
     while marked:
         own = [marked.pop(0)]
@@ -108,7 +109,7 @@ def _cut_formula(
         max(row.top for row in shown) + room,
     )
     for place in members:
-        text, *after = cut[place].text.split(FORMULA)
+        text, *after = UNSHOWN_FORMULA.split(cut[place].text)
         text += mark if place == members[0] else ""
         for following in after[:-1]:
             # An option of the same row has no picture of its own: it stays one that is lost.

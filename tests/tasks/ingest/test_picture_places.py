@@ -1,0 +1,206 @@
+"""Where a picture belongs: to what is asked, to what is answered, and to which question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tasks.ingest.documents import IngestOptions, parse_document
+from tests.tasks.ingest.test_pictures import draw, parse_word, save, say, show, write_word
+
+
+def test_a_key_beside_its_paper_asks_nothing_and_its_pictures_are_the_papers_answers(tmp_path: Path) -> None:
+    """The key counts by `第一题`, the paper by `一、`; numbers of parts count nothing."""
+    paper, key = tmp_path / "力学综合试题.docx", tmp_path / "力学综合试题答案.docx"
+    write_word(
+        paper,
+        [
+            say("一、计算题（20 分）"),
+            say("如图，小球从光滑的斜面上由静止开始滑下，斜面固定在地面上。"),
+            say("(1)求小球的速度。"),
+            say("(2)求小球的加速度。"),
+            say("二、计算题（20 分）"),
+            say("弹簧被压缩后由静止放开，弹簧的一端固定在墙上。"),
+            say("(1)求弹簧的能量。"),
+            say("(2)求弹簧的周期。"),
+            say("三、计算题（20 分）"),
+            say("一束光从光纤的一端射入，光纤绕在一个圆环上，圆环不动。"),
+            say("(1)求光的速度。"),
+            say("(2)求光的路程。"),
+        ],
+        {},
+    )
+    write_word(
+        key,
+        [
+            say("综合试题解答"),
+            say("第一题"),
+            say("(1)由能量守恒知", show("speed")),
+            say("(2)由牛顿定律知"),
+            say("第二题"),
+            say("(1)由胡克定律知", show("energy")),
+            say("(2)由受力分析知"),
+            say("第三题"),
+            say("(1)由折射率知"),
+            say("(2)由圆的周长知"),
+        ],
+        {"speed": save(draw("speed")), "energy": save(draw("energy"))},
+    )
+    first, second, _ = parse_document(paper, IngestOptions()).questions
+    assert [first["answer"], second["answer"]] == [
+        ["(1)由能量守恒知[picture:1]\n(2)由牛顿定律知"],
+        ["(1)由胡克定律知[picture:1]\n(2)由受力分析知"],
+    ]
+    assert first["pictures"][0]["sha256"] != second["pictures"][0]["sha256"]
+    read = parse_document(key, IngestOptions())
+    assert (read.questions, read.document["status"]) == ([], "no_questions")
+    assert "it is the key of 力学综合试题.docx beside it" in read.document["error"]
+
+
+def test_a_key_that_prints_its_paper_again_is_read_as_a_paper(tmp_path: Path) -> None:
+    asked = ["一、简答题", "1. 什么是进程？", "2. 什么是线程？"]
+    (tmp_path / "操作系统试题.txt").write_text("\n".join(asked))
+    key = tmp_path / "操作系统试题答案.txt"
+    key.write_text("\n".join([*asked[:2], "答：运行中的程序。", asked[2], "答：调度的单位。"]))
+    read = parse_document(key, IngestOptions())
+    assert [one["answer"] for one in read.questions] == [["运行中的程序。"], ["调度的单位。"]]
+
+
+def test_a_document_whose_title_is_answers_and_that_asks_nothing_is_a_key(tmp_path: Path) -> None:
+    lines = [
+        "物理竞赛模拟试题九参考答案",
+        "题一．由能量守恒可得速度。",
+        "题二．由动量守恒可得角度。",
+        "题三．力矩为零。",
+    ]
+    (tmp_path / "nine.txt").write_text("\n".join(lines))
+    assert parse_document(tmp_path / "nine.txt", IngestOptions()).questions == []
+    lines[0] = "物理竞赛模拟试题九及参考答案"
+    lines[1:] = ["1. 小球的速度是多少？", "答案：2 m/s", "2. 小球的角度是多少？", "答案：30°"]
+    (tmp_path / "nine.txt").write_text("\n".join(lines))
+    assert len(parse_document(tmp_path / "nine.txt", IngestOptions()).questions) == 2
+
+
+def test_the_answer_of_a_question_with_parts_begins_at_its_first_part(tmp_path: Path) -> None:
+    (tmp_path / "mock_qp.txt").write_text(
+        "1 A stack holds letters.\n(a) Write code to declare it.\n(b) Explain how it grows.\n"
+        "2 A queue holds numbers.\n(a) Write code to declare it.\n(b) Explain how it shrinks.\n"
+    )
+    (tmp_path / "mock_ms.txt").write_text(
+        "1(a) An array of letters.\n1(b) By pushing on top.\n2(a) An array of numbers.\n2(b) By taking from its head.\n"
+    )
+    first, second = parse_document(tmp_path / "mock_qp.txt", IngestOptions()).questions
+    assert [first["answer"], second["answer"]] == [
+        ["(a) An array of letters.\n1(b) By pushing on top."],
+        ["(a) An array of numbers.\n2(b) By taking from its head."],
+    ]
+
+
+def test_an_answer_with_the_number_of_the_question_above_it_opens_none(tmp_path: Path) -> None:
+    blocks = [
+        block
+        for number, key in ((1, "B"), (2, "C"), (3, "A"))
+        for block in (
+            say(f"{number}. 下图的关键路径是哪一条？", show(f"path{number}")),
+            *(say(f"{letter}. {number}{letter}") for letter in "ABCD"),
+            say(f"第{number}题参考答案{key}。浮动时间是{number}。"),
+        )
+    ]
+    pictures = {f"path{number}": save(draw(f"path {number}")) for number in (1, 2, 3)}
+    questions = parse_word(tmp_path, blocks, pictures).questions
+    assert [(one["number_label"], one["answer"], one["explanation"]) for one in questions] == [
+        ("1.", ["B"], "浮动时间是1。"),
+        ("2.", ["C"], "浮动时间是2。"),
+        ("3.", ["A"], "浮动时间是3。"),
+    ]
+    assert [[picture["place"] for picture in one["pictures"]] for one in questions] == [["stem"]] * 3
+
+
+def test_a_title_and_what_it_tells_belong_to_the_first_task_below_them(tmp_path: Path) -> None:
+    """Of an answered paper without marks of answers: the figure is what is asked about."""
+    blocks = [
+        *(say(f"Q{number}. A search of kind {number} is complete. (True)") for number in (1, 2, 3)),
+        say("Q4. Surrealist maze"),
+        say("The walls of a maze move in turn with the player. Nothing moves onto a dot."),
+        say("", show("maze")),
+        say("(a) [2 pts] Give the number of states."),
+        say("There are 81 of them."),
+        say("Q5. A plan is a path. (False)"),
+    ]
+    *_, maze, _ = parse_word(tmp_path, blocks, {"maze": save(draw("maze"))}).questions
+    assert maze["stem"].split("\n")[-2:] == ["[picture:1]", "(a) [2 pts] Give the number of states."]
+    assert (maze["answer"], maze["pictures"][0]["place"]) == (["There are 81 of them."], "stem")
+
+
+def test_a_figure_between_a_heading_and_its_first_question_is_that_of_its_questions(tmp_path: Path) -> None:
+    blocks = [
+        say("一、简答题"),
+        say("1. 什么是触发器？"),
+        say("二、时序电路分析题（共 15 分）"),
+        say("", show("circuit")),
+        say("（1）写出激励函数表达式；（5 分）"),
+        say("（2）画出状态表和状态图；（8 分）"),
+        say("（3）试分析电路对何种输入序列进行检测。（2 分）"),
+    ]
+    first, *parts = parse_word(tmp_path, blocks, {"circuit": save(draw("circuit"))}).questions
+    assert first["pictures"] is None
+    assert [(one["material"], one["pictures"][0]["place"]) for one in parts] == [
+        ("[picture:1]", "material")
+    ] * 3
+
+
+def test_a_drawing_is_as_large_as_the_window_through_which_it_is_shown(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    canvas.drawString(60, 780, "Short answer questions")
+    canvas.drawString(60, 750, "1. Which node of the graph in the figure below is a leaf?")
+    canvas.drawString(60, 560, "2. Name the largest planet of the solar system.")
+    canvas.beginForm("graph", 90, 600, 280, 720)
+    for left, right in ((100, 180), (180, 260)):
+        canvas.line(left, 640, right, 700)
+        canvas.circle(left, 640, 10)
+    for height in range(20, 580, 12):  # what the window hides
+        canvas.line(60, height, 500, height + 8)
+    canvas.endForm()
+    canvas.doForm("graph")
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    first, second = parsed.questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"] and second["pictures"] is None
+    (row,) = parsed.pictures
+    left, top, right, bottom = row["box"]
+    assert left >= 1000 * 85 / 595 and right <= 1000 * 285 / 595
+    assert top >= 1000 * (842 - 725) / 842 and bottom <= 1000 * (842 - 595) / 842
+
+
+def test_a_formula_drawn_as_shapes_is_a_picture_in_its_line_and_bullets_are_none(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    canvas.drawString(60, 780, "Short answer questions")
+    canvas.drawString(60, 750, "1. We know that")
+    canvas.drawString(260, 750, "holds. For which numbers does it hold?")
+    canvas.drawString(60, 700, "2. Name the gases that are the most of the air.")
+    for number in range(6):  # letters as a font has them: curves of several sizes
+        left, wide, tall = 150 + 14 * number, 6 + number, 6 + number % 3
+        letter = canvas.beginPath()
+        letter.moveTo(left, 750)
+        for step in range(4):
+            x, y = left + wide * (step + 1) / 4, 750 + tall * (step % 2)
+            letter.curveTo(x - 1, y + 2, x - 2, y, x, y)
+        letter.lineTo(left + wide, 750)
+        letter.lineTo(left + 1, 749)
+        letter.close()
+        canvas.drawPath(letter, stroke=0, fill=1)
+    for height in (680, 665, 650):
+        canvas.circle(70, height + 3, 2, stroke=0, fill=1)
+        canvas.drawString(80, height, "gas")
+    canvas.drawString(60, 600, "3. Name the largest planet of the solar system.")
+    canvas.save()
+    first, second, third = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert first["stem"].startswith("We know that [picture:1]")
+    assert first["stem"].endswith("holds. For which numbers does it hold?")
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    assert (second["pictures"], third["pictures"]) == (None, None)
