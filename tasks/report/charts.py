@@ -427,7 +427,9 @@ def render_svg(chart: Any, prefix: str) -> str:
         labelFontSize=12, titleFontSize=12, labelLimit=220, gridColor="#e4e7eb"
     ).configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=220, symbolLimit=TREND_CANDIDATES)  # fmt: skip
     svg = str(
-        vlc.vegalite_to_svg(write_spec(styled), vl_version=".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2]))
+        vlc.vegalite_to_svg(
+            write_spec(styled), vl_version=".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+        )
     )
     # Vega numbers its ids through the life of the process: number them again, so that the same data give the same page.
     for number, found in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg))):
