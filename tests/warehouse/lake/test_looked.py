@@ -85,7 +85,7 @@ def test_rows_are_read_once_and_then_those_of_new_files(home: Path) -> None:
 
 
 def test_rows_of_an_old_unit_in_a_new_file_are_found(home: Path) -> None:
-    """Each file by itself is as it was landed: a copy of a unit, and then a row that was added to it."""
+    """Each file is as it was landed: a copy of a unit, and then a row added to it."""
     for table, rows in (("sessions", ""), ("responses", "LIMIT 1")):
         look(home)
         with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:

@@ -44,9 +44,9 @@ class Looked:
         self.parts = _list_parts(lake)
 
     def mark_files(self, part: TablePart) -> dict[str, str] | None:
-        """The path of each file of a part → the hash of its bytes, and of what names its deleted rows.
+        """The path of each file of a part → the hash of its bytes.
 
-        Null where one cannot be read from a disk.
+        They are followed by those of the file that names its deleted rows. Null where one cannot be read from a disk.
         """
         if part not in self._marks:
             self._marks[part] = _hash_files(self._folder, self.parts.get(part, []))
