@@ -22,7 +22,6 @@ from tasks.report.words import (
     describe_override,
     describe_provisional,
     describe_unequated,
-    list_unequated,
 )
 
 DISCIPLINE_COLUMNS: Final[dict[str, str]] = {
@@ -80,13 +79,18 @@ def describe_board(history: pl.DataFrame) -> dict[str, Any]:
     )
     places = models.select("model", "is_simulated").with_row_index("place")
     rows = history.join(places, on=["model", "is_simulated"], how="left", maintain_order="left")
+    # Hundredths of all rows at once, then a row for each edition with its columns as lists.
+    editions = (
+        rows.with_columns(
+            pl.col("is_provisional", *_FLAGS).cast(pl.Int8), *(round_hundredths(name) for name in _SCORES)
+        )
+        .group_by("edition_id", "prompt_style", maintain_order=True)
+        .agg(pl.all())
+    )
     return {
         "disciplines": list(find_examined(history).values()),
         "models": models.to_dicts(),
-        "editions": [
-            _describe_edition(part)
-            for part in rows.partition_by("edition_id", "prompt_style", maintain_order=True)
-        ],
+        "editions": [_describe_edition(edition) for edition in editions.iter_rows(named=True)],
     }
 
 
@@ -97,18 +101,23 @@ def find_examined(history: pl.DataFrame) -> dict[str, str]:
     }
 
 
-def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
-    first, left_out = rows.row(0, named=True), list_unequated(rows)
+def _describe_edition(edition: Mapping[str, Any]) -> dict[str, Any]:
+    """An edition in one style; what it has a row of for each candidate is a list."""
+    first = {name: found[0] if isinstance(found, list) else found for name, found in edition.items()}
+    scores = zip(edition["score"], edition["equated_score"], edition["unequated_because"], strict=True)
+    left_out = [
+        {"unequated_because": why} for score, equated, why in scores if score is not None and equated is None
+    ]
     return {
         "id": first["edition_id"],
         "month": first["month"],
         "style": first["prompt_style"],
         "revision": first["revision"],
         "published": first["published_at"].strftime("%Y-%m-%d"),
-        "references": _list_values(rows, "reference_model"),
-        "judges": _list_values(rows, "judge"),
-        "banks": _list_values(rows, "bank_version"),
-        "isProvisional": bool(rows["is_provisional"].any()),
+        "references": _list_values(edition["reference_model"]),
+        "judges": _list_values(edition["judge"]),
+        "banks": _list_values(edition["bank_version"]),
+        "isProvisional": any(edition["is_provisional"]),
         "isRepetition": first["is_repetition"],
         "provisional": [describe_provisional(first, "zh"), describe_provisional(first, "en")],
         "unequated": [
@@ -117,17 +126,20 @@ def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
         "checks": [describe_judge_checks(first, "zh"), describe_judge_checks(first, "en")],
         "grade": [describe_grade(first, "zh"), describe_grade(first, "en")],
         "gates": [describe_override(first, "zh"), describe_override(first, "en")],
-        "model": rows["place"].to_list(),
-        "group": shorten(rows["rank_group"].to_list()),
-        **{name: shorten(list_hundredths(rows[name])) for name in _SCORES},
-        **{name: shorten(rows[name].to_list()) for name in _COUNTS},
-        **{name: shorten(rows[name].cast(pl.Int8).to_list()) for name in _FLAGS},
+        "model": edition["place"],
+        "group": shorten(edition["rank_group"]),
+        **{name: shorten(edition[name]) for name in (*_SCORES, *_COUNTS, *_FLAGS)},
     }
+
+
+def round_hundredths(name: str) -> pl.Expr:
+    """The values of a column times a hundred, as whole numbers."""
+    return (pl.col(name).cast(pl.Float64) * 100).round(0).cast(pl.Int64)
 
 
 def list_hundredths(values: pl.Series) -> list[int | None]:
     """The values times a hundred, as whole numbers."""
-    return (values.cast(pl.Float64) * 100).round(0).cast(pl.Int64).to_list()
+    return values.to_frame("values").select(round_hundredths("values")).to_series().to_list()
 
 
 def shorten(values: list[Any]) -> list[Any] | dict[str, Any]:
@@ -142,5 +154,5 @@ def list_columns(rows: pl.DataFrame, scores: Sequence[str], others: Sequence[str
     }
 
 
-def _list_values(rows: pl.DataFrame, name: str) -> list[Any]:
-    return rows[name].drop_nulls().unique().sort().to_list()
+def _list_values(values: Sequence[Any]) -> list[Any]:
+    return sorted({value for value in values if value is not None})

@@ -6,6 +6,7 @@ Vega-Lite charts are turned into SVG on this machine, without a browser or a net
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -391,10 +392,30 @@ def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
 
 
 def inline_rows(rows: list[dict[str, Any]]) -> alt.Data:
-    """Rows as they are: Altair refuses frames above its row limit."""
+    """Rows as a text, which `write_spec` puts back.
+
+    Altair copies rows once or more for each layer that draws them, and refuses frames above its row limit.
+    """
     import altair as alt
 
-    return alt.Data(values=rows)  # type: ignore[no-untyped-call]
+    return alt.Data(values=json.dumps(rows, ensure_ascii=False))  # type: ignore[no-untyped-call]
+
+
+def write_spec(chart: Any) -> dict[str, Any]:
+    """The chart as a Vega-Lite specification, with its rows as rows."""
+
+    def walk(part: Any) -> Any:
+        if isinstance(part, list):
+            return [walk(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        found = {key: walk(value) for key, value in part.items()}
+        if isinstance(data := found.get("data"), dict) and isinstance(data.get("values"), str):
+            found["data"] = {"values": json.loads(data["values"])}
+        return found
+
+    spec: dict[str, Any] = walk(chart.to_dict(validate=False))
+    return spec
 
 
 def render_svg(chart: Any, prefix: str) -> str:
@@ -402,11 +423,13 @@ def render_svg(chart: Any, prefix: str) -> str:
     import altair as alt
     import vl_convert as vlc
 
-    spec = chart.configure(font=FONT, background="transparent").configure_view(stroke=None).configure_axis(
+    styled = chart.configure(font=FONT, background="transparent").configure_view(stroke=None).configure_axis(
         labelFontSize=12, titleFontSize=12, labelLimit=220, gridColor="#e4e7eb"
-    ).configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=220, symbolLimit=TREND_CANDIDATES).to_json()  # fmt: skip
+    ).configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=220, symbolLimit=TREND_CANDIDATES)  # fmt: skip
     svg = str(
-        vlc.vegalite_to_svg(spec, vl_version=".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2]))
+        vlc.vegalite_to_svg(
+            write_spec(styled), vl_version=".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+        )
     )
     # Vega numbers its ids through the life of the process: number them again, so that the same data give the same page.
     for number, found in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg))):

@@ -13,7 +13,7 @@ from typing import Any, Final
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.report.charts import FONT, PALETTE, draw_trend, inline_rows, list_months
+from tasks.report.charts import FONT, PALETTE, draw_trend, inline_rows, list_months, write_spec
 from tasks.report.labels import LANGUAGES, Language, label
 from tasks.report.panels import NamedQuery
 from tasks.report.verdict import compare_pair, follow_candidate
@@ -256,7 +256,7 @@ def _finish(asked: Asked, title: str, chart: Any, caption: str, marks: str | Non
         .configure_view(stroke=None)
         .configure_axis(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#e4e7eb")
     )
-    return Figure(title, caption, styled.to_dict(validate=False))
+    return Figure(title, caption, write_spec(styled))
 
 
 def _gap(asked: Asked) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tasks.report.charts import write_spec
 from tasks.report.frame import SITE_PAGES, Issue, write_page, write_table
 from tasks.report.labels import LANGUAGES
 from tasks.report.panels import Panel, Source, write_rows
@@ -108,13 +109,17 @@ def _draw(panel: Panel) -> str:
     """
     if panel.draw is None or panel.frame.is_empty():
         return ""
-    chinese, english = (_write_spec(panel.draw(language)) for language in LANGUAGES)
+    from altair.utils.schemapi import debug_mode
+
+    # Each part of a chart would be held to Vega-Lite's schema as it is made, twice as dear as making it.
+    with debug_mode(arg=False):
+        chinese, english = (_write_spec(panel.draw(language)) for language in LANGUAGES)
     text = json.dumps(_share_rows(_merge(chinese, english)), ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
 def _write_spec(chart: Any) -> Any:
-    spec = chart.to_dict(validate=False)
+    spec = write_spec(chart)
     spec.pop("config", None)
     if "concat" not in spec:
         spec["width"] = "container"

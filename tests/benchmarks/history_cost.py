@@ -33,6 +33,7 @@ from warehouse.lake import Lake, open_lake
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import bind_parameters, list_queries
 from warehouse.lake.statements import execute_statement
+from warehouse.lake.upkeep import close_months
 
 JUDGES = ("judge-a", "judge-b")
 ORGANISATIONS = 17
@@ -57,7 +58,7 @@ def main(months: int = 27, candidates: int = 60, questions: int = 1000, keep: st
 
 
 def _build(settings: Settings, months: int, candidates: int, questions: int) -> None:
-    """Land every month, and publish it when it has landed, as a flow would."""
+    """Land every month, publish it when it has landed, and close it, as a flow would."""
     history = History(candidates, questions)
     with open_lake(settings) as lake:
         for number in range(months):
@@ -66,6 +67,7 @@ def _build(settings: Settings, months: int, candidates: int, questions: int) -> 
             land_month(lake, frames, datetime.fromisoformat(f"{month}-01T02:00:00+00:00"))
             is_whole = number >= months - 2
             _publish(lake, settings, month, is_whole=is_whole)
+            close_months(lake)
 
 
 def _publish(lake: Lake, settings: Settings, month: str, *, is_whole: bool) -> None:

@@ -79,9 +79,33 @@ def test_rows_are_read_once_and_then_those_of_new_files(home: Path) -> None:
             int(lake.query(f"SELECT count(*) FROM {table} WHERE month = '2025-03'").item())
             for table in TABLES
         )
-        sessions = int(lake.query("SELECT count(*) FROM sessions WHERE month <> '2025-03'").item())
-    # Sessions are not split by month.
-    assert look(home) == (new + sessions, [], {})
+    # Also of sessions, which are not split by month.
+    assert look(home) == (new, [], {})
+    assert look(home) == (0, [], {})
+
+
+def test_rows_of_an_old_unit_in_a_new_file_are_found(home: Path) -> None:
+    """Each file is as it was landed: a copy of a unit, and then a row added to it."""
+    for table, rows in (("sessions", ""), ("responses", "LIMIT 1")):
+        look(home)
+        with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
+            own = f"SELECT * FROM {table} WHERE landing_unit = '{table} of {MONTHS[0]}' {rows}"
+            connection.execute(f"INSERT INTO {table} {own}")
+        found = look(home)[1]
+        assert f"{table}/{table} of {MONTHS[0]}" in found
+        assert look(home, is_trusted=False)[1] == found
+
+
+def test_a_landing_that_comes_late_into_an_old_month_is_read_alone(home: Path) -> None:
+    look(home)
+    with open_lake(Settings(home=home)) as lake:
+        names = ", ".join(column.name for column in get_table("judgements").own_columns)
+        late = lake.query(f"SELECT {names} FROM judgements WHERE month = '{MONTHS[0]}' AND judge = 'judge-a'")
+        lake.land("judgements", "late", late.with_columns(judge=pl.lit("judge-c")))
+    assert look(home) == (late.height, [], {})
+    with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
+        connection.execute("DELETE FROM judgements WHERE landing_unit = 'late' AND session_id LIKE '%zero%'")
+    assert look(home)[1] == ["judgements/late"]
 
 
 def test_a_file_that_is_changed_after_it_was_looked_at_is_found(home: Path) -> None:

@@ -5,7 +5,7 @@ Each landing keeps a hash of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -110,13 +110,16 @@ def _check_table(
         has_reused = False
         for part in parts:
             name = f"rows {part.table}/{part.value}"
-            mark = looked.mark(part) if part.value else looked.mark_tables([table.name])
-            units = looked.find(name, mark) if may_reuse else None
-            if units is None:
-                units = _hash_part(lake, table, part, hashes, step)
-                looked.keep(name, mark, units)
-            else:
-                has_reused = True
+            marks = looked.mark_files(part) if part.value else looked.mark_table_files(table.name)
+            known, new = looked.find_grown(name, marks) if may_reuse else (None, [])
+            has_reused = has_reused or known is not None
+            units = known or {}
+            if known is None or new:
+                found_now = _hash_part(lake, table, part, hashes, step, new)
+                # A unit with rows in files of then and of since is to be read whole.
+                changed += units.keys() & found_now.keys()
+                units = {**units, **found_now}
+            looked.keep(name, marks, units)
             changed += [unit for unit in units if unit in seen or units[unit] != hashes.get(unit)]
             seen |= units
         changed += sorted(set(hashes) - set(seen))
@@ -128,13 +131,23 @@ def _check_table(
 
 
 def _hash_part(
-    lake: Lake, table: Table, part: TablePart, wanted: dict[str, str], step: Callable[[int], None]
+    lake: Lake,
+    table: Table,
+    part: TablePart,
+    wanted: dict[str, str],
+    step: Callable[[int], None],
+    files: Sequence[str],
 ) -> dict[str, str]:
-    """Unit → the hash of its rows in a part, of units that `landings` keeps a hash of."""
+    """Unit → the hash of its rows in a part, of units that `landings` keeps a hash of.
+
+    With `files` (paths as the catalog has them) only of rows that lie in these.
+    """
     found: dict[str, str] = {}
     source, params = f"FROM {quote_name(table.name)} WHERE true", {}
     if table.partition_by is not None and part.value:
         source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
+    if files:
+        source += f" AND ({' OR '.join(f'ends_with(filename, {quote_text(path)})' for path in files)})"
     count = int(lake.query(f"SELECT count(*) {source}", params).item())
     if count > _ROWS_OF_UNIT:
         large = f"SELECT {LANDING_UNIT.name} {source} GROUP BY 1 HAVING count(*) > {_ROWS_OF_UNIT}"

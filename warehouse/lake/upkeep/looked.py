@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _FILE: Final = ("doctor", "looked")
 # Raised with what is kept of a part or a check: what an earlier version kept is then not known.
-_FORM: Final = 1
+_FORM: Final = 2
 _PIECE: Final = 1 << 20
 
 
@@ -40,14 +40,33 @@ class Looked:
         self._known: dict[str, Any] = _read(self._path) if is_trusted else {}
         self._kept: dict[str, Any] = {}
         self._folder = None if is_remote(lake.settings.data_address) else Path(lake.settings.data_address)
-        self._marks: dict[TablePart, str | None] = {}
+        self._marks: dict[TablePart, dict[str, str] | None] = {}
         self.parts = _list_parts(lake)
 
-    def mark(self, part: TablePart) -> str | None:
-        """The hash of the bytes of a part's files; null where none can be read from a disk."""
+    def mark_files(self, part: TablePart) -> dict[str, str] | None:
+        """The path of each file of a part → the hash of its bytes.
+
+        They are followed by those of the file that names its deleted rows. Null where one cannot be read from a disk.
+        """
         if part not in self._marks:
             self._marks[part] = _hash_files(self._folder, self.parts.get(part, []))
         return self._marks[part]
+
+    def mark(self, part: TablePart) -> str | None:
+        """The hash over the bytes of a part's files; null as `mark_files`."""
+        marks = self.mark_files(part)
+        return None if marks is None else hashlib.sha256("".join(marks.values()).encode()).hexdigest()
+
+    def mark_table_files(self, table: str) -> dict[str, str] | None:
+        """The same of all parts of a table."""
+        found: dict[str, str] = {}
+        for part in self.parts:
+            if part.table == table:
+                marks = self.mark_files(part)
+                if marks is None:
+                    return None
+                found |= marks
+        return found
 
     def mark_tables(self, tables: Iterable[str], value: str = "") -> str | None:
         """The hash over all parts of these tables.
@@ -74,7 +93,17 @@ class Looked:
         self._kept[name] = known
         return known[1]
 
-    def keep(self, name: str, mark: str | None, found: Any) -> None:
+    def find_grown(self, name: str, marks: Mapping[str, str] | None) -> tuple[Any | None, list[str]]:
+        """What was found under that name, and the paths of files that there are since.
+
+        Nothing was found, where a file of then is gone or has other bytes, or something was deleted from it.
+        """
+        known = self._known.get(name)
+        if marks is None or known is None or not known[0].items() <= marks.items():
+            return None, []
+        return known[1], [path for path in marks if path not in known[0]]
+
+    def keep(self, name: str, mark: str | Mapping[str, str] | None, found: Any) -> None:
         """Keep what was found of these bytes."""
         if mark is not None:
             self._kept[name] = [mark, found]
@@ -107,18 +136,19 @@ def _read(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _hash_files(folder: Path | None, files: Sequence[PartFile]) -> str | None:
+def _hash_files(folder: Path | None, files: Sequence[PartFile]) -> dict[str, str] | None:
     if folder is None:
         return None
-    digest = hashlib.sha256()
+    found: dict[str, str] = {}
     try:
         for file in files:
+            own = hashlib.sha256()
             for name in file.paths:
-                own = hashlib.sha256()
+                own.update(f"{(folder / name).stat().st_size} ".encode())
                 with (folder / name).open("rb") as content:
                     while piece := content.read(_PIECE):
                         own.update(piece)
-                digest.update(own.digest())
+            found[file.paths[0]] = own.hexdigest()
     except OSError:
         return None
-    return digest.hexdigest()
+    return found

@@ -88,7 +88,7 @@ pooled AS (
     HAVING count(*) > 1
 ),
 
-latest AS (
+latest AS MATERIALIZED (
     SELECT *
     FROM chosen
     QUALIFY row_number() OVER (PARTITION BY model_a, model_b, is_simulated ORDER BY month DESC) = 1
@@ -108,6 +108,13 @@ prices AS (
     GROUP BY month, model, purpose
 ),
 
+scores AS MATERIALIZED (
+    SELECT s.*
+    FROM edition_scores AS s
+    JOIN (SELECT DISTINCT edition_id, month, prompt_style FROM latest) USING (edition_id, month, prompt_style)
+    WHERE s.discipline = 'all'
+),
+
 beside AS (
     SELECT
         l.*,
@@ -122,18 +129,8 @@ beside AS (
         if(l.is_paired, a.item_count + b.item_count - 2 * l.pair_count, NULL) AS single_count,
         pa.usd + pb.usd + 2 * pj.usd AS usd
     FROM latest AS l
-    JOIN edition_scores AS a
-        ON a.edition_id = l.edition_id
-        AND a.month = l.month
-        AND a.model = l.model_a
-        AND a.prompt_style = l.prompt_style
-        AND a.discipline = 'all'
-    JOIN edition_scores AS b
-        ON b.edition_id = l.edition_id
-        AND b.month = l.month
-        AND b.model = l.model_b
-        AND b.prompt_style = l.prompt_style
-        AND b.discipline = 'all'
+    JOIN scores AS a ON a.edition_id = l.edition_id AND a.month = l.month AND a.model = l.model_a
+    JOIN scores AS b ON b.edition_id = l.edition_id AND b.month = l.month AND b.model = l.model_b
     LEFT JOIN people AS ca ON ca.edition_id = l.edition_id AND ca.model = l.model_a AND ca.is_simulated = l.is_simulated
     LEFT JOIN people AS cb ON cb.edition_id = l.edition_id AND cb.model = l.model_b AND cb.is_simulated = l.is_simulated
     LEFT JOIN prices AS pa ON pa.month = l.month AND pa.model = l.model_a AND pa.purpose = 'exam'
