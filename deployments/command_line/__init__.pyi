@@ -18,13 +18,3 @@ from .command import with_option_groups as with_option_groups
 
 # Name and version, and in a checkout the commit, with `+` where tracked files differ from it.
 from .version import render_version as render_version
-
-__all__ = [
-    "ListedGroup",
-    "check_home",
-    "group_with_default",
-    "load_command",
-    "render_version",
-    "run_shell",
-    "with_option_groups",
-]

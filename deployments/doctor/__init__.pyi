@@ -6,9 +6,3 @@ from .findings import NoteFinding as NoteFinding
 
 # The lines of `proctor doctor --repair`.
 from .repairing import describe_repair as describe_repair
-
-__all__ = [
-    "NoteFinding",
-    "describe_repair",
-    "examine_home",
-]

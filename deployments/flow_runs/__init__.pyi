@@ -42,21 +42,3 @@ from .flow_runner import run_flow as run_flow
 
 # Wait until Prefect has the lines and events of this process; before the server that they go to is stopped.
 from .flow_runner import send_what_is_left as send_what_is_left
-
-__all__ = [
-    "PAID",
-    "POOL_KINDS",
-    "Continuation",
-    "begin_continuation",
-    "check_budget",
-    "deploy_flows",
-    "find_deployment",
-    "leave_keys_behind",
-    "load_flow",
-    "read_key_variables",
-    "record_and_continue",
-    "run_flow",
-    "send_what_is_left",
-    "start_again",
-    "start_on_worker",
-]

@@ -27,16 +27,3 @@ from .task import publish_edition as publish_edition
 
 # Compute the root of every edition again; `roots` are the ledger's, by edition.
 from .verify import find_changed_editions as find_changed_editions
-
-__all__ = [
-    "GATES",
-    "StabilityRequest",
-    "compute_recalibration",
-    "find_changed_editions",
-    "foresee_grade",
-    "grade_editions",
-    "keep_grades",
-    "publish_edition",
-    "write_improvements",
-    "write_stability",
-]

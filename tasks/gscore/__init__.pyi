@@ -21,14 +21,3 @@ from .task import answer_cgeval as answer_cgeval
 
 # Score what the model has answered against the references in a file, and land the rows.
 from .task import score_cgeval as score_cgeval
-
-__all__ = [
-    "EmbeddingModelError",
-    "FileScoring",
-    "answer_cgeval",
-    "compute_standard_answer",
-    "find_embedding_model",
-    "load_embedder",
-    "score_cgeval",
-    "score_file",
-]

@@ -75,32 +75,3 @@ from .removal import remove_document as remove_document
 
 # Land what is new under `paths`: documents, their text, their questions; the originals are archived.
 from .task import ingest_documents as ingest_documents
-
-__all__ = [
-    "HEADING_TYPES",
-    "ROLES",
-    "AssistanceSummary",
-    "Assistant",
-    "IngestOptions",
-    "PaperAsRead",
-    "ParsedDocument",
-    "find_document",
-    "find_libreoffice",
-    "find_nothing_new",
-    "ingest_documents",
-    "keep_correction",
-    "learn_confidence",
-    "list_held",
-    "list_sources",
-    "make_options",
-    "open_package",
-    "open_paper",
-    "parse_document",
-    "read_again",
-    "read_assist_model",
-    "read_notes",
-    "release_document",
-    "remove_document",
-    "render_check_page",
-    "render_problem_codes",
-]

@@ -39,20 +39,3 @@ from .task import play_rounds as play_rounds
 
 # (name, label, text) of each section of a league's prompt, in order; empty when the messages are none.
 from .wording import extract_sections as extract_sections
-
-__all__ = [
-    "EntryRequest",
-    "LeagueRules",
-    "check_rules",
-    "claim_league",
-    "claim_season",
-    "enter_candidate",
-    "extract_sections",
-    "find_league",
-    "hash_benchmark",
-    "list_topics",
-    "name_season",
-    "play_rounds",
-    "preview_league",
-    "read_domain",
-]

@@ -45,22 +45,3 @@ from .verdict import follow_family as follow_family
 
 # What is said, and what it rests on.
 from .verdict import SpokenVerdict as SpokenVerdict
-
-__all__ = [
-    "REPORTS",
-    "SHARED_FOLDER",
-    "Asked",
-    "Language",
-    "SpokenVerdict",
-    "compare_pair",
-    "describe_grade",
-    "describe_marks",
-    "draw_figure",
-    "follow_candidate",
-    "follow_family",
-    "name_team_folder",
-    "read_models",
-    "render_leaderboard_text",
-    "render_league",
-    "render_reports",
-]

@@ -27,16 +27,3 @@ from .progress import Progress as Progress
 
 # A line between the lines of progress: what the work waits for.
 from .progress import say_line as say_line
-
-__all__ = [
-    "HEARTBEAT_S",
-    "Progress",
-    "ServerLines",
-    "approvals",
-    "hide_content",
-    "iter_run_lines",
-    "log",
-    "render_text",
-    "say_line",
-    "without_collecting",
-]

@@ -12,11 +12,3 @@ from .erased import refuse_erased as refuse_erased
 
 # At most so many characters of a text, its mark included; null, or `bytes` and `sha256` of the whole where it was cut.
 from .long_text import cut_text as cut_text
-
-__all__ = [
-    "Words",
-    "cut_text",
-    "read_bilingual",
-    "refuse_erased",
-    "write_safe_csv",
-]

@@ -24,15 +24,3 @@ from .manifest import read_manifest as read_manifest
 
 # A folder into which everything is copied as it is; what is made there by others is listed at the end.
 from .target import BackupTarget as BackupTarget
-
-__all__ = [
-    "BackupManifest",
-    "BackupTarget",
-    "begin_backup",
-    "check_backup",
-    "find_differences",
-    "finish_backup",
-    "is_finished",
-    "read_manifest",
-    "write_whole",
-]

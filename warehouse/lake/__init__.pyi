@@ -66,29 +66,3 @@ from .store import Landing as Landing
 
 # Open the lake; for writing, create it or bring its tables and views up to date first.
 from .store import open_lake as open_lake
-
-__all__ = [
-    "ALIAS",
-    "LOCK_TIMEOUT_S",
-    "Batch",
-    "Lake",
-    "Landing",
-    "RowParts",
-    "ask_catalog",
-    "give_catalog_id",
-    "hash_rows",
-    "hash_rows_of",
-    "hold_rows",
-    "is_initialised",
-    "is_postgres",
-    "is_remote",
-    "landing_provenance",
-    "open_lake",
-    "open_narrow_lake",
-    "read_code_version",
-    "read_server_id",
-    "read_sight",
-    "render_attach_script",
-    "share_lake",
-    "unsign_zeros",
-]

@@ -27,16 +27,3 @@ from . import shared_files as shared_files
 
 # Vectors of texts already encoded, in one SQLite file, found again by a hash: no text is encoded twice.
 from . import vectors as vectors
-
-__all__ = [
-    "away",
-    "files",
-    "homes",
-    "installation",
-    "kept_files",
-    "lost_logs",
-    "prefect_database",
-    "secrets",
-    "shared_files",
-    "vectors",
-]

@@ -42,21 +42,3 @@ from .table_files import write_frame as write_frame
 
 # Write rows that were read without Polars as JSON.
 from .table_files import write_rows as write_rows
-
-__all__ = [
-    "ask",
-    "ask_whether",
-    "explain_empty",
-    "fold_line",
-    "paint",
-    "print_error",
-    "print_frame",
-    "print_note",
-    "print_records",
-    "print_result",
-    "print_rows",
-    "render_duration",
-    "render_entries",
-    "write_frame",
-    "write_rows",
-]

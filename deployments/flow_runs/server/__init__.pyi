@@ -39,20 +39,3 @@ from .worker import do_jobs as do_jobs
 
 # Run what deployments start until Ctrl-C or `kill -TERM`; `limit` runs at once at most.
 from .worker import serve_worker as serve_worker
-
-__all__ = [
-    "ServerState",
-    "build_environment",
-    "create_prefect_home",
-    "do_jobs",
-    "fetch_run_lines",
-    "has_page",
-    "has_worker",
-    "is_healthy",
-    "prefect_home",
-    "read_started",
-    "read_state",
-    "serve_worker",
-    "start_server",
-    "stop_server",
-]

@@ -30,17 +30,3 @@ from .question_set import read_questions as read_questions
 
 # Read reference answers: one row per question that has any, in the questions' order.
 from .question_set import read_references as read_references
-
-__all__ = [
-    "DEFAULT_RUN",
-    "PUBLISHED_COUNT",
-    "Scoring",
-    "answer_and_land",
-    "export_cgeval_submission",
-    "import_questions",
-    "list_answering_models",
-    "read_answers",
-    "read_questions",
-    "read_references",
-    "score_and_land",
-]

@@ -15,12 +15,3 @@ from .sample import read_sample as read_sample
 
 # Keep a sample under a name; returns whether it is new. Raises UsageError when the name holds another sample.
 from .sample import write_sample as write_sample
-
-__all__ = [
-    "compute_sample_agreement",
-    "draw_sample",
-    "export_rating_workbook",
-    "land_ratings",
-    "read_sample",
-    "write_sample",
-]

@@ -48,23 +48,3 @@ from .truth import list_truths as list_truths
 
 # What a person read in the papers of a folder, by the name of the paper.
 from .truth import read_truths as read_truths
-
-__all__ = [
-    "Fit",
-    "Known",
-    "KnownPaper",
-    "Terms",
-    "compare_question",
-    "compute_confidences",
-    "fit_confidence",
-    "fold",
-    "gather_questions",
-    "judge_reading",
-    "know_paper",
-    "list_truths",
-    "name_status",
-    "parse_reading",
-    "read_fit",
-    "read_truths",
-    "try_left_out",
-]

@@ -51,24 +51,3 @@ from .pages import read_picture_size as read_picture_size
 
 # (left, top, right, bottom) in thousandths of the page as shown.
 from .original import Box as Box
-
-__all__ = [
-    "LARGEST_FILE",
-    "Box",
-    "Excerpt",
-    "Original",
-    "PageView",
-    "cut_picture",
-    "draw_page",
-    "find_archived",
-    "find_pages",
-    "keep_bytes",
-    "keep_file",
-    "land_picture",
-    "list_whole_pages",
-    "make_excerpt",
-    "open_original",
-    "read_original",
-    "read_picture_size",
-    "take_picture",
-]

@@ -27,16 +27,3 @@ from .tagger import propose_by_tags as propose_by_tags
 
 # The tag of every line of a paper.
 from .tagger import tag_lines as tag_lines
-
-__all__ = [
-    "HEADING",
-    "INSIDE",
-    "OPTION",
-    "OUTSIDE",
-    "START",
-    "compare_with_tags",
-    "describe_lines",
-    "open_model",
-    "propose_by_tags",
-    "tag_lines",
-]

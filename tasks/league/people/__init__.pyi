@@ -12,11 +12,3 @@ from .verdicts import PersonVerdict as PersonVerdict
 
 # What a person is still to decide on in a league, by key: questions, and answers taken for memorised.
 from .verdicts import read_waiting as read_waiting
-
-__all__ = [
-    "PersonVerdict",
-    "export_waiting",
-    "import_decisions",
-    "land_verdicts",
-    "read_waiting",
-]

@@ -3,5 +3,3 @@ from .programs import run_answer as run_answer
 
 # What the asker's own program comes to on its own examples.
 from .programs import run_reference as run_reference
-
-__all__ = ["run_answer", "run_reference"]

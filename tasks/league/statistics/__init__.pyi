@@ -9,10 +9,3 @@ from .landing import write_statistics as write_statistics
 
 # What is drawn.
 from .tables import StatisticsRequest as StatisticsRequest
-
-__all__ = [
-    "ImportRequest",
-    "StatisticsRequest",
-    "import_scores",
-    "write_statistics",
-]

@@ -24,15 +24,3 @@ from .archives import read_entry_before as read_entry_before
 
 # A connection on which rows that have left the ledger are seen as if they had not.
 from .archives import read_whole as read_whole
-
-__all__ = [
-    "archive_run",
-    "bring_back",
-    "bring_back_held",
-    "count_dated_before",
-    "find_lost_archives",
-    "hold_archives",
-    "list_waiting",
-    "read_entry_before",
-    "read_whole",
-]

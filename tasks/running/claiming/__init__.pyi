@@ -21,14 +21,3 @@ from .claims import make_worker as make_worker
 
 # Hold the work `name` of a kind (`league`, `cgeval` …) while the block runs; that of the dead is let go of.
 from .holds import hold_work as hold_work
-
-__all__ = [
-    "LEASE_S",
-    "POLL_S",
-    "claim_work",
-    "hold_if_free",
-    "hold_work",
-    "is_dead",
-    "make_worker",
-    "name_host",
-]

@@ -48,23 +48,3 @@ from .task import show_progress as show_progress
 
 # What the task lands names its flow run in `landings.flow_run_id`; called outside a flow, it names none.
 from .task import sign_landings as sign_landings
-
-__all__ = [
-    "RECORDED",
-    "RETRIED",
-    "check_ingested",
-    "check_judged",
-    "check_played",
-    "check_published",
-    "check_sat",
-    "check_written",
-    "flow",
-    "make_known",
-    "name_run",
-    "publish_summary",
-    "require_budget",
-    "run_plainly",
-    "show_progress",
-    "sign_landings",
-    "step",
-]

@@ -6,9 +6,3 @@ from .delivery import deliver_notices as deliver_notices
 
 # Recipients as they are named: `command:PROGRAM ARGUMENT …`, or the https address of a web hook.
 from .notices import read_recipients as read_recipients
-
-__all__ = [
-    "deliver",
-    "deliver_notices",
-    "read_recipients",
-]

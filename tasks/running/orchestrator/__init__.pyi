@@ -3,8 +3,3 @@ from .task import start_watch as start_watch
 
 # From now on this process waits for a Prefect server that is away, and is not ended for a place it could not renew meanwhile.
 from .task import wait_for_server as wait_for_server
-
-__all__ = [
-    "start_watch",
-    "wait_for_server",
-]

@@ -33,18 +33,3 @@ from .names import WORKER_VARIABLE as WORKER_VARIABLE
 
 # The pool of our workers; those of other kinds are named `proctor-KIND`.
 from .names import WORK_POOL as WORK_POOL
-
-__all__ = [
-    "CONDUCTED",
-    "IN_BATCHES",
-    "MOST_TRIES",
-    "WORKER",
-    "WORKER_VARIABLE",
-    "WORK_POOL",
-    "Crew",
-    "JobQueue",
-    "Turns",
-    "conduct",
-    "conducting",
-    "count_sharers",
-]

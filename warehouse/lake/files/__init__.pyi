@@ -30,17 +30,3 @@ from .remote_files import LakeFile as LakeFile
 
 # Every file that a SQLite catalog names, also for its earlier snapshots.
 from .remote_files import list_lake_files as list_lake_files
-
-__all__ = [
-    "FileGone",
-    "FileStore",
-    "LakeFile",
-    "NewFiles",
-    "create_s3_secret",
-    "find_file_faults",
-    "find_garbled_files",
-    "give_files",
-    "has_data_files",
-    "list_lake_files",
-    "render_s3_secret",
-]

@@ -54,25 +54,3 @@ from .reader import run_statement as run_statement
 
 # DuckDB in memory with every table empty, every staging query and mart a view.
 from .trial import connect_trial as connect_trial
-
-__all__ = [
-    "CLIENTS",
-    "LakeReader",
-    "Rows",
-    "bind_check",
-    "connect_trial",
-    "describe_relation",
-    "find_query",
-    "list_checks",
-    "list_runnable_queries",
-    "months",
-    "parts",
-    "queries",
-    "read_folder",
-    "render_lines",
-    "render_query_list",
-    "run_check",
-    "run_checks",
-    "run_statement",
-    "shorten",
-]

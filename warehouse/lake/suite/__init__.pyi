@@ -15,12 +15,3 @@ from .stretches import read_stretches as read_stretches
 
 # What `find_refusals` finds, found by Great Expectations. `frame` needs only the columns that rules name.
 from .suite import find_suite_refusals as find_suite_refusals
-
-__all__ = [
-    "TableCounts",
-    "find_suite_refusals",
-    "has_months",
-    "list_stretches",
-    "read_stretches",
-    "write_data_docs",
-]

@@ -43,21 +43,3 @@ from .rewriting import purge_files as purge_files
 
 # The units as they are to be landed when the texts of these sessions are gone: null in `columns`, all else as it is.
 from .rewriting import without_texts as without_texts
-
-__all__ = [
-    "Looked",
-    "LostLanding",
-    "backup_lake",
-    "check_empty_lake",
-    "check_landings",
-    "close_months",
-    "compact_lake",
-    "count_offending",
-    "find_lost_landings",
-    "land_again",
-    "purge_catalog",
-    "purge_files",
-    "read_unit",
-    "restore_lake",
-    "without_texts",
-]

@@ -42,21 +42,3 @@ from . import watermarks as watermarks
 
 # Group commit: many small operations, one fsync.
 from . import writer as writer
-
-__all__ = [
-    "exam_role",
-    "inserting",
-    "installation",
-    "integrity",
-    "ledger",
-    "many",
-    "moments",
-    "opening",
-    "rows",
-    "shared_files",
-    "sides",
-    "statements",
-    "tables",
-    "watermarks",
-    "writer",
-]

@@ -39,20 +39,3 @@ from .record import recorded_run as recorded_run
 
 # A run that begins.
 from .record import StartedRun as StartedRun
-
-__all__ = [
-    "FlowRunState",
-    "MissedRun",
-    "StartedRun",
-    "as_deployment",
-    "end_lost_runs",
-    "find_missed_runs",
-    "is_lost",
-    "list_run_states",
-    "name_deployment",
-    "note_end",
-    "note_result",
-    "note_start",
-    "recorded_run",
-    "select_unmade",
-]

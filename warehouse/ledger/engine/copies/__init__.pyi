@@ -12,11 +12,3 @@ from . import purging as purging
 
 # A ledger on a PostgreSQL server as the two files of an embedded one, and back.
 from . import server_backup as server_backup
-
-__all__ = [
-    "backup",
-    "backups",
-    "files",
-    "purging",
-    "server_backup",
-]

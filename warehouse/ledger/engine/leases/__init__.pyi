@@ -9,10 +9,3 @@ from . import processes as processes
 
 # A thread that renews a lease in the ledger as long as the work goes on.
 from . import renewal as renewal
-
-__all__ = [
-    "clock",
-    "jobs",
-    "processes",
-    "renewal",
-]

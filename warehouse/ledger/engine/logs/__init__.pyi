@@ -18,13 +18,3 @@ from .gathered import is_gathering as is_gathering
 
 # Write what the transaction gathered for each log; the last thing before it is committed.
 from .gathered import write_gathered as write_gathered
-
-__all__ = [
-    "chain",
-    "digests",
-    "gathering",
-    "is_gathering",
-    "public_log",
-    "stages",
-    "write_gathered",
-]

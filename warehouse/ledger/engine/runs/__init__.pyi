@@ -3,8 +3,3 @@ from . import flow_runs as flow_runs
 
 # Runs that ended badly and whom that was told: each is told once, whoever found it and however often it was found.
 from . import notices as notices
-
-__all__ = [
-    "flow_runs",
-    "notices",
-]
