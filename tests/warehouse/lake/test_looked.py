@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -94,6 +96,33 @@ def test_rows_of_an_old_unit_in_a_new_file_are_found(home: Path) -> None:
         found = look(home)[1]
         assert f"{table}/{table} of {MONTHS[0]}" in found
         assert look(home, is_trusted=False)[1] == found
+
+
+@pytest.mark.parametrize("table", ["sessions", "responses"])
+def test_a_unit_that_is_landed_again_after_its_landing_was_lost_is_found(home: Path, table: str) -> None:
+    with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
+        connection.execute(f"DELETE FROM landings WHERE unit = '{table} of {MONTHS[0]}'")
+    look(home)
+    with open_lake(Settings(home=home)) as lake:
+        land(lake, History(2, 20), 0, MONTHS[0])
+    assert look(home)[1] == look(home, is_trusted=False)[1] == [f"{table}/{table} of {MONTHS[0]}"]
+
+
+@pytest.mark.parametrize("table", ["sessions", "responses"])
+def test_a_file_that_the_catalog_names_twice_is_found(home: Path, table: str) -> None:
+    """Its bytes are those of before, and each of its rows is there twice."""
+    look(home)
+    with closing(sqlite3.connect(home / "lake" / "catalog.sqlite")) as catalog, catalog:
+        (number,) = catalog.execute(
+            "SELECT min(f.data_file_id) FROM ducklake_data_file AS f "
+            "JOIN ducklake_table AS t USING (table_id) WHERE t.table_name = ?",
+            (table,),
+        ).fetchone()
+        for named in ("ducklake_data_file", "ducklake_file_partition_value"):
+            names = [row[1] for row in catalog.execute(f"PRAGMA table_info({named})")]
+            values = ", ".join("data_file_id + 900000" if name == "data_file_id" else name for name in names)
+            catalog.execute(f"INSERT INTO {named} SELECT {values} FROM {named} WHERE data_file_id = {number}")
+    assert look(home)[1] == look(home, is_trusted=False)[1] == [f"{table}/{table} of {MONTHS[0]}"]
 
 
 def test_a_landing_that_comes_late_into_an_old_month_is_read_alone(home: Path) -> None:

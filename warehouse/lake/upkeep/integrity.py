@@ -105,7 +105,7 @@ def _check_table(
         # Files of before it was split: its parts are no part of any.
         parts = [TablePart(table.name, "")]
     for may_reuse in (True, False):
-        seen: dict[str, str] = {}
+        seen: dict[str, str | None] = {}
         changed: list[str] = []
         has_reused = False
         for part in parts:
@@ -113,21 +113,22 @@ def _check_table(
             marks = looked.mark_files(part) if part.value else looked.mark_table_files(table.name)
             known, new = looked.find_grown(name, marks) if may_reuse else (None, [])
             has_reused = has_reused or known is not None
-            units = known or {}
+            units: dict[str, str | None] = known or {}
             if known is None or new:
                 found_now = _hash_part(lake, table, part, hashes, step, new)
                 # A unit with rows in files of then and of since is to be read whole.
-                changed += units.keys() & found_now.keys()
+                changed += hashes.keys() & units.keys() & found_now.keys()
                 units = {**units, **found_now}
             looked.keep(name, marks, units)
-            changed += [unit for unit in units if unit in seen or units[unit] != hashes.get(unit)]
+            units = {unit: digest for unit, digest in units.items() if unit in hashes}
+            changed += [unit for unit in units if unit in seen or units[unit] != hashes[unit]]
             seen |= units
         changed += sorted(set(hashes) - set(seen))
         if not (changed and has_reused):
             break
     found.changed += [f"{table.name}/{unit}" for unit in changed]
     if table.is_frozen:
-        found.frozen |= {f"{table.name}/{unit}": digest for unit, digest in seen.items()}
+        found.frozen |= {f"{table.name}/{unit}": digest for unit, digest in seen.items() if digest}
 
 
 def _hash_part(
@@ -137,12 +138,13 @@ def _hash_part(
     wanted: dict[str, str],
     step: Callable[[int], None],
     files: Sequence[str],
-) -> dict[str, str]:
-    """Unit → the hash of its rows in a part, of units that `landings` keeps a hash of.
+) -> dict[str, str | None]:
+    """Unit → the hash of its rows in a part; null where `landings` keeps none.
 
     With `files` (paths as the catalog has them) only of rows that lie in these.
     """
-    found: dict[str, str] = {}
+    # Also units without a hash: whoever lands them later finds that there were rows before.
+    found: dict[str, str | None] = {}
     source, params = f"FROM {quote_name(table.name)} WHERE true", {}
     if table.partition_by is not None and part.value:
         source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
@@ -157,12 +159,12 @@ def _hash_part(
             columns = ", ".join(quote_name(column.name) for column in table.own_columns)
             lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
             step(rows.height)
-            if unit in wanted:
-                found[unit] = rows.hash()
+            found[unit] = rows.hash() if unit in wanted else None
             count, source = count - rows.height, f"{whose} <> {quote_text(unit)}"
     for frame in _iter_rows(lake, table, source, params, count):
         step(frame.height)
         own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
+        found |= dict.fromkeys(str(unit) for (unit,) in own)
         for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
             found |= dict(zip(units, hash_rows_of(list(units.values())), strict=True))
     return found

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _FILE: Final = ("doctor", "looked")
 # Raised with what is kept of a part or a check: what an earlier version kept is then not known.
-_FORM: Final = 2
+_FORM: Final = 3
 _PIECE: Final = 1 << 20
 
 
@@ -148,7 +148,8 @@ def _hash_files(folder: Path | None, files: Sequence[PartFile]) -> dict[str, str
                 with (folder / name).open("rb") as content:
                     while piece := content.read(_PIECE):
                         own.update(piece)
-            found[file.paths[0]] = own.hexdigest()
+            # A file that the catalog names twice has its rows twice: it is not the file of before.
+            found[file.paths[0]] = found.get(file.paths[0], "") + own.hexdigest()
     except OSError:
         return None
     return found
