@@ -101,8 +101,8 @@ def _doubt(split: Split, size: int, words: str) -> None:
 _LEAST_KEYS, _LEAST_ASKED, _MOST_ASKED = 5, 4, 16
 
 
-def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
-    """Whether a document that is called a key asks nothing.
+def is_key_alone(split: Split, options: Mapping[str, Any], name: str) -> bool:
+    """Whether a document that is called a key asks nothing; `name` is that of its file.
 
     What it seems to ask are its answers: they begin as answers do, neither ask nor are answered, or the paper beside it does not ask them. A key prints some
     questions again above their answers; they are the other paper's.
@@ -110,11 +110,14 @@ def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
     drafts = split.drafts
     if len(split.keys) >= max(_LEAST_KEYS, len(drafts)) and not any(one.options for one in drafts):
         return True
+    if _WITH_ANSWERS.search(name):
+        return False  # it is called a paper, too
     silent = sum(map(_tells, drafts))
     if silent > _LEAST_MATCHED * len(drafts):
         return True
     answered = options.get("answered")
-    if not answered:
+    complete = sum(1 for one in drafts if one.options and one.answer)
+    if not answered or complete > _LEAST_MATCHED * len(drafts):
         return False
     try:
         paper = read_companion(Path(str(answered)), options)
@@ -123,25 +126,39 @@ def is_key_alone(split: Split, options: Mapping[str, Any]) -> bool:
     asked = _fold(join_lines(paper.lines)[0])
     starts = [_fold(one.stem)[:_MOST_ASKED] for one in drafts]
     met = sum(1 for start in starts if len(start) >= _LEAST_ASKED and start in asked)
-    return bool(asked) and met <= _LEAST_MATCHED * len(drafts)
+    # a scan may have no text but that of its cover
+    is_read = len(asked) >= sum(map(len, starts))
+    return is_read and bool(asked) and met <= _LEAST_MATCHED * len(drafts)
 
 
 def _tells(draft: Draft) -> bool:
     """Whether a question begins as an answer, or neither asks nor offers nor is answered."""
     if ANSWER_MARK.match(draft.stem) or not draft.stem.strip():
         return True
+    is_term = draft.question_type == "term_explanation" and len(draft.stem) <= _MOST_OF_TERM
     is_shown = draft.options or draft.answer or draft.question_type in ("true_false", "fill_in_the_blank")
-    lines = draft.stem.split("\n")
-    return not (is_shown or _ASKS.search(draft.stem) or any(map(task().match, lines)))
+    return not (
+        is_shown
+        or is_term
+        or _ASKS.search(draft.stem)
+        or any(map(task().match, _SENTENCE_END.split(draft.stem)))
+    )
 
 
+_WITH_ANSWERS = re.compile(
+    r"[附含带有及与和、](?:参考|标准)?答案|(?i:(?:with|and)[\W_]+(?:answers?|solutions?|key)(?![a-z]))"
+)
+_MOST_OF_TERM = 20
+_SENTENCE_END = re.compile(r"[。.;；!！\n]\s*")
 _ASKS = re.compile(r"[?？]|_{3,}|[（(]\s*[)）]")
 
 
 _TITLE_LINES = 3
 _TITLE = re.compile(
+    # What tells how to answer is no title.
+    r"(?!.*(?:请|写(?!作)|填[在入写]|选出|选取|选择(?!题)|只有|[一1]个|作答|答题[卡纸]))(?!(?i:.*\b(?:must|should|shall|will|may|can|be|is|are)\b))(?:"
     r"(?!.*[及与和附含带、](?:参考|标准)?答案).*答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
-    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme))"
+    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme)))"
 )
 
 

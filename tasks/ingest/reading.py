@@ -71,7 +71,7 @@ def read_extraction(
     split, raw, pages = _split(extraction, mapping["columns"], options)
     raw = blank_picture_numbers(raw)
     is_key = read_name(path.stem).is_key or is_titled_key(extraction.lines)
-    asks = bool(split.drafts) and not (is_key and is_key_alone(split, options))
+    asks = bool(split.drafts) and not (is_key and is_key_alone(split, options, path.stem))
     if is_key and not asks and not split.keys:
         split.keys = match_keys([], read_keys(extraction.lines), None).left
     answers = _count_answers(split)

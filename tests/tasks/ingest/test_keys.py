@@ -340,3 +340,50 @@ def test_rows_for_the_parts_of_a_question_answer_that_question(tmp_path: Path) -
         ["By cart to the quay."],
         ["(a) Forty metres."],
     ]
+
+
+_TASKS = (
+    "1. A stone falls from a tower of 20 m. Find its speed at the ground.\n"
+    "2. Two carts of 3 kg meet and stay together. Calculate the loss of energy.\n"
+    "3. A spring of 40 N/m carries 2 kg. Determine the period.\n"
+)
+_TOPICS = "二、简答题\n1. 磨坊的历史和作用\n2. 灯塔的种类\n3. 渡船的用途\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        # a name that holds a word of keys
+        ("MS Excel exam", f"Harbour test\n{_TASKS}"),
+        ("harbour answer sheet", f"Harbour test\n{_TASKS}"),
+        ("Key concepts exam", "Harbour test\n一、名词解释\n1. 磨坊\n2. 灯塔\n3. 渡船\n"),
+        # a paper that holds its answers, of which none was read
+        ("海港试题附答案", f"Harbour test\n{_TOPICS}"),
+        ("harbour test with answers", f"Harbour test\n{_TOPICS}"),
+        # lines that tell how to answer
+        ("harbour", f"海港期末试卷\n请选择正确答案\n{_TOPICS}"),
+        ("harbour", f"海港期末试卷\n请在答题纸上写出答案\n{_TOPICS}"),
+        ("harbour", f"Harbour test\nAnswers to all questions must be written in ink\n{_TASKS}"),
+    ],
+)
+def test_a_paper_that_only_speaks_of_answers_is_no_key(tmp_path: Path, name: str, text: str) -> None:
+    assert len(read(write(tmp_path, f"{name}.txt", text))) == 3
+
+
+@pytest.mark.parametrize("beside", ["1. Name the mill.\n2. Name the ship.\n" * 9, "Harbour test"])
+def test_whole_questions_with_their_answers_are_kept_whatever_stands_beside(
+    tmp_path: Path, beside: str
+) -> None:
+    from tasks.ingest import IngestOptions, parse_document
+
+    write(tmp_path, "harbour.txt", beside)
+    key = write(tmp_path, "harbour key.txt", write_paper(answer=lambda *of: f"Answer: {of[-1]}"))
+    assert len(parse_document(key, IngestOptions()).questions) == 5
+
+
+def test_a_key_is_not_compared_with_a_paper_of_which_no_text_was_read(tmp_path: Path) -> None:
+    from tasks.ingest import IngestOptions, parse_document
+
+    write(tmp_path, "harbour.txt", "Harbour test\n")
+    key = write(tmp_path, "harbour key.txt", write_paper())
+    assert len(parse_document(key, IngestOptions()).questions) == 5
