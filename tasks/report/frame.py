@@ -151,14 +151,18 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
     made_by = f"vl-convert {version('vl-convert-python')}"
     library, kept = folder / _DRAWING, f"{made_by}.js".replace(" ", "-")
     mark = f"/* {made_by} */\n"
-    if library.is_file():
-        with library.open(encoding="utf-8") as text:
-            if text.readline() == mark:
-                return
-    if copy_kept(kept, library):
+    # A kept file may have lost its content with the power.
+    if _begins_with(library, mark) or (copy_kept(kept, library) and _begins_with(library, mark)):
         return
     import vl_convert
 
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its types forget the default
     library.write_text(mark + bundle, encoding="utf-8")
     keep_file(kept, partial(shutil.copyfile, library))
+
+
+def _begins_with(path: Path, line: str) -> bool:
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as text:
+        return text.readline() == line

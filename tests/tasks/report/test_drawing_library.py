@@ -24,3 +24,16 @@ def test_the_drawing_library_is_put_together_once_and_then_copied(
     first, second = ((folder / "vega.js").read_bytes() for folder in folders)
     assert first == second
     assert b"vega" in first
+
+
+def test_a_kept_library_without_content_is_put_together_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "packages"
+    monkeypatch.setattr(kept_files, "_kept_path", lambda name: kept / name)
+    for name in ("first", "second", "third"):
+        (tmp_path / name).mkdir()
+        _write_shared(tmp_path / name, (), has_figures=True)
+        assert b"vega" in (tmp_path / name / "vega.js").read_bytes()
+        (path,) = kept.iterdir()
+        path.write_bytes(b"")
