@@ -231,12 +231,12 @@ def give_back_jobs(
     connection: Connection,
     kind: str,
     names: Collection[str],
-    holder: str,
+    holder: str | None,
     *,
     problem: str | None = None,
     tries: int = 1,
 ) -> None:
-    """Let jobs wait again, as far as they are still the holder's.
+    """Let jobs wait again, as far as they are still the holder's; with no holder, those that wait.
 
     `problem` says why that was a try that failed, or so many (`tries`).
     """
