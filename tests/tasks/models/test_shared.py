@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -219,6 +220,25 @@ def test_who_waits_is_told_when_another_process_did_the_job_and_what_nobody_wait
                     await asyncio.gather(*waits, return_exceptions=True)
                     assert told == ["c", "a"]
                     assert await other.list_names() == {"b"}
+            with ledger.read() as connection:
+                assert list_jobs(connection, CALL) == []
+
+    asyncio.run(work())
+
+
+@pytest.mark.service
+def test_what_is_just_being_put_there_is_withdrawn_too(settings: Settings) -> None:
+    async def work() -> None:
+        with open_ledger(settings.ledger_address) as ledger:
+            async with Turns(JobQueue(ledger, CALL, RUN, is_conducting=True), {"near": 1}) as turns:
+                # It waits for something to do; then the writer is busy when it is given what is asked.
+                await asyncio.sleep(0.2)
+                ledger.writer.submit(lambda _: time.sleep(0.5))
+                asked = asyncio.create_task(turns.take("a", "near", {}).__aenter__())
+                await asyncio.sleep(0.1)
+            asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
+            ledger.writer.run(lambda _: None)
             with ledger.read() as connection:
                 assert list_jobs(connection, CALL) == []
 
