@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deployments.flow_runs.server import do_jobs, worker
+from deployments.flow_runs.server import do_jobs
 from deployments.home import create_home
 from schemas.settings import Settings, load_settings
 from tasks.running.claiming import is_dead
@@ -27,8 +27,8 @@ def home(postgresql: PostgresqlServer, tmp_path: Path, monkeypatch: pytest.Monke
     for name, value in values.items():
         monkeypatch.setenv(f"PROCTOR_{name.upper()}", value)
     # It ends when nothing waits, at once.
-    monkeypatch.setattr(worker, "LINGER_S", 0.0)
-    monkeypatch.setattr(worker, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr("deployments.flow_runs.server.worker.LINGER_S", 0.0)
+    monkeypatch.setattr("deployments.flow_runs.server.worker.LOOK_EVERY_S", 0.01)
     load_settings.cache_clear()
     return load_settings()
 
