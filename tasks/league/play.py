@@ -46,6 +46,7 @@ from tasks.league.setting import set_question
 from tasks.models import CallFailed, ModelClient, SharedClient, read_call_frames
 from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from tasks.running.claiming import hold_work
+from tasks.running.flow_runs.record import compute_patience
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.calls import read_call_months
@@ -128,7 +129,9 @@ async def play_league(
     models = {model.name: model for model in check_rules(claim.rules, read_registry(settings.registry_path))}
     check_callable(models.values())
     with (
-        hold_work(settings, STAGE, league_id, what=f"playing the league {league_id}"),
+        hold_work(
+            settings, STAGE, league_id, what=f"playing the league {league_id}", wait_s=compute_patience()
+        ),
         ExitStack() as stack,
     ):
         board = _Board(ledger, lake, claim, models, run_type, playing.voids_failures)

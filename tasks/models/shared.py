@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -15,10 +16,10 @@ from schemas.errors import RegistryError
 from schemas.ledger.engine import Job
 from schemas.settings import Settings
 from tasks.models.budget import open_budget
-from tasks.models.client import CallReply, CallRequest, ModelClient, compute_call_key
+from tasks.models.client import CallFailed, CallReply, CallRequest, ModelClient, compute_call_key
 from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from tasks.running.claiming import POLL_S
-from tasks.running.sharing import MOST_TRIES, Crew, JobQueue, Turns
+from tasks.running.sharing import Crew, JobQueue, Turns
 from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class SharedClient(ModelClient):
 def help_with_calls(ledger: Ledger, settings: Settings, run_id: str) -> dict[str, int]:
     """Make what calls wait of the run, until none does; returns counts.
 
-    Raises BudgetError where the run may not cost more.
+    Raises BudgetError where the run may not cost more, RegistryError where other calls would be made here.
     """
     return {"calls": asyncio.run(_make_calls(ledger, settings, run_id))}
 
@@ -105,13 +106,20 @@ async def _make_calls(ledger: Ledger, settings: Settings, run_id: str) -> int:
 
             async def make(job: Job) -> bool:
                 nonlocal made
-                model, request = _read_call(job, registry)
-                await client.complete(model, request)
+                try:
+                    model, request = _read_call(job, registry)
+                except RegistryError as error:
+                    # Others may make it, and the calls of other models may fare alike: this host leaves them all.
+                    crew.faults.append(error)
+                    crew.stop.set()
+                    return False
+                # Who needs the reply makes a call that failed here, and reports it; where nobody does, nothing is left of it.
+                with suppress(CallFailed):
+                    await client.complete(model, request)
                 made += 1
                 return True
 
-            # The last try is left to who needs the reply: what fails here may be for want of something that is there.
-            crew = Crew(jobs, make, _list_places(registry, settings), most_tries=MOST_TRIES - 1)
+            crew = Crew(jobs, make, _list_places(registry, settings))
             quiet_since = time.monotonic()
             while time.monotonic() - quiet_since < _PATIENCE_S:
                 before = made

@@ -36,7 +36,7 @@ from tasks.running.flow_runs.record import as_deployment, recorded_run
 from tasks.running.notices import read_recipients
 from tasks.running.sharing import CONDUCTED, IN_BATCHES, MOST_TRIES, WORK_POOL, WORKER, WORKER_VARIABLE
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import free_jobs, list_waiting, make_job, read_job
+from warehouse.ledger.engine.leases.jobs import free_jobs, give_back_jobs, list_waiting, make_job, read_job
 from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
@@ -187,9 +187,16 @@ def _do(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str,
             job = read_job(connection, CONDUCTED, run_id)
         if job is None or job.details is None:
             return {}
-        flow = job.details["flow"]
-        with as_deployment(flow):
-            run_flow(flow, **job.details["parameters"])
+        # A home of before leagues were conducted has the parameters of a month alone.
+        flow = job.details.get("flow", "monthly")
+        try:
+            with as_deployment(flow):
+                run_flow(flow, **job.details.get("parameters", job.details))
+        except ProctorError as error:
+            # Where it failed before it was conducted, the job waits still: it is not tried for ever.
+            with ledger.write() as connection:
+                give_back_jobs(connection, CONDUCTED, [run_id], None, problem=str(error))
+            raise
         return {"conducted": 1}
     with recorded_run("help", f"help-{run_id}"):
         if kind == "sit":

@@ -20,6 +20,7 @@ from schemas.settings import Settings
 from tasks.models import CallFailed, CallRequest, ModelClient, compute_call_key
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.running.claiming import hold_work
+from tasks.running.flow_runs.record import compute_patience
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.replies import read_replies
 
@@ -84,7 +85,7 @@ async def answer_questions(
     """
     unit = name_session(run_id, model.name)
     requests = _build_requests(model, questions, run_id)
-    with hold_work(settings, "cgeval", unit, what=f"asking for {unit}"):
+    with hold_work(settings, "cgeval", unit, what=f"asking for {unit}", wait_s=compute_patience()):
         report = AnswerReport(model.name, len(requests))
         waiting = _list_waiting(ledger, unit, requests)
         report.resumed_count = len(requests) - len(waiting)

@@ -24,6 +24,7 @@ from tasks.judging.landing import read_put_responses
 from tasks.models import CallFailed, CallRequest, ModelClient, SharedClient, read_call_frames
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.running.claiming import claim_work
+from tasks.running.flow_runs.record import compute_patience
 from tasks.statistics.judges import compute_drift
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -111,7 +112,8 @@ async def watch_judges(
     summary = DriftSummary(anchor_set=name)
     responses = _read_responses(lake, anchors)
     run_id = name_drift_run(name, month)
-    with claim_work(ledger, "drift", f"{name}/{month}", what=f"judging the anchor set {name}"):
+    what = f"judging the anchor set {name}"
+    with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=compute_patience()):
         async with SharedClient(ledger, settings, run_id, settings.budget_usd) as client:
             for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
                 try:

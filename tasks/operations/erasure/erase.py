@@ -23,12 +23,12 @@ from tasks.exam.public.log import keep_public_head
 from tasks.models import CALL
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
 from tasks.running.archives import archive_run, bring_back_held, hold_archives, read_whole
-from tasks.running.claiming import claim_work
+from tasks.running.claiming import claim_work, is_dead
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
 from warehouse.ledger.engine.copies.purging import purge_ledger
 from warehouse.ledger.engine.leases.clock import Time, read_time
-from warehouse.ledger.engine.leases.jobs import withdraw_jobs
+from warehouse.ledger.engine.leases.jobs import free_jobs, withdraw_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.moments import now_text
@@ -221,7 +221,8 @@ def _erase_run(
     erasure = erasure.replace(digest=erasures.digest_erasure(erasure, answers))
     body = describe_publicly(connection, erasure, plan.sessions)
     erasures.write_erasure(connection, erasure, answers)
-    # What waits to be asked may show an answer; it is put there again where it is needed.
+    # What waits to be asked may show an answer, also where who held it is gone; it is put there again where it is needed.
+    free_jobs(connection, is_dead, CALL)
     withdraw_jobs(connection, CALL)
     if body is not None:
         add_public_entry(connection, KIND, body)

@@ -180,10 +180,14 @@ class Turns:
 
     async def __aexit__(self, *_: object) -> None:
         assert self._work is not None
-        self._work.cancel()
-        with suppress(asyncio.CancelledError, ProctorError):
-            await self._work
-        self._jobs.__exit__()
+        # Not broken off: the writer would still put there what it was given, after all that waits was withdrawn.
+        self._crew.stop.set()
+        self._has_more.set()
+        try:
+            with suppress(ProctorError):
+                await self._work
+        finally:
+            self._jobs.__exit__()
 
     @asynccontextmanager
     async def take(self, name: str, lane: str, details: Mapping[str, Any]) -> AsyncIterator[None]:
@@ -198,7 +202,9 @@ class Turns:
         try:
             await asyncio.wait((turn, self._work), return_when=asyncio.FIRST_COMPLETED)
             if not asked.turn.is_set():
+                # Where no fault has ended it, the block of all turns is over, and with it what is asked within.
                 self._work.result()
+                raise asyncio.CancelledError
             yield
         finally:
             turn.cancel()
@@ -207,7 +213,7 @@ class Turns:
 
     async def _conduct(self) -> None:
         try:
-            while True:
+            while not self._crew.stop.is_set():
                 self._has_more.clear()
                 more = asyncio.create_task(self._has_more.wait())
                 try:
@@ -244,7 +250,7 @@ class Turns:
     async def _give_turn(self, job: Job) -> bool:
         """Hold the job while it is done here; one that nobody asks for any more is removed."""
         asked = self._asked.get(job.name)
-        if asked is not None:
+        if asked is not None and not self._crew.stop.is_set():
             asked.turn.set()
             await asked.is_over.wait()
         return True

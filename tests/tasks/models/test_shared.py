@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deployments.model_server import RunningServer
+from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.gscore.cgeval import answer_and_land, import_questions
-from tasks.models import CALL, CallReply, CallRequest, SharedClient, help_with_calls
+from tasks.models import CALL, CallReply, CallRequest, SharedClient, compute_call_key, help_with_calls
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.running.sharing import JobQueue, Turns
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import list_jobs
+from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.calls import count_calls
 
@@ -53,14 +56,18 @@ def settings(postgresql: PostgresqlServer, tmp_path: Path) -> Settings:
 
 @contextmanager
 def helping(settings: Settings, run_id: str) -> Iterator[Callable[[], int]]:
-    """A worker that makes calls of the run on a thread while the block runs; how many it made."""
+    """A worker that makes calls of the run on a thread while the block runs; how many it made.
+
+    It comes again where its registry is another one.
+    """
     made, is_over = 0, threading.Event()
 
     def work() -> None:
         nonlocal made
         with open_ledger(settings.ledger_address) as ledger:
             while not is_over.wait(0.05):
-                made += help_with_calls(ledger, settings, run_id)["calls"]
+                with suppress(RegistryError):
+                    made += help_with_calls(ledger, settings, run_id)["calls"]
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -125,6 +132,50 @@ def test_a_worker_that_would_make_other_calls_makes_none(
         check_paid_once(settings, server)
 
 
+def put_calls(settings: Settings, *, count: int) -> None:
+    """What a process that was killed has left waiting."""
+    model = read_registry(settings.registry_path).get("sim")
+    requests = [make_request(number) for number in range(count)]
+    waiting = [
+        make_job(
+            CALL, compute_call_key(model, request, model.parameters), RUN, lane=model.lane,
+            details={"model": "sim", "request": asdict(request), "budget_usd": 10.0},
+        )
+        for request in requests
+    ]  # fmt: skip
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        defer_jobs(connection, waiting)
+
+
+@pytest.mark.service
+def test_a_worker_with_another_registry_says_so_and_leaves_the_calls_to_other_workers(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = settings.model_copy(update={"registry": tmp_path / "other.json"})
+    write_registry(elsewhere.registry_path, temperature=0.7)
+    put_calls(settings, count=5)
+    with start_server(sim={}) as server, open_ledger(settings.ledger_address) as ledger:
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        with pytest.raises(RegistryError, match="is registered otherwise on this host"):
+            help_with_calls(ledger, elsewhere, RUN)
+        assert help_with_calls(ledger, settings, RUN) == {"calls": 5}
+        assert sum(server.state.repeats.values()) == 5
+
+
+@pytest.mark.service
+def test_nothing_is_left_of_a_call_that_failed_on_a_worker_and_that_nobody_waits_for(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_calls(settings, count=1)
+    with start_server(sim={"faults": {"server_error": 1.0}}) as server:
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        with open_ledger(settings.ledger_address) as ledger:
+            help_with_calls(ledger, settings, RUN)
+            with ledger.read() as connection:
+                assert list_jobs(connection, CALL) == []
+                assert count_calls(connection, RUN) == {"started": 0, "done": 0, "failed": 1}
+
+
 @pytest.mark.service
 def test_a_worker_answers_some_of_cg_evals_questions(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -169,6 +220,25 @@ def test_who_waits_is_told_when_another_process_did_the_job_and_what_nobody_wait
                     await asyncio.gather(*waits, return_exceptions=True)
                     assert told == ["c", "a"]
                     assert await other.list_names() == {"b"}
+            with ledger.read() as connection:
+                assert list_jobs(connection, CALL) == []
+
+    asyncio.run(work())
+
+
+@pytest.mark.service
+def test_what_is_just_being_put_there_is_withdrawn_too(settings: Settings) -> None:
+    async def work() -> None:
+        with open_ledger(settings.ledger_address) as ledger:
+            async with Turns(JobQueue(ledger, CALL, RUN, is_conducting=True), {"near": 1}) as turns:
+                # It waits for something to do; then the writer is busy when it is given what is asked.
+                await asyncio.sleep(0.2)
+                ledger.writer.submit(lambda _: time.sleep(0.5))
+                asked = asyncio.create_task(turns.take("a", "near", {}).__aenter__())
+                await asyncio.sleep(0.1)
+            asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
+            ledger.writer.run(lambda _: None)
             with ledger.read() as connection:
                 assert list_jobs(connection, CALL) == []
 

@@ -25,6 +25,9 @@ from .record import as_deployment as as_deployment
 # The deployment that this process was asked to run; null without one.
 from .record import name_deployment as name_deployment
 
+# Seconds for which work that another process holds is waited for: a lease in the place of a process that is gone.
+from .record import compute_patience as compute_patience
+
 # Note how a run ended: `completed`, `failed`, `crashed` or `cancelled`.
 from .record import note_end as note_end
 

@@ -118,6 +118,15 @@ def name_deployment() -> str | None:
     return _asked[-1] if _asked else None
 
 
+def compute_patience() -> float:
+    """Seconds for which work that another process holds is waited for.
+
+    Who conducts a run in the place of a process that is gone comes when one lease of it has lapsed, and others end somewhat
+    later. Where a person asked, nothing is waited for.
+    """
+    return 0.0 if name_deployment() is None else LEASE_S
+
+
 @contextmanager
 def recorded_run(flow: str, name: str) -> Iterator[None]:
     """A run without a server: noted at its beginning and at its end, however it ends."""

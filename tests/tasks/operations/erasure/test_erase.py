@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,9 +23,10 @@ from tasks.editions import find_changed_editions
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log
 from tasks.exchange.editions import iter_sittings, read_edition
+from tasks.models import CALL
 from tasks.operations.erasure.scope import Scope, plan_erasure
 from tasks.running import Progress
-from tasks.running.claiming import claim_work
+from tasks.running.claiming import claim_work, is_dead, name_host
 from tasks.watching import find_run
 from tasks.watching.answers import list_answers, read_answer, read_excerpts
 from tests.deployments.test_cli import invoke
@@ -47,6 +50,7 @@ from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.copies.backups import note_backup
+from warehouse.ledger.engine.leases.jobs import Choice, Worker, defer_jobs, list_jobs, make_job, take_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
@@ -280,6 +284,20 @@ def test_what_is_under_way_or_can_be_objected_to_is_refused(settings: Settings) 
     with pytest.raises(UsageError, match="give --reason"):
         erase(settings, reason=" ")
     assert find_marked(settings) != []
+
+
+def test_a_call_whose_process_was_killed_is_erased_with_the_answer_that_it_shows(settings: Settings) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    killed = Worker("killed", name_host(), gone.pid, 90.0, is_dead)
+    asked = {"request": {"messages": [{"role": "user", "content": MARKERS[0]}]}}
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        defer_jobs(connection, [make_job(CALL, "a", "drift/autumn/2026-12", details=asked)])
+        assert len(take_jobs(connection, killed, Choice(CALL, 1))) == 1
+    erase(settings)
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        assert list_jobs(connection, CALL) == []
+    assert find_marked(settings) == []
 
 
 def test_only_an_admin_erases_and_only_when_told_to(

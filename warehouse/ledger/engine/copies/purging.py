@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 _BUSY_S: Final = 60.0
-# On a server: the tables that texts are erased from.
-_TABLES: Final = ("responses", "llm_calls")
+# On a server: the tables that texts are erased from. Calls that wait are jobs, with what they ask.
+_TABLES: Final = ("responses", "llm_calls", "jobs")
 # On a server: the tables that rows of closed runs leave.
 _LEFT: Final = ("llm_calls", "allocations", "responses", "access_log")
 _PAGES_AT_ONCE: Final = 2_000
@@ -27,7 +27,7 @@ _PAGES_AT_ONCE: Final = 2_000
 def purge_ledger(url: str) -> None:
     """Write anew what texts were erased from, and cut the log that held them.
 
-    No connection of this process may be open to an embedded ledger. On a server the two tables are locked meanwhile, seconds for
+    No connection of this process may be open to an embedded ledger. On a server the tables are locked meanwhile, seconds for
     a gigabyte; its own archive of the log (WAL) and its backups are out of reach from here. Raises StoreError where somebody else
     holds a file too long: doing it again finishes it.
     """

@@ -231,14 +231,14 @@ def give_back_jobs(
     connection: Connection,
     kind: str,
     names: Collection[str],
-    holder: str,
+    holder: str | None,
     *,
     problem: str | None = None,
     tries: int = 1,
 ) -> None:
     """Let jobs wait again, as far as they are still the holder's.
 
-    `problem` says why that was a try that failed, or so many (`tries`).
+    Without a holder these are jobs that wait. `problem` says why that was a try that failed, or so many (`tries`).
     """
     failed = {} if problem is None else {"problem": problem, "tries": jobs.c.tries + tries}
     connection.execute(
