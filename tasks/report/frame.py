@@ -151,14 +151,18 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
     made_by = f"vl-convert {version('vl-convert-python')}"
     library, kept = folder / _DRAWING, f"{made_by}.js".replace(" ", "-")
     mark = f"/* {made_by} */\n"
-    if library.is_file():
-        with library.open(encoding="utf-8") as text:
-            if text.readline() == mark:
-                return
-    if copy_kept(kept, library):
+    # A kept one that is damaged would be in every report to come.
+    if _is_marked(library, mark) or (copy_kept(kept, library) and _is_marked(library, mark)):
         return
     import vl_convert
 
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its types forget the default
     library.write_text(mark + bundle, encoding="utf-8")
     keep_file(kept, partial(shutil.copyfile, library))
+
+
+def _is_marked(library: Path, mark: str) -> bool:
+    if not library.is_file():
+        return False
+    with library.open(encoding="utf-8", errors="replace") as text:
+        return text.readline() == mark

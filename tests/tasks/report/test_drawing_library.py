@@ -24,3 +24,17 @@ def test_the_drawing_library_is_put_together_once_and_then_copied(
     first, second = ((folder / "vega.js").read_bytes() for folder in folders)
     assert first == second
     assert b"vega" in first
+
+
+def test_a_kept_drawing_library_that_is_damaged_is_put_together_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_files, "_kept_path", lambda name: tmp_path / "packages" / name)
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda: "the library")
+    _write_shared(tmp_path, (), has_figures=True)
+    whole = (tmp_path / "vega.js").read_bytes()
+    kept = next((tmp_path / "packages").iterdir())
+    kept.write_bytes(b"")
+    (tmp_path / "vega.js").unlink()
+    _write_shared(tmp_path, (), has_figures=True)
+    assert (tmp_path / "vega.js").read_bytes() == kept.read_bytes() == whole
