@@ -7,8 +7,6 @@ so that a kill leaves each whole, at one form or the next.
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -94,17 +92,6 @@ def read_ledger_version(engine: Engine) -> str | None:
 def is_form_known(form: str) -> bool:
     """Whether the steps lead from that form to the code's."""
     return any((MIGRATIONS / "versions").glob(f"{form}_*.py"))
-
-
-def check_copied_form(copy: Path) -> None:
-    """Raise StoreError for a backup's ledger from whose form no step leads; nothing is written beside it."""
-    with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?immutable=1", uri=True)) as connection:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    if row is not None and not is_form_known(str(row[0])):
-        raise StoreError(
-            f"The backup in {copy.parent} holds a ledger of another version of Proctor (its form is {row[0]!r}, this one has {HEAD!r}). "
-            "Restore it with that version."
-        )
 
 
 def refuse_form(form: str | None) -> StoreError:

@@ -32,7 +32,6 @@ from tests.deployments.test_cli import invoke
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.backup import is_finished
 from warehouse.lake import open_lake
-from warehouse.ledger.engine import migrate
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.homes import check_stores
@@ -80,8 +79,8 @@ def test_a_backup_of_another_versions_ledger_is_refused_before_anything_is_put_i
 ) -> None:
     backup_home(settings, tmp_path / "copy")
     # A version that has no step from this form.
-    monkeypatch.setattr(migrate, "MIGRATIONS", tmp_path)
-    monkeypatch.setattr(migrate, "HEAD", "9000")
+    monkeypatch.setattr("warehouse.ledger.engine.migrate.MIGRATIONS", tmp_path)
+    monkeypatch.setattr("warehouse.ledger.engine.migrate.HEAD", "9000")
     new = Settings(home=tmp_path / "new")
     with pytest.raises(
         StoreError, match=r"backup in .*copy holds a ledger of another version.* with that version"
