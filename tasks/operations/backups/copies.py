@@ -187,8 +187,8 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     """Copy a backup's parts to their places; StoreError when its public log is not its ledger's."""
     from tasks.exam.public.log import name_public_folder
     from warehouse.lake.upkeep import check_empty_lake, restore_lake
-    from warehouse.ledger.engine.copies.files import check_copied_form, restore_ledger
-    from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
+    from warehouse.ledger.engine.copies.files import restore_ledger
+    from warehouse.ledger.engine.copies.server_backup import check_copied_form, fill_server_ledger
     from warehouse.ledger.engine.sides import find_ledger_file
     from warehouse.stores.homes import mark_home
 

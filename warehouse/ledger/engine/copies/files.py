@@ -102,19 +102,6 @@ def check_pair(ledger: Path, pair: int) -> FileState:
     return found
 
 
-def check_copied_form(copy: Path) -> None:
-    """Pass for a backup's ledger that this code can read, writing nothing; raises StoreError."""
-    from warehouse.ledger.engine.migrate import HEAD, is_form_known
-
-    with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?immutable=1", uri=True)) as connection:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    if row is not None and not is_form_known(str(row[0])):
-        raise StoreError(
-            f"The backup in {copy.parent} holds a ledger of another version of Proctor (its form is {row[0]!r}, this one has {HEAD!r}). "
-            "Restore it with that version."
-        )
-
-
 def restore_ledger(source: Path, target: Path) -> None:
     """Put a copied ledger and its exam's database in place.
 
