@@ -151,8 +151,8 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
     made_by = f"vl-convert {version('vl-convert-python')}"
     library, kept = folder / _DRAWING, f"{made_by}.js".replace(" ", "-")
     mark = f"/* {made_by} */\n"
-    # A kept file may have lost its content with the power.
-    if _begins_with(library, mark) or (copy_kept(kept, library) and _begins_with(library, mark)):
+    # A kept one that is damaged would be in every report to come.
+    if _is_marked(library, mark) or (copy_kept(kept, library) and _is_marked(library, mark)):
         return
     import vl_convert
 
@@ -161,8 +161,8 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
     keep_file(kept, partial(shutil.copyfile, library))
 
 
-def _begins_with(path: Path, line: str) -> bool:
-    if not path.is_file():
+def _is_marked(library: Path, mark: str) -> bool:
+    if not library.is_file():
         return False
-    with path.open(encoding="utf-8", errors="replace") as text:
-        return text.readline() == line
+    with library.open(encoding="utf-8", errors="replace") as text:
+        return text.readline() == mark

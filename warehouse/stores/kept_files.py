@@ -36,6 +36,9 @@ def keep_file(name: str, make: Callable[[Path], object]) -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         try:
             make(draft)
+            # A power cut must not leave a part of it under the name by which every home finds it.
+            with draft.open("rb+") as file:
+                os.fsync(file.fileno())
             draft.replace(kept)
         finally:
             draft.unlink(missing_ok=True)

@@ -188,7 +188,7 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     from tasks.exam.public.log import name_public_folder
     from warehouse.lake.upkeep import check_empty_lake, restore_lake
     from warehouse.ledger.engine.copies.files import restore_ledger
-    from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
+    from warehouse.ledger.engine.copies.server_backup import check_copied_form, fill_server_ledger
     from warehouse.ledger.engine.sides import find_ledger_file
     from warehouse.stores.homes import mark_home
 
@@ -199,6 +199,7 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
         "models.yaml": settings.registry_path,
     }
     # Before anything is written to a server, or to a folder that other hosts share.
+    check_copied_form(folder / "ledger.sqlite")
     check_empty_lake(settings)
     for name, place in places.items():
         _check_unlike_none(folder / name, place)

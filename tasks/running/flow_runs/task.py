@@ -12,7 +12,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 from uuid import UUID
 
 from schemas.errors import BudgetError, ClockError, ConflictError, StoreError, UsageError
@@ -82,13 +92,20 @@ def run_plainly(found: Any, parameters: dict[str, Any]) -> Any:
         parameters: name → value.
 
     Raises:
-        UsageError: for one that the flow does not have, and for one that is missing.
+        UsageError: for one that the flow does not have, one that is missing, and one that is none of its closed list.
     """
     try:
         bound = inspect.signature(found.fn).bind(**parameters)
     except TypeError as error:
         raise UsageError(f"The flow {found.name}: {error}.") from None
     bound.apply_defaults()
+    # Prefect would look, too: what the flow pays for before it uses the value would be paid in vain.
+    for name, kind in get_type_hints(found.fn).items():
+        if get_origin(kind) is Literal and bound.arguments.get(name) not in get_args(kind):
+            known = ", ".join(map(str, get_args(kind)))
+            raise UsageError(
+                f"The flow {found.name}: {name} is {bound.arguments[name]!r}, and can be {known}."
+            )
     with recorded_run(found.name, render_name(found.name, bound.arguments)):
         return found.fn(**bound.arguments)
 

@@ -26,14 +26,15 @@ def test_the_drawing_library_is_put_together_once_and_then_copied(
     assert b"vega" in first
 
 
-def test_a_kept_library_without_content_is_put_together_again(
+def test_a_kept_drawing_library_that_is_damaged_is_put_together_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = tmp_path / "packages"
-    monkeypatch.setattr(kept_files, "_kept_path", lambda name: kept / name)
-    for name in ("first", "second", "third"):
-        (tmp_path / name).mkdir()
-        _write_shared(tmp_path / name, (), has_figures=True)
-        assert b"vega" in (tmp_path / name / "vega.js").read_bytes()
-        (path,) = kept.iterdir()
-        path.write_bytes(b"")
+    monkeypatch.setattr(kept_files, "_kept_path", lambda name: tmp_path / "packages" / name)
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda: "the library")
+    _write_shared(tmp_path, (), has_figures=True)
+    whole = (tmp_path / "vega.js").read_bytes()
+    kept = next((tmp_path / "packages").iterdir())
+    kept.write_bytes(b"")
+    (tmp_path / "vega.js").unlink()
+    _write_shared(tmp_path, (), has_figures=True)
+    assert (tmp_path / "vega.js").read_bytes() == kept.read_bytes() == whole

@@ -14,7 +14,7 @@ from sqlalchemy import inspect, make_url
 from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file
 from warehouse.ledger.engine.tables import metadata, read_metadata
 
@@ -92,12 +92,27 @@ def test_a_ledger_of_a_newer_version_is_refused(ledger: Ledger) -> None:
         open_ledger(str(ledger.engine.url))
 
 
-@pytest.mark.parametrize("form", ["0012", "0038"])
+@pytest.mark.parametrize("form", ["0001", "0005", "0012", "0038"])
 def test_a_ledger_of_before_the_first_release_is_refused_in_one_sentence(ledger: Ledger, form: str) -> None:
     with ledger.write() as connection:
         connection.exec_driver_sql(f"update alembic_version set version_num = '{form}'")
-    with pytest.raises(StoreError, match=f"it is at '{form}', .* before the first release.* begin in a new"):
+    with pytest.raises(
+        StoreError, match=f"its form is '{form}', .* before the first release.* begin in a new"
+    ):
         open_ledger(str(ledger.engine.url))
+
+
+@pytest.mark.parametrize("form", ["0001", "0005", "9999"])
+def test_an_exams_file_of_another_version_is_not_promised_to_be_brought_up_to_date(
+    tmp_path: Path, form: str
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    open_ledger(f"sqlite:///{path}").close()
+    with closing(sqlite3.connect(name_exam_file(path))) as connection:
+        connection.execute("update alembic_version set version_num = ?", (form,))
+        connection.commit()
+    with pytest.raises(StoreError, match=f"its form is '{form}', .* begin in a new"):
+        open_exam_database(f"sqlite:///{name_exam_file(path)}")
 
 
 def test_a_database_of_something_else_is_refused_and_gets_no_tables(tmp_path: Path) -> None:

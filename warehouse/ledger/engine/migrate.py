@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-HEAD = "0001"
+HEAD = "1001"
 # On a server: held by whoever makes or changes tables, until its transaction ends.
 LOCK_FORM = "SELECT pg_advisory_xact_lock(720173)"
 
@@ -89,6 +89,19 @@ def read_ledger_version(engine: Engine) -> str | None:
     return None if row is None else str(row[0])
 
 
+def is_form_known(form: str) -> bool:
+    """Whether the steps lead from that form to the code's."""
+    return any((MIGRATIONS / "versions").glob(f"{form}_*.py"))
+
+
+def refuse_form(form: str | None) -> StoreError:
+    """The error for a ledger of a form that no step leads from."""
+    return StoreError(
+        f"The ledger was written by another version of Proctor (its form is {form!r}, this one has {HEAD!r}): a newer one, or one "
+        "from before the first release. Use that version, restore a backup, or begin in a new PROCTOR_HOME."
+    )
+
+
 def _create_on_server(engine: Engine) -> str:
     """Make all tables in one transaction; returns the form, which another process may have made."""
     from warehouse.ledger.engine.tables import read_metadata
@@ -119,8 +132,4 @@ def _upgrade(engine: Engine, side: Literal["ledger", "exam", "both"]) -> None:
     try:
         command.upgrade(make_config(engine, side), "head")
     except CommandError:
-        raise StoreError(
-            f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, this one knows up to "
-            f"{HEAD!r}): a newer one, or one from before the first release. Use that version, restore a backup, or begin in a new "
-            "PROCTOR_HOME."
-        ) from None
+        raise refuse_form(read_ledger_version(engine)) from None

@@ -16,9 +16,16 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from schemas.errors import StoreAway, StoreError
 from warehouse.ledger.engine.commits import is_away
 from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.copies.files import is_new
 from warehouse.ledger.engine.exam_role import check_role
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.migrate import HEAD, read_ledger_version, upgrade_ledger
+from warehouse.ledger.engine.migrate import (
+    HEAD,
+    is_form_known,
+    read_ledger_version,
+    refuse_form,
+    upgrade_ledger,
+)
 from warehouse.ledger.engine.sides import find_ledger_file, name_exam_file
 from warehouse.stores.away import LEDGER, until_there
 from warehouse.stores.installation import (
@@ -86,6 +93,8 @@ def _open_exam_database(url: str, busy_s: float | None) -> Ledger:
         if engine.dialect.name == "postgresql":
             check_role(engine)
         found = read_ledger_version(engine)
+        if found is not None and not is_new(found) and not is_form_known(found):
+            raise refuse_form(found)
         if found != HEAD:
             raise StoreError(
                 f"The exam database is at form {found or 'none'}, and this Proctor needs {HEAD}. Run `proctor exam database`, which "

@@ -19,10 +19,12 @@ from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.operations.backups import (
+    backup_home,
     check_restore,
     land_check,
     make_kept_backup,
     read_kept,
+    restore_home,
     verify_backup,
 )
 from tasks.operations.backups.kept import choose_kept, hold_folder, note_tried
@@ -70,6 +72,22 @@ def note(settings: Settings) -> None:
 
 def list_names(settings: Settings) -> list[str]:
     return [one.folder.name for one in read_kept(settings).backups]
+
+
+def test_a_backup_of_another_versions_ledger_is_refused_before_anything_is_put_in_place(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup_home(settings, tmp_path / "copy")
+    # A version that has no step from this form.
+    monkeypatch.setattr("warehouse.ledger.engine.migrate.MIGRATIONS", tmp_path)
+    monkeypatch.setattr("warehouse.ledger.engine.migrate.HEAD", "9000")
+    new = Settings(home=tmp_path / "new")
+    with pytest.raises(
+        StoreError, match=r"backup in .*copy holds a ledger of another version.* with that version"
+    ):
+        restore_home(new, tmp_path / "copy")
+    assert not new.home.exists()
+    assert verify_backup(tmp_path / "copy")["differences"] == []
 
 
 @pytest.mark.parametrize(

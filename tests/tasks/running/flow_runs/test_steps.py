@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 from uuid import uuid4
 
 import pytest
@@ -90,3 +91,14 @@ def test_parameters_that_a_flow_lacks_or_misses_are_named(given: dict[str, objec
 
     with pytest.raises(UsageError, match=r"The flow count: .*(month|turns)"):
         run_plainly(PlainFlow(count, {"name": "count"}), given)
+
+
+def test_a_value_outside_its_closed_list_is_refused_before_a_plain_flow_begins() -> None:
+    begun = []
+
+    def play(kind: Literal["best", "mean"] = "best") -> None:
+        begun.append(kind)
+
+    with pytest.raises(UsageError, match="The flow play: kind is 'worst', and can be best, mean"):
+        run_plainly(PlainFlow(play, {"name": "play"}), {"kind": "worst"})
+    assert begun == []

@@ -45,6 +45,19 @@ def copy_server_ledger(url: str, target: Path) -> None:
                         _copy_rows(connection, file, table)
 
 
+def check_copied_form(copy: Path) -> None:
+    """Pass for a backup's ledger that this code can read, writing nothing; raises StoreError."""
+    from warehouse.ledger.engine.migrate import HEAD, is_form_known
+
+    with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?immutable=1", uri=True)) as connection:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    if row is not None and not is_form_known(str(row[0])):
+        raise StoreError(
+            f"The backup in {copy.parent} holds a ledger of another version of Proctor (its form is {row[0]!r}, this one has {HEAD!r}). "
+            "Restore it with that version."
+        )
+
+
 def fill_server_ledger(source: Path, url: str, staging: Path) -> None:
     """Put a copied ledger into the empty database at `url`, in one transaction.
 

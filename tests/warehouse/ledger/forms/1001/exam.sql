@@ -32,7 +32,7 @@ CREATE TABLE access_log (
 	CONSTRAINT pk_access_log PRIMARY KEY (access_id)
 );
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO "alembic_version" VALUES('0001');
+INSERT INTO "alembic_version" VALUES('1001');
 CREATE TABLE allocations (
 	session_id VARCHAR(80) NOT NULL, 
 	seq INTEGER NOT NULL, 

@@ -1,6 +1,6 @@
 BEGIN TRANSACTION;
 CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY);
-INSERT INTO "alembic_version" VALUES('0001');
+INSERT INTO "alembic_version" VALUES('1001');
 CREATE TABLE annotator_profiles (
 	user_id VARCHAR(120) NOT NULL, 
 	language VARCHAR(2), 
