@@ -18,6 +18,7 @@ from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deploymen
 from deployments.flow_runs.deploying import MANIFEST, POOLS, read_deployments
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
+from tasks.running.flow_runs import make_known
 from tasks.running.flow_runs.record.cron import find_last_due
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -48,7 +49,7 @@ def test_every_flow_is_deployed_and_its_parameters_fit_it() -> None:
     assert all(entry["description"].endswith(".") for entry in entries)
     for deployment in read_deployments():
         flow = getattr(importlib.import_module(f"flows.{deployment.flow}"), deployment.flow)
-        schema = parameter_schema(flow).model_dump()["properties"]
+        schema = parameter_schema(make_known(flow)).model_dump()["properties"]
         assert set(deployment.parameters) <= set(schema), deployment.name
         described = {name: one.get("description", "") for name, one in schema.items()}
         assert all(text.endswith(".") for text in described.values()), (deployment.name, described)
