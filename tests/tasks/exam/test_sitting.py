@@ -68,6 +68,12 @@ def crowd(ledger: Ledger, tmp_path: Path) -> World:
     return World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
 
 
+def leave_one_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that failed once stays open."""
+    for module in ("tasks.exam.sitting", "tasks.running.sharing.crew"):
+        monkeypatch.setattr(f"{module}.MOST_TRIES", 1)
+
+
 def sit(
     world: World, client: Any, progress: Callable[[SittingProgress], None] | None = None, **part: Any
 ) -> SittingReport:
@@ -322,7 +328,7 @@ def test_a_session_whose_claim_was_not_renewed_in_time_is_sat_again_however_ofte
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A ledger that was away for longer than a claim lasts is no failure of the session."""
-    monkeypatch.setattr(sitting, "MOST_TRIES", 1)
+    leave_one_try(monkeypatch)
     client = AnsweringClient()
     holds = JobQueue.holds
     lost: set[int] = set()
@@ -351,7 +357,7 @@ def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: 
 def test_a_trusted_run_may_have_several_questions_pending(
     ledger: Ledger, tmp_path: Path, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sitting, "MOST_TRIES", 1)
+    leave_one_try(monkeypatch)
     settings = make_settings(tmp_path / "home", pending_window=window, set_size=12)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, settings, registry, make_bank())
