@@ -22,7 +22,7 @@ import pytest
 from deployments.exam_api import create_app
 from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
-from tasks.exam import http_calls, sitting
+from tasks.exam import http_calls
 from tasks.exam.closed.closing import close_run
 from tasks.exam.doors import HttpDoor
 from tasks.exam.http_calls import DoorError
