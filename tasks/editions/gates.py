@@ -92,18 +92,22 @@ def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], reason: str
 
 
 def _check_incomplete(basis: Basis) -> ShutGate | None:
+    """Sessions land when they are closed: of open ones the lake has but the state of their run."""
     import polars as pl
 
+    run_id, found = basis.run["run_id"], []
+    if basis.run["status"] == "open":
+        found.append(
+            f"sessions of it are open, and nothing of them is here: `proctor exam sessions --run {run_id}` lists them, `proctor exam "
+            f"sit {run_id}` continues them, `proctor exam close {run_id}` closes what will not be answered"
+        )
     sessions = basis.sessions.filter(~pl.col("is_complete") & ~pl.col("is_borrowed"))
-    if sessions.is_empty():
-        return None
-    open_count = sessions.filter(~pl.col("is_closed")).height
-    return ShutGate(
-        "incomplete",
-        f"{open_count} sessions are open and {sessions.height - open_count} not wholly judged, of "
-        f"{_name(sessions['model'].unique().sort().to_list())}. `proctor judge --run {basis.run['run_id']}` judges what is "
-        "left, `proctor exam close` closes what will not be answered.",
-    )
+    if not sessions.is_empty():
+        found.append(
+            f"{sessions.height} sessions are not wholly judged, of {_name(sessions['model'].unique().sort().to_list())}: `proctor judge "
+            f"--run {run_id}` judges what is left"
+        )
+    return ShutGate("incomplete", f"{'; '.join(found)}.") if found else None
 
 
 def _check_answered(basis: Basis, least: float) -> ShutGate | None:

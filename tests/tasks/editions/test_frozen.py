@@ -220,9 +220,7 @@ def test_the_gate_is_named_when_a_run_is_not_whole(season: Lake) -> None:
         name = unit.replace("judge-a", judge)
         frame = read_unit(season, "judgements", name, "2025-07")
         season.land("judgements", name, frame.head(frame.height - 1))
-    with pytest.raises(
-        GateError, match=r"incomplete: 0 sessions are open and 1 not wholly judged, of south-chat"
-    ):
+    with pytest.raises(GateError, match=r"incomplete: 1 sessions are not wholly judged, of south-chat"):
         publish(season, JULY)
     forced = publish(season, JULY, Revision(reason="the paper goes to print", overridden=("incomplete",)))
     assert forced.overridden == ("incomplete",)
@@ -230,6 +228,17 @@ def test_the_gate_is_named_when_a_run_is_not_whole(season: Lake) -> None:
     assert (row["overridden_gates"], row["override_reason"]) == (["incomplete"], "the paper goes to print")
     south = next(row for row in leaderboard(season, "2025-07") if row["model"] == "south-chat")
     assert south["repeat_count"] == 1
+
+
+def test_a_run_with_an_open_session_is_published_only_in_spite_of_it(season: Lake) -> None:
+    # As it lands: of an open session nothing is in the lake, and its run is open there.
+    run = read_unit(season, "runs", JULY, "2025-07")
+    season.land("runs", JULY, run.with_columns(status=pl.lit("open")))
+    with pytest.raises(GateError, match=r"incomplete: sessions of it are open, and nothing of them is here"):
+        publish(season, JULY)
+    assert season.read("run_revisions", {"run_id": JULY}).is_empty()
+    forced = publish(season, JULY, Revision(reason="one endpoint is gone", overridden=("incomplete",)))
+    assert forced.overridden == ("incomplete",)
 
 
 def test_settings_are_those_of_the_run(settings: Settings, season: Lake) -> None:
