@@ -219,7 +219,8 @@ def _read_number(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value)
+        # By its words: a whole number of hundreds of digits is infinite then, and no error.
+        return float(repr(value))
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([-+]?\d+(?:\.\d+)?)\s*(?:/\s*3|stars?|颗?星)?\s*", value, re.IGNORECASE)
         return float(match.group(1)) if match else None

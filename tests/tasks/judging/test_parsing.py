@@ -59,6 +59,7 @@ UNREADABLE = [
     "Overall Rating: 2\nOverall Rating: 3",
     "2星或3星都可以",
     "五星好评",
+    '{"stars": ' + "3" * 400 + "}",
     "Overall Rating: none",
     "The answer is 3 metres.",
     "The scale runs to 0-3 stars.",
