@@ -330,8 +330,9 @@ def divide_intervals(score: Estimate, base: Estimate, covariance: Floats) -> tup
             root = np.sqrt(np.maximum(middle**2 - free, 0.0))
             ends.append((middle + sign * root) / (other * (2 * base.value - other)))
     low, high = ends
-    # A divisor that may be twice what it is leaves no lower bound.
-    return np.where(base.high < 2 * base.value, np.maximum(low, 0.0), low * 0.0), high
+    # A divisor that may be twice what it is leaves no lower bound, and one of 0 leaves nothing.
+    low = np.where(base.high < 2 * base.value, np.maximum(low, 0.0), low * 0.0)
+    return np.where(base.value > 0, low, np.nan), np.where(base.value > 0, high, np.nan)
 
 
 def _compute_repeat_sd(rows: StarRows, weights: Floats, candidate_count: int) -> tuple[Floats, Codes]:

@@ -354,7 +354,7 @@ def test_a_reference_without_a_star_gives_no_r() -> None:
     found = compute_scores(rows, [1.0], candidate_count=2, reference=1).relative
 
     assert found is not None
-    assert np.isnan(found.relative.value).all()
+    assert np.isnan([found.relative.value, found.relative.low, found.relative.high]).all()
 
 
 def test_pairs_on_the_same_questions_differ_by_what_their_scores_differ() -> None:
