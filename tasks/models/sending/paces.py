@@ -19,8 +19,6 @@ FRESH_S = 0.5
 # How far ahead tokens may be spoken for: longer than what all callers of an installation ask for at once.
 _MOST_AHEAD_S = 1_800.0
 _MOST_AT_ONCE = 300
-# No provider is believed that asks for a longer pause; a clock that was set back makes none either.
-LONGEST_PAUSE_S = 660.0
 
 
 class Pauses:
@@ -61,7 +59,7 @@ class Pauses:
     def _note(self, left: dict[str, float]) -> None:
         now = time.monotonic()
         for name, seconds in left.items():
-            self._until[name] = max(self._until.get(name, 0.0), now + min(seconds, LONGEST_PAUSE_S))
+            self._until[name] = max(self._until.get(name, 0.0), now + seconds)
 
 
 class Pace:

@@ -223,6 +223,12 @@ def test_a_longer_pause_stays_and_a_clock_that_was_set_back_stops_nobody(two: tu
         # A moment a day ahead was noted by a clock that was wrong.
         assert take_moment(connection, "q", interval_s=86_400.0, slack_s=0.0) <= 0.0
         assert take_moment(connection, "q", interval_s=1.0, slack_s=0.0) <= 0.0
+        # So was a pause that is to end in half a day: nobody waits for it, and the next one is as long as it is asked for.
+        pause_provider(connection, "r", 43_200.0)
+        assert "r" not in read_pauses(connection).read()
+        assert take_moment(connection, "r", interval_s=1.0, slack_s=0.0) <= 0.0
+        pause_provider(connection, "r", 50.0)
+        assert 49.0 < read_pauses(connection).read()["r"] <= 50.0
 
 
 def test_who_works_when_a_budget_is_raised_goes_on(two: tuple[Ledger, Ledger]) -> None:

@@ -6,7 +6,7 @@ Moments are those of the ledger's clock: the database server's, or that of the o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqlalchemy import Float, bindparam, func, literal_column, select, update
 
@@ -18,13 +18,18 @@ from warehouse.ledger.engine.tables import provider_paces
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+# No provider is believed that asks for a longer pause; one that ends later was noted by a clock that was set back.
+LONGEST_PAUSE_S: Final = 660.0
 _PACES = provider_paces.c
 _LONG_AGO = 0.0
 _LEFT = _PACES.paused_until - bindparam("now", type_=Float)
 _LEFT_ON_SERVER = _PACES.paused_until - func.extract("epoch", func.clock_timestamp())
-_PAUSES = HotStatement(select(_PACES.name, _LEFT).where(literal_column("0") < _LEFT))
+_LONGEST = literal_column(str(LONGEST_PAUSE_S))
+_PAUSES = HotStatement(select(_PACES.name, _LEFT).where(literal_column("0") < _LEFT, _LEFT <= _LONGEST))
 _PAUSES_ON_SERVER = HotStatement(
-    select(_PACES.name, _LEFT_ON_SERVER).where(literal_column("0") < _LEFT_ON_SERVER)
+    select(_PACES.name, _LEFT_ON_SERVER).where(
+        literal_column("0") < _LEFT_ON_SERVER, _LEFT_ON_SERVER <= _LONGEST
+    )
 )
 # Moments further ahead than so many intervals, and this span, are those of a clock that was set back.
 _MOST_AHEAD = 1_000
@@ -90,4 +95,5 @@ def _lock(connection: Connection, name: str) -> _Pace:
         )
         connection.execute(first.on_conflict_do_nothing())
         row = connection.execute(query).one()
-    return _Pace(read_database_clock(connection), float(row[0]), float(row[1]))
+    now, next_at, paused_until = read_database_clock(connection), float(row[0]), float(row[1])
+    return _Pace(now, next_at, paused_until if paused_until <= now + LONGEST_PAUSE_S else _LONG_AGO)
