@@ -74,7 +74,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         await note_attempt(protocol, "token", body.user_id, body.session_id, 200, None, token.token_id)
         return token
 
-    @app.post("/users/{user_id}/key", status_code=201)
+    @app.post("/users/{user_id:path}/key", status_code=201)
     async def enrol_key(
         request: Request, user_id: bodies.Name, body: bodies.KeyRequest, protocol: Exam, ledger: Store
     ) -> bodies.EnrolledKey:
@@ -90,7 +90,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         signer: LogSigner = request.app.state.heads.signer
         return bodies.LogKeyBody(key_id=signer.key_id, public_key=signer.public_key)
 
-    @app.post("/users/{user_id}/tokens")
+    @app.post("/users/{user_id:path}/tokens")
     async def issue_candidate_token(
         request: Request,
         user_id: bodies.Name,
@@ -142,7 +142,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         )
         return bodies.UserBody(**asdict(user))
 
-    @app.patch("/users/{user_id}")
+    @app.patch("/users/{user_id:path}")
     async def change_user(
         user_id: bodies.Name, body: bodies.UserChange, token: Token, protocol: Exam, ledger: Store
     ) -> bodies.UserBody:

@@ -150,6 +150,19 @@ def test_a_candidate_gets_a_token_for_its_own_sessions_only(client: TestClient, 
     assert code_of(for_admin) == (404, "user_unknown")
 
 
+def test_a_user_is_reached_by_a_name_with_slashes(client: TestClient, world: World) -> None:
+    # As candidates have it whose model is registered under its owner's name: Qwen/Qwen3-32B.
+    named, password = "/users/candidate:owner%2Fmodel-1", "seven quiet lanterns"
+    with world.ledger.write() as connection:
+        users.add_user(connection, user_id="candidate:owner/model-1", role="candidate")
+    admin = bearer(ask_token(client, "ada"))
+    assert client.patch(named, json={"password": password}, headers=admin).status_code == 200
+    assert client.post(f"{named}/tokens", json={}, headers=admin).status_code == 200
+    wrong = client.post(f"{named}/key", json={"password": "a wrong one", "public_key": "A" * 43 + "="})
+    assert code_of(wrong) == (401, "password_wrong")
+    assert ask_token(client, "candidate:owner/model-1", password=password)
+
+
 def test_only_an_admin_writes_users_and_only_examiners_read_runs(client: TestClient) -> None:
     new = {"user_id": "new", "role": "examiner", "password": "long enough pass"}
     for name in ("eve", "ann"):

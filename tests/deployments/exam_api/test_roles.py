@@ -70,7 +70,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
 def list_routes(world: World) -> set[tuple[str, str]]:
     app = create_app(world.settings, ledger=world.ledger)
     found = {
-        (method, route.path)
+        (method, route.path_format)
         for route in app.routes
         if isinstance(route, APIRoute)
         for method in route.methods or ()

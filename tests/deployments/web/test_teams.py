@@ -49,7 +49,7 @@ def others(watched: Watched) -> tuple[str, ...]:
 
 def list_routes(app: Any) -> set[str]:
     return {
-        f"{method} {route.path or '/static'}"
+        f"{method} {route.path or '/static'}".replace("{user_id:path}", "{user_id}")
         for route in app.routes
         for method in (getattr(route, "methods", None) or ("GET",))
         if isinstance(route, APIRoute) or method == "GET"
