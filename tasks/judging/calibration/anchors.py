@@ -110,6 +110,12 @@ async def watch_judges(
         return DriftSummary()
     name, anchors = found
     summary = DriftSummary(anchor_set=name)
+    if anchors.is_empty():
+        summary.failure = (
+            f"The texts of all responses of the anchor set {name!r} were erased, so that no judge can be watched by it. Draw another "
+            "with `proctor drift draw`."
+        )
+        return summary
     responses = _read_responses(lake, anchors)
     run_id = name_drift_run(name, month)
     what = f"judging the anchor set {name}"
@@ -129,12 +135,14 @@ async def watch_judges(
 
 
 def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
-    """The anchor set drawn last and its responses; null where none was drawn."""
+    """The anchor set drawn last and those of its responses that were not erased; null for none."""
     anchors = lake.read("anchor_sets")
     if anchors.is_empty():
         return None
     name = str(anchors["anchor_set"][-1])
-    return name, anchors.filter(pl.col("anchor_set") == name)
+    own = anchors.filter(pl.col("anchor_set") == name)
+    erased = lake.read("erased_sessions", {"session_ids": own["session_id"].unique().to_list()})
+    return name, own.join(erased, on="session_id", how="anti", maintain_order="left")
 
 
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
@@ -148,6 +156,8 @@ def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: st
     if found is None:
         return []
     name, anchors = found
+    if anchors.is_empty():
+        return []
     judges = list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0]))
     costs = dict(
         lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from sqlalchemy import Connection, delete, func, select, update
 
@@ -23,6 +24,7 @@ from tasks.editions import find_changed_editions
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log
 from tasks.exchange.editions import iter_sittings, read_edition
+from tasks.judging.calibration.anchors import estimate_watch, read_last_set, watch_judges
 from tasks.models import CALL
 from tasks.operations.erasure.scope import Scope, plan_erasure
 from tasks.running import Progress
@@ -180,6 +182,31 @@ def test_nothing_erased_is_judged_again_as_an_empty_answer(
         with Progress("judge") as progress:
             assert asyncio.run(judge_landed(ledger, lake, erased, None, progress)).judged == 0
         assert lake.query("select distinct judge from judgements")["judge"].to_list() == [JUDGE]
+
+
+def test_a_month_goes_on_without_the_anchor_responses_that_were_erased(
+    erased: Settings, judged_home: Path, tmp_path: Path
+) -> None:
+    from tests.tasks.exam.world import make_registry
+
+    with open_ledger(erased.ledger_address) as ledger, open_lake(erased) as lake:
+        told = asyncio.run(watch_judges(ledger, lake, erased, make_registry(), "2027-01"))
+        assert (told.judged, str(told.failure).partition(",")[0]) == (
+            0,
+            "The texts of all responses of the anchor set 'anchors' were erased",
+        )
+        assert estimate_watch(lake, erased, make_registry(), "2027-01") == []
+        one = lake.query("select * exclude landing_unit from erasures limit 1")
+    # Where a part of the set was erased, the rest of it is judged.
+    with open_lake(hold_home(judged_home, tmp_path / "other")) as lake:
+        gone = str(one["session_id"][0])
+        pool = lake.query("select * exclude landing_unit from anchor_responses")
+        rows = [pool.with_columns(session_id=pl.lit(name)) for name in (gone, "another")]
+        lake.land("anchor_responses", "anchors", pl.concat(rows))
+        lake.land("erasures", str(one["erasure_id"][0]), one)
+        found = read_last_set(lake)
+        assert found is not None
+        assert found[1]["session_id"].to_list() == ["another"]
 
 
 Tampering = Callable[[Connection], Any]
