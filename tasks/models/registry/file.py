@@ -26,6 +26,8 @@ DEFAULT_PRICE_SHARE = 0.5
 DEFAULT_MOST_REQUESTS = 10_000
 DEFAULT_MOST_MB = 50.0
 DEFAULT_LEAST_REQUESTS = 10
+# A ledger on PostgreSQL keeps 120 characters of a name, and writes `candidate:` or `sim:` before some.
+LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,16 @@ class EntryPlace:
         """The error of one field: what was found there, and what to do."""
         where = f", field `{field_name}`" if field_name else ""
         return RegistryError(f"{self.path}, {self.kind} {self.name!r}{where}: {found}. {advice}.")
+
+
+def check_name(place: EntryPlace, field_name: str, name: str) -> None:
+    """Pass for a name that every store takes; raises RegistryError."""
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise place.error(
+            field_name,
+            f"a name of {len(name)} characters, or with some that cannot be printed",
+            f"Shorten it to {LONGEST_NAME}, and leave those out",
+        )
 
 
 @dataclass(frozen=True)
@@ -215,6 +227,7 @@ def parse_organisations(path: Path, content: Mapping[str, Any], owners: Mapping[
             )
         names[name] = _read_aliases(place, entry or {})
         for written in (name, *names[name]):
+            check_name(place, "aliases", written)
             form = normalise_organisation(written)
             if not form:
                 raise place.error("aliases", f"{written!r} holds no letter and no digit", "Correct it")
@@ -247,6 +260,7 @@ def _read_aliases(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[str, ...
 def _collect_owners(path: Path, owners: Mapping[str, str]) -> Organisations:
     meant: dict[str, str] = {}
     for model, owner in owners.items():
+        check_name(EntryPlace(path, "model", model), "organisation", owner)
         form = normalise_organisation(owner)
         if not form:
             raise EntryPlace(path, "model", model).error(

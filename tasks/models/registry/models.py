@@ -20,6 +20,7 @@ from tasks.models.registry.file import (
     BatchTerms,
     EntryPlace,
     Organisations,
+    check_name,
     check_names,
     parse_batch_terms,
     parse_organisations,
@@ -243,10 +244,12 @@ def read_registry(path: Path) -> Registry:
     providers = read_section(path, content, "providers")
     entries = read_section(path, content, "models")
     for name, provider in providers.items():
-        _check_provider(EntryPlace(path, "provider", name), provider)
+        check_name(place := EntryPlace(path, "provider", name), "", name)
+        _check_provider(place, provider)
     models: dict[str, RegisteredModel] = {}
     for name, entry in entries.items():
-        models[name] = _parse_model(EntryPlace(path, "model", name), entry, providers)
+        check_name(place := EntryPlace(path, "model", name), "", name)
+        models[name] = _parse_model(place, entry, providers)
     for model in models.values():
         if model.base_model is not None and model.base_model not in models:
             raise EntryPlace(path, "model", model.name).error(
