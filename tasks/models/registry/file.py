@@ -7,6 +7,7 @@ organisations, however each is written.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -46,10 +47,10 @@ class EntryPlace:
 
 def check_name(place: EntryPlace, field_name: str, name: str) -> None:
     """Pass for a name that every store takes; raises RegistryError."""
-    if len(name) > LONGEST_NAME or not name.isprintable():
+    if len(name) > LONGEST_NAME or any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         raise place.error(
             field_name,
-            f"a name of {len(name)} characters, or with some that cannot be printed",
+            f"a name of {len(name)} characters, or with control characters",
             f"Shorten it to {LONGEST_NAME}, and leave those out",
         )
 
