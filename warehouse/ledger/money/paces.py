@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import Float, bindparam, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Float, bindparam, func, literal_column, select, update
 
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.leases.clock import read_database_clock
@@ -24,7 +24,7 @@ _PACES = provider_paces.c
 _LONG_AGO = 0.0
 _LEFT = _PACES.paused_until - bindparam("now", type_=Float)
 _LEFT_ON_SERVER = _PACES.paused_until - func.extract("epoch", func.clock_timestamp())
-_LONGEST = literal_column(str(LONGEST_PAUSE_S))
+_LONGEST: Final[ColumnElement[float]] = literal_column(str(LONGEST_PAUSE_S))
 _PAUSES = HotStatement(select(_PACES.name, _LEFT).where(literal_column("0") < _LEFT, _LEFT <= _LONGEST))
 _PAUSES_ON_SERVER = HotStatement(
     select(_PACES.name, _LEFT_ON_SERVER).where(
