@@ -24,7 +24,6 @@ from tasks.editions import find_changed_editions
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log
 from tasks.exchange.editions import iter_sittings, read_edition
-from tasks.judging.calibration.anchors import estimate_watch, read_last_set, watch_judges
 from tasks.models import CALL
 from tasks.operations.erasure.scope import Scope, plan_erasure
 from tasks.running import Progress
@@ -36,6 +35,7 @@ from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.editions.kit import freeze_edition, prove_edition, read_basis
 from tests.tasks.exam.kit import verify
 from tests.tasks.exam.world import MONTH
+from tests.tasks.judging.calibration.watching import estimate_watch, read_last_set, watch_judges
 from tests.tasks.judging.kit import judge_landed, read_put_responses
 from tests.tasks.operations.erasure.conftest import (
     CHECKS,
