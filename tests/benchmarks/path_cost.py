@@ -21,8 +21,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.call_speed import PROFILE, run_bare
+from tasks.questions import BareQuestion, Option
+from tasks.questions.forms import render_prompt
 
+PROFILE = {"models": {"bench": {"kind": "candidate"}}}
 QUESTIONS = 10_000
 IN_FLIGHT = 50
 ROUNDS = 2
@@ -81,6 +83,39 @@ def measure_bare(url: str) -> dict[str, float]:
         "call_ms": (_cpu_s() - cpu) / QUESTIONS * 1e3,
         "wall_ms": (time.perf_counter() - wall) / QUESTIONS * 1e3,
     }
+
+
+def make_messages(number: int) -> list[dict[str, str]]:
+    """A zero-shot prompt, different for each number."""
+    bare = BareQuestion(
+        "multiple_choice",
+        "zh",
+        f"第{number}题：下列关于该现象成因的说法中，正确的是（ ）。",
+        options=tuple(Option(label, f"说法{label}的具体内容") for label in "ABCD"),
+    )
+    return render_prompt(bare, "zero_shot")[0]
+
+
+async def run_bare(url: str, calls: int, concurrency: int) -> None:
+    """The loop that anybody would write."""
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    slots = asyncio.Semaphore(concurrency)
+    async with AsyncOpenAI(
+        api_key="none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient()
+    ) as client:
+
+        async def call(number: int) -> str:
+            async with slots:
+                reply = await client.chat.completions.create(
+                    model="bench",
+                    messages=make_messages(number),  # type: ignore[arg-type]
+                    temperature=0,
+                    max_tokens=512,
+                )
+                return reply.choices[0].message.content or ""
+
+        await asyncio.gather(*[call(number) for number in range(calls)])
 
 
 def measure_path(url: str) -> dict[str, float]:

@@ -32,8 +32,8 @@ _SYLLABLES: Final = {
 _WORD_LENGTH: Final = 4
 _SENTENCE: Final = 9
 _STOPS: Final = {"zh": ("，", "。"), "en": (", ", ". ")}
-# Of sixty control answers; chosen by `python -m tests.benchmarks.validity_controls`. An empty answer gets its 0 stars by rule, so
-# that no judge is asked for it.
+# Of sixty control answers; chosen by simulation (docs/decisions/0023). An empty answer gets its 0 stars by rule, so that no judge
+# is asked for it.
 CONTROL_SHARES: Final[Mapping[str, int]] = {
     "reference": 20,
     "wrong_option": 12,

@@ -16,7 +16,7 @@ REFERENCE: Final = "reference"
 PASS_STARS: Final = 2
 FULL_STARS: Final = 3
 # The error rate of each test that the references stand above a kind. A judge must pass all of them, so that one that judges at random
-# passes far more rarely (`python -m tests.benchmarks.validity_controls`).
+# passes far more rarely (docs/decisions/0023).
 ORDER_ERROR: Final = 0.05
 
 
