@@ -27,3 +27,6 @@ from .progress import Progress as Progress
 
 # A line between the lines of progress: what the work waits for.
 from .progress import say_line as say_line
+
+# Programs that are told something on their standard input, and how whoever is told is named.
+from . import programs as programs

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import ProctorError
 from schemas.ledger.engine import RunNotice
 from schemas.settings import is_home, load_settings
-from tasks.running.notices.notices import TIME_LIMIT_S, Notice, Recipient, read_recipients, send_notice
+from tasks.running import programs
+from tasks.running.notices.notices import Notice, Recipient, read_recipients, send_notice
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.notices import note_told, take_notices
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 # Who set out to tell, and was killed meanwhile, is believed to be at it for so long for each recipient.
-_LEASE_S: Final = 2 * TIME_LIMIT_S
+_LEASE_S: Final = 2 * programs.TIME_LIMIT_S
 # Seconds after which whoever could not be reached is told again; the last one again and again.
 _AGAIN_S: Final = (10.0, 30.0, 60.0, 300.0, 1800.0)
 

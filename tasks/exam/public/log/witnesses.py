@@ -8,12 +8,9 @@ which a witness appears by a short name: a path or a command may say too much.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shlex
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,17 +21,13 @@ from schemas.settings import Settings
 from tasks.exam.public.log.folder import WITNESSES, name_public_folder, open_locked, write_durably
 from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.signed_heads import TAIL_BYTES, PublicSignedHead, iter_heads
-from tasks.running import log
+from tasks.running import log, programs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 
-COMMAND: Final = "command:"
 FILE: Final = "file:"
-TIME_LIMIT_S: Final = 30.0
 # Every witness has a line within the last of these, however many there are.
 _KNOWN_BYTES: Final = 1 << 16
-# What a command may need of the environment; no key of a model, and no address of ours.
-_VARIABLES: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 @dataclass(frozen=True)
@@ -82,25 +75,16 @@ def read_witnesses(texts: Sequence[str], settings: Settings) -> tuple[Witness, .
     return tuple(_read_witness(text.strip(), settings) for text in texts)
 
 
-def seal_public_log(
-    ledger: Ledger,
-    settings: Settings,
-    witnesses: Iterable[Witness],
-    *,
-    time_limit_s: float = TIME_LIMIT_S,
-    variables: Mapping[str, str] | None = None,
-) -> Seal:
+def seal_public_log(ledger: Ledger, settings: Settings, witnesses: Iterable[Witness]) -> Seal:
     """Bring the files up to the ledger, sign the head, and give it to every witness.
 
-    A witness that fails does not keep the head from any other. `variables` are those of the environment. Raises StoreError for a
-    log that is not what the ledger has: no head of it is signed.
+    A witness that fails does not keep the head from any other. Raises StoreError for a log that is not what the ledger has: no head
+    of it is signed.
     """
     head = sign_public_head(ledger, settings)
     if head is None:
         return Seal(None)
-    found = os.environ if variables is None else variables
-    given = {name: found[name] for name in _VARIABLES if name in found}
-    return Seal(head, tuple(_tell(witness, head, settings, time_limit_s, given) for witness in witnesses))
+    return Seal(head, tuple(_tell(witness, head, settings) for witness in witnesses))
 
 
 def tell_witnesses(ledger: Ledger, settings: Settings) -> tuple[WitnessedHead, ...]:
@@ -150,17 +134,13 @@ def name_witnesses_file(settings: Settings) -> Path:
 
 
 def _read_witness(text: str, settings: Settings) -> Witness:
-    short = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    if text.startswith(COMMAND):
-        try:
-            command = shlex.split(text.removeprefix(COMMAND))
-        except ValueError:
-            command = []
+    if text.startswith(programs.COMMAND):
+        command = programs.read_command(text)
         if not command:
             raise UsageError(
-                f"A witness {COMMAND!r} needs a program: command:PROGRAM ARGUMENT …, quoted as in a shell."
+                f"A witness {programs.COMMAND!r} needs a program: command:PROGRAM ARGUMENT …, quoted as in a shell."
             )
-        return Witness(f"{Path(command[0]).name} {short}", command=tuple(command))
+        return Witness(programs.name_told(Path(command[0]).name, text), command=command)
     named = text.removeprefix(FILE)
     path = Path(named).expanduser()
     if not named or path.is_dir():
@@ -169,20 +149,14 @@ def _read_witness(text: str, settings: Settings) -> Witness:
         raise UsageError(
             f"The witness {path} lies in PROCTOR_HOME: whoever can change the log could change it too. Name a file elsewhere."
         )
-    return Witness(f"{path.name} {short}", path=path)
+    return Witness(programs.name_told(path.name, text), path=path)
 
 
-def _tell(
-    witness: Witness,
-    head: PublicSignedHead,
-    settings: Settings,
-    time_limit_s: float,
-    variables: Mapping[str, str],
-) -> WitnessedHead:
+def _tell(witness: Witness, head: PublicSignedHead, settings: Settings) -> WitnessedHead:
     if witness.path is None:
         if _is_known(witness, head, settings):
             return WitnessedHead(witness.name, "known")
-        reason = _run(witness.command, head, time_limit_s, variables)
+        reason = programs.tell_program(witness.command, f"{head.write_line()}\n".encode())
     else:
         is_new, reason = _add_line(witness.path, head)
         if not is_new and reason is None:
@@ -191,27 +165,6 @@ def _tell(
         return WitnessedHead(witness.name, "failed", reason)
     _note(witness, head, settings)
     return WitnessedHead(witness.name, "given")
-
-
-def _run(
-    command: Sequence[str], head: PublicSignedHead, time_limit_s: float, variables: Mapping[str, str]
-) -> str | None:
-    """Give a head to a program, whose output nobody is shown; returns why it failed, or None."""
-    try:
-        done = subprocess.run(
-            list(command),
-            input=f"{head.write_line()}\n".encode(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=time_limit_s,
-            check=False,
-            env=dict(variables),
-        )
-    except subprocess.TimeoutExpired:
-        return f"it took longer than {time_limit_s:g} s"
-    except OSError as error:
-        return f"it cannot be started ({error.strerror})"
-    return f"it ended with {done.returncode}" if done.returncode else None
 
 
 def _add_line(path: Path, head: PublicSignedHead) -> tuple[bool, str | None]:

@@ -17,6 +17,7 @@ from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.log_file import name_log_file, write_public_log
 from tasks.exam.public.log.signed_heads import name_public_heads_file
 from tasks.exam.public.log.witnesses import name_witnesses_file, read_witnesses, seal_public_log
+from tasks.running import programs
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.logs import public_log
@@ -41,7 +42,7 @@ def command(tmp_path: Path, *arguments: str) -> str:
 
 
 def test_every_witness_gets_the_head_once_and_a_failure_keeps_it_from_no_other(
-    world: World, tmp_path: Path
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(world.ledger, {"what": "one"})
     kept = tmp_path / "elsewhere.jsonl"
@@ -53,17 +54,17 @@ def test_every_witness_gets_the_head_once_and_a_failure_keeps_it_from_no_other(
         command(tmp_path),
     ]
     witnesses = read_witnesses(texts, world.settings)
-    given = {"PROCTOR_HOME": "x", "PATH": "/usr/bin"}
-    seal = seal_public_log(world.ledger, world.settings, witnesses, variables=given)
+    monkeypatch.setenv("PROCTOR_HOME", "x")
+    seal = seal_public_log(world.ledger, world.settings, witnesses)
     assert [told.outcome for told in seal.told] == ["failed", "failed", "failed", "given", "given"]
     assert seal.failures[0].reason == "it ended with 3"
     assert seal.head is not None
     assert kept.read_text() == seal.head.write_line() + "\n"
     assert json.loads((tmp_path / "got.jsonl").read_text().splitlines()[-1]) == seal.head._asdict()
-    again = seal_public_log(world.ledger, world.settings, witnesses[3:], variables=given)
+    again = seal_public_log(world.ledger, world.settings, witnesses[3:])
     assert (again.head, [told.outcome for told in again.told]) == (seal.head, ["known", "known"])
     add(world.ledger, {"what": "two"})
-    later = seal_public_log(world.ledger, world.settings, witnesses[3:], variables=given)
+    later = seal_public_log(world.ledger, world.settings, witnesses[3:])
     assert [told.outcome for told in later.told] == ["given", "given"]
     written = [json.loads(line) for line in name_witnesses_file(world.settings).read_text().splitlines()]
     assert [(row["witness"], row["number"]) for row in written] == [
@@ -74,10 +75,13 @@ def test_every_witness_gets_the_head_once_and_a_failure_keeps_it_from_no_other(
     assert check_public_log(world.ledger, world.settings).findings == ()
 
 
-def test_a_program_that_never_ends_is_stopped(world: World, tmp_path: Path) -> None:
+def test_a_program_that_never_ends_is_stopped(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "TIME_LIMIT_S", 0.5)
     add(world.ledger, {"what": "one"})
     slow = read_witnesses([command(tmp_path, "slow")], world.settings)
-    seal = seal_public_log(world.ledger, world.settings, slow, time_limit_s=0.5)
+    seal = seal_public_log(world.ledger, world.settings, slow)
     assert seal.failures[0].reason == "it took longer than 0.5 s"
 
 
