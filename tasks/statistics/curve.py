@@ -42,14 +42,11 @@ class Curve:
         return float(_SHAPES[self.kind](years, *self.parameters.values())[0])
 
 
-def fit_curve(
-    days: Sequence[dt.date], scores: Sequence[float], *, kind: CurveKind | None = None
-) -> Curve | None:
+def fit_curve(days: Sequence[dt.date], scores: Sequence[float]) -> Curve | None:
     """Fit S against release date by least squares.
 
-    Without a `kind` the logistic is taken where at least five points carry it and it beats the straight line by AICc (it
-    has one parameter more); else the line. None for fewer than two distinct days. Raises UsageError for lists of different
-    length, or for a logistic that was asked for and does not converge.
+    The logistic is taken where at least five points carry it and it beats the straight line by AICc (it has one parameter
+    more); else the line. None for fewer than two distinct days. Raises UsageError for lists of different length.
     """
     if len(days) != len(scores):
         raise UsageError(
@@ -61,15 +58,7 @@ def fit_curve(
     years = np.array([_years(origin, day) for day in days])
     values = np.array(scores, dtype=float)
     line = _fit_line(origin, years, values)
-    if kind == "linear":
-        return line
-    logistic = (
-        _fit_logistic(origin, years, values) if kind == "logistic" or len(days) >= _LOGISTIC_POINTS else None
-    )
-    if kind == "logistic":
-        if logistic is None:
-            raise UsageError("No logistic curve fits these scores. Use a linear one.")
-        return logistic
+    logistic = _fit_logistic(origin, years, values) if len(days) >= _LOGISTIC_POINTS else None
     if logistic is not None and _aicc(logistic, years, values) < _aicc(line, years, values):
         return logistic
     return line

@@ -42,23 +42,19 @@ class Outcome:
 
 
 def compute_outcomes(
-    items: Iterable[Item], decisions: Iterable[Decision], review_count: int, *, quorum: int | None = None
+    items: Iterable[Item], decisions: Iterable[Decision], review_count: int
 ) -> list[Outcome]:
     """Where every item stands, in the order given.
 
-    `decisions` are at most one per question and annotator. When all reviews are in, `quorum` agreeing ones settle a question; by
-    default all `review_count`.
+    `decisions` are at most one per question and annotator. A question is settled by as many agreeing ones as it has reviews.
     """
     by_question: dict[str, list[Decision]] = {}
     for decision in decisions:
         by_question.setdefault(decision.question_uuid, []).append(decision)
-    return [
-        compute_outcome(item, by_question.get(item.question_uuid, []), review_count, quorum or review_count)
-        for item in items
-    ]
+    return [compute_outcome(item, by_question.get(item.question_uuid, []), review_count) for item in items]
 
 
-def compute_outcome(item: Item, decisions: Sequence[Decision], review_count: int, quorum: int) -> Outcome:
+def compute_outcome(item: Item, decisions: Sequence[Decision], review_count: int) -> Outcome:
     """Where one question stands after `decisions`."""
     review_total = sum(not decision.is_adjudication for decision in decisions)
     verdicts = [decision.given for decision in decisions if decision.is_adjudication]
@@ -72,9 +68,9 @@ def compute_outcome(item: Item, decisions: Sequence[Decision], review_count: int
         content = _correct(item.content, verdicts[-1])
     elif review_total < review_count:
         state = "waiting"
-    elif len(rejects) >= quorum and len(rejects) > len(accepts):
+    elif len(rejects) >= review_count and len(rejects) > len(accepts):
         state = "rejected"
-    elif len(accepts) >= quorum and len(accepts) > len(rejects):
+    elif len(accepts) >= review_count and len(accepts) > len(rejects):
         agreed = _agree_on_content(item.content, accepts)
         state = "disputed" if agreed is None else "accepted"
         content = agreed or item.content

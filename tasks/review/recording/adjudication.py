@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from tasks.review.assigning import NO_DISCIPLINE, Annotator, compute_due, find_annotators
+from tasks.review.assigning import NO_DISCIPLINE, compute_due, find_annotators
 from tasks.review.batch import Assignment, read_assignments, read_batch
 from tasks.review.overview import read_outcomes
 from warehouse.ledger.engine.ledger import Ledger
@@ -28,18 +28,17 @@ def assign_adjudicators(
     ledger: Ledger,
     batch_id: str,
     now: str,
-    adjudicators: Sequence[Annotator] | None = None,
     *,
     question_uuids: Collection[str] | None = None,
 ) -> AdjudicationSummary:
     """Give every dispute without an adjudicator to somebody of the discipline.
 
     The adjudicator must not have reviewed it. Experts of the discipline first, and of them the least loaded; the batch's deadline
-    moves so that there is time. Running it again changes nothing. Without `adjudicators` all active annotators may settle; without
-    `question_uuids` the whole batch is looked at.
+    moves so that there is time. Running it again changes nothing. All active annotators may settle; without `question_uuids` the whole
+    batch is looked at.
 
     Raises:
-        UsageError: there is no such batch, or an adjudicator is no active user.
+        UsageError: there is no such batch.
     """
     due_at = compute_due(now, ADJUDICATION_DAYS)
     assignments: list[Assignment] = []
@@ -55,7 +54,7 @@ def assign_adjudicators(
         ]
         if not disputed:
             return AdjudicationSummary(batch_id, 0)
-        people = find_annotators(connection, adjudicators)
+        people = find_annotators(connection, None)
         of_name = {person.user_id: person for person in people}
         readers: dict[str, set[str]] = {}
         given: set[str] = set()

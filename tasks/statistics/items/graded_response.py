@@ -63,10 +63,9 @@ def fit_graded_response(
     *,
     known: KnownQuestions | None = None,
     scale: Scale | None = None,
-    seed: int = 1,
     draws: int = DRAWS,
 ) -> GradedFit:
-    """The model of all disciplines; the same rows and seed give the same numbers.
+    """The model of all disciplines; the same rows give the same numbers.
 
     `known` and `scale` come together, or neither: then the answers set a scale of their own. Raises UsageError for no rows, and
     for a discipline in which no question that is known was put again.
@@ -84,7 +83,7 @@ def fit_graded_response(
                 f"{int((linked == 0).sum())} disciplines have no question that was published before, so that nothing links them. "
                 "Draw anchors, or fit all editions together."
             )
-    found = Chain(rows, known, scale, seed=seed).run(WARM_UP, draws, EVERY)
+    found = Chain(rows, known, scale).run(WARM_UP, draws, EVERY)
     if scale is None:
         found = _put_on_scale(rows, found)
         scale = Scale(found.thresholds.mean(axis=0), found.asymptotes.mean(axis=0), found.passage_sd)

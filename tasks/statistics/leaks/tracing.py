@@ -27,6 +27,8 @@ PRIOR_NOBODY: Final = 0.92
 # Shared out equally over the coalitions of one, of two and of three organisations.
 PRIOR_SIZES: Final = (0.06, 0.015, 0.005)
 ACCUSED: Final = 0.99
+# So many coalitions are given back.
+SHOWN: Final = 10
 # Cells (coalitions times questions) that are computed at most for coalitions of three.
 _MOST_CELLS = 100_000_000
 
@@ -48,9 +50,7 @@ class Suspicion:
     left_out: int
 
 
-def trace_leak(
-    held: NDArray[np.bool_], sizes: Floats, background: Floats, noise: Floats, *, shown: int = 10
-) -> Suspicion:
+def trace_leak(held: NDArray[np.bool_], sizes: Floats, background: Floats, noise: Floats) -> Suspicion:
     """The probability of each organisation and coalition.
 
     Args:
@@ -59,7 +59,6 @@ def trace_leak(
         background: the chance of each question where the leak came from somewhere else, shape (questions,). Where the average
             organisation's chance to have it, by a question that it met, is not above this, the bound of the module holds.
         noise: the chance that a question is not from its source but matched wrongly or added, shape (questions,).
-        shown: how many coalitions are given back.
     """
     count = len(sizes)
     ratios = np.where(held, 1.0 / np.maximum(sizes, 1.0)[:, None], 0.0) / background
@@ -87,7 +86,7 @@ def trace_leak(
         part = chances[start : start + len(coalition)]
         start += len(coalition)
         np.add.at(members, coalition, part[:, None])
-    order = np.argsort(-chances[1:], kind="stable")[:shown] + 1
+    order = np.argsort(-chances[1:], kind="stable")[:SHOWN] + 1
     bounds = np.cumsum([1, *(len(coalition) for coalition, _ in groups)])
     found = []
     for place in order.tolist():

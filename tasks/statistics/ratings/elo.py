@@ -22,8 +22,6 @@ PRIOR = 0.1
 # Of an entrant before any match: the mean of the others, give or take this much. It is soon outweighed, and keeps one who
 # won or lost everything finite.
 PRIOR_SPREAD = 600.0
-_TOLERANCE = 1e-10
-_MOST_ROUNDS = 10_000
 _STEP_TOLERANCE = 1e-9
 _MOST_STEPS = 200
 _LONGEST_STEP = 1.0
@@ -37,69 +35,40 @@ def compute_expected_score(rating: NDArray[np.float64], opponent: NDArray[np.flo
 
 
 def compute_bradley_terry(wins: NDArray[np.float64], *, prior: float = PRIOR) -> NDArray[np.float64]:
-    """Ratings, mean 1000, from wins (`wins[i, j]`: i over j; a tie is half a win each).
+    """Ratings, mean 1000, from wins (`wins[…, i, j]`: i over j; a tie is half a win each).
 
-    `prior` is added to every off-diagonal cell, so that a candidate that won or lost everything has a finite rating; 0
-    gives the plain maximum likelihood. Raises UsageError when that does not exist (some candidates were never beaten by
-    the others), ContractError for a matrix that is not square or holds negative counts.
+    One matrix, or one for each sample, all of them at once by Newton's method. `prior` is added to every cell off the diagonal, so
+    that a candidate that won or lost everything has a finite rating; 0 gives the plain maximum likelihood. Raises UsageError when
+    that does not exist (some candidates were never beaten by the others), ContractError for other shapes or negative counts.
     """
-    size = len(wins)
-    if wins.shape != (size, size) or bool((wins < 0).any()):
-        raise ContractError(f"Wins must be a square matrix of counts from 0, not {wins.shape}.")
-    counts = wins.astype(float) + prior
-    np.fill_diagonal(counts, 0.0)
-    won = counts.sum(axis=1)
-    games = counts + counts.T
-    strength = np.ones(size)
-    # Minorisation-maximisation (Hunter 2004): each round raises the likelihood, no step size to choose.
-    for _ in range(_MOST_ROUNDS):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            updated = won / (games / (strength[:, None] + strength[None, :])).sum(axis=1)
-            updated = updated / np.exp(np.log(updated).mean())
-        if not np.isfinite(updated).all() or bool((updated <= 0).any()):
-            break
-        if bool(np.max(np.abs(np.log(updated / strength))) < _TOLERANCE):
-            return np.asarray(START + SCALE * np.log10(updated), dtype=float)
-        strength = updated
-    raise UsageError(
-        "The comparisons do not connect all candidates. Use a prior above 0, or add comparisons."
-    )
-
-
-def compute_bradley_terry_many(wins: NDArray[np.float64], *, prior: float = PRIOR) -> NDArray[np.float64]:
-    """`compute_bradley_terry` of each sample, by Newton's method on all at once.
-
-    `wins[s, i, j]` counts how often i beat j in sample s; a tie is half a win each. `prior` is added to every cell off the
-    diagonal and must be above 0, so that every sample has finite ratings. Raises ContractError for arrays of another shape
-    or negative counts, UsageError for a prior of 0 or less.
-    """
-    if wins.ndim != 3 or wins.shape[1] != wins.shape[2] or bool((wins < 0).any()):
+    if wins.ndim < 2 or wins.shape[-2] != wins.shape[-1] or bool((wins < 0).any()):
         raise ContractError(f"Wins must be square matrices of counts from 0, not {wins.shape}.")
-    if prior <= 0:
-        raise UsageError("Samples may leave a candidate out: use a prior above 0.")
-    count = wins.shape[1]
+    count = wins.shape[-1]
     diagonal = np.arange(count)
     counts = wins + prior
-    counts[:, diagonal, diagonal] = 0.0
-    games = counts + counts.transpose(0, 2, 1)
-    won = counts.sum(axis=2)
-    ability = np.zeros(wins.shape[:2])
+    counts[..., diagonal, diagonal] = 0.0
+    games = counts + counts.swapaxes(-1, -2)
+    won = counts.sum(axis=-1)
+    ability = np.zeros(wins.shape[:-1])
     for _ in range(_MOST_STEPS):
-        expected = 1.0 / (1.0 + np.exp(ability[:, None, :] - ability[:, :, None]))
-        gradient = won - (games * expected).sum(axis=2)
+        expected = 1.0 / (1.0 + np.exp(ability[..., None, :] - ability[..., :, None]))
+        gradient = won - (games * expected).sum(axis=-1)
         weight = games * expected * (1.0 - expected)
         # Abilities are fixed up to a constant: the matrix of ones keeps their sum at 0.
         information = 1.0 / count - weight
-        information[:, diagonal, diagonal] += weight.sum(axis=2)
-        step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
-        longest = np.abs(step).max(axis=1, keepdims=True)
+        information[..., diagonal, diagonal] += weight.sum(axis=-1)
+        try:
+            step = np.linalg.solve(information, gradient[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            break
+        longest = np.abs(step).max(axis=-1, keepdims=True)
         ability += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _STEP_TOLERANCE))
         if float(longest.max(initial=0.0)) < _STEP_TOLERANCE:
-            break
-    else:
-        raise UsageError("Bradley-Terry ratings did not settle. Use a larger prior, or more comparisons.")
-    ability -= ability.mean(axis=1, keepdims=True)
-    return np.asarray(START + SCALE * ability / np.log(10.0))
+            ability -= ability.mean(axis=-1, keepdims=True)
+            return np.asarray(START + SCALE * ability / np.log(10.0))
+    raise UsageError(
+        "The comparisons do not connect all candidates. Use a prior above 0, or add comparisons."
+    )
 
 
 @dataclass(frozen=True)
@@ -142,8 +111,6 @@ def play_elo(
     second: NDArray[np.int64],
     outcome: NDArray[np.float64],
     candidate_count: int,
-    *,
-    k: float = K,
 ) -> NDArray[np.float64]:
     """Ratings after replays of as many games in the order given; arrays are replays x games.
 
@@ -154,14 +121,14 @@ def play_elo(
     rows = np.arange(replays)
     for game in range(games):
         a, b = first[:, game], second[:, game]
-        change = k * (outcome[:, game] - compute_expected_score(ratings[rows, a], ratings[rows, b]))
+        change = K * (outcome[:, game] - compute_expected_score(ratings[rows, a], ratings[rows, b]))
         ratings[rows, a] += change
         ratings[rows, b] -= change
     return ratings
 
 
 def compute_round_elo(
-    matrix: NDArray[np.float64], samples: NDArray[np.int64], generator: np.random.Generator, *, k: float = K
+    matrix: NDArray[np.float64], samples: NDArray[np.int64], generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """Online Elo ratings on each sample of questions: all pairs meet once on every question.
 
@@ -184,7 +151,7 @@ def compute_round_elo(
         a, b = seats[rows, home[at]], seats[rows, away[at]]
         asked = samples[rows, question[:, None]]
         outcome = (np.sign(matrix[a, asked] - matrix[b, asked]) + 1) / 2
-        change = k * (outcome - compute_expected_score(ratings[rows, a], ratings[rows, b]))
+        change = K * (outcome - compute_expected_score(ratings[rows, a], ratings[rows, b]))
         ratings[rows, a] += change
         ratings[rows, b] -= change
     return ratings

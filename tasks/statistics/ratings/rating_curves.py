@@ -77,7 +77,7 @@ def compute_rating_curves(
         rated = {
             "score": _score(matrix, question_weights, drawn),
             "elo": _play_in_parts(matrix, drawn, generator),
-            "bradley_terry": np.stack([compute_bradley_terry(count_wins(matrix[:, one])) for one in drawn]),
+            "bradley_terry": compute_bradley_terry(np.stack([count_wins(matrix[:, one]) for one in drawn])),
         }
         points += [_describe(size, method, rated[method], full) for method in METHODS]
     return points

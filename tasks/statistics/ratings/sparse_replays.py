@@ -15,7 +15,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from tasks.statistics.cells import Codes, Floats
-from tasks.statistics.ratings.elo import compute_bradley_terry_many, play_elo
+from tasks.statistics.ratings.elo import compute_bradley_terry, play_elo
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 REPEATS = 100
@@ -98,7 +98,7 @@ def compute_replays(
     for share in shares:
         games = max(1, round(share * pool_size))
         wins = _draw_wins(outcomes, games, repeats, generator)
-        found.append(_describe("bradley_terry", share, games, compute_bradley_terry_many(wins), scores))
+        found.append(_describe("bradley_terry", share, games, compute_bradley_terry(wins), scores))
     if pool_size <= _MOST_ELO_POOL:
         first, second, outcome = _list_games(lists)
         for share in shares:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.errors import ContractError, UsageError
+from schemas.errors import ContractError
 from tasks.statistics.cells import Codes, Floats
 from tasks.statistics.scores.together import ERROR_RATE
 
@@ -38,18 +38,14 @@ def compute_ranks(
     second: Codes,
     difference: Floats,
     adjusted: Floats,
-    *,
-    error_rate: float = ERROR_RATE,
 ) -> Ranks:
     """Ranks, rank ranges and groups from all pairs of an edition.
 
     `score` is S of each candidate, NaN where there is none; `difference` is first minus second, `adjusted` their p-values
     after `compute_holm`. Groups are runs of the order by S: the best opens a group, and the group ends after the last
-    candidate that cannot be told from it. As every border rests on rejected pairs alone, at most `error_rate` of editions
-    draw a border between equals. Raises UsageError for an error rate that is none, ContractError for pairs that do not fit.
+    candidate that cannot be told from it. As every border rests on rejected pairs alone, at most `ERROR_RATE` of editions
+    draw a border between equals. Raises ContractError for pairs that do not fit.
     """
-    if not 0 < error_rate < 1:
-        raise UsageError(f"The error rate is {error_rate}. Choose one between 0 and 1, as a rule 0.05.")
     count = len(score)
     lengths = {len(first), len(second), len(difference), len(adjusted)}
     if len(lengths) != 1 or (len(first) and max(int(first.max()), int(second.max())) >= count):
@@ -57,7 +53,7 @@ def compute_ranks(
             "Pairs, differences and p-values must be of one length and name known candidates."
         )
     is_ranked = ~np.isnan(score)
-    is_rejected = (adjusted <= error_rate) & (difference != 0)
+    is_rejected = (adjusted <= ERROR_RATE) & (difference != 0)
     is_distinct = np.zeros((count, count), dtype=bool)
     is_better = np.zeros((count, count), dtype=bool)
     winner = np.where(difference > 0, first, second)[is_rejected]

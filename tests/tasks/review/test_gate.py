@@ -20,8 +20,8 @@ def decide(annotator: str, decision: str, reason: str | None = None, **fields: A
     return Decision(given, annotator, "adjudication" if annotator == "judge" else "web", NOW)
 
 
-def settle(*decisions: Decision, review_count: int = 2, quorum: int | None = None) -> Outcome:
-    return compute_outcomes([ITEM], decisions, review_count, quorum=quorum)[0]
+def settle(*decisions: Decision, review_count: int = 2) -> Outcome:
+    return compute_outcomes([ITEM], decisions, review_count)[0]
 
 
 def test_two_accepts_pass_the_question_unchanged() -> None:
@@ -98,10 +98,9 @@ def test_an_adjudicators_accept_does_not_apply_a_reviewers_edit() -> None:
     assert (outcome.was_edited, outcome.content.stem) == (False, ITEM.content.stem)
 
 
-def test_a_quorum_below_all_reviews_settles_a_split_vote() -> None:
+def test_a_split_vote_is_a_dispute_however_many_reviews_there_are() -> None:
     votes = (decide("a", "accept"), decide("b", "accept"), decide("c", "reject", "unclear"))
     assert settle(*votes, review_count=3).state == "disputed"
-    assert settle(*votes, review_count=3, quorum=2).state == "accepted"
 
 
 DECISIONS = st.sampled_from(

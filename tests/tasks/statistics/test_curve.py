@@ -15,7 +15,7 @@ def test_a_line_is_found_again_with_its_slope_per_year() -> None:
     days = [FIRST + dt.timedelta(days=number * 73) for number in range(6)]
     scores = [50 + 12 * (day - FIRST).days / 365.25 for day in days]
 
-    curve = fit_curve(days, scores, kind="linear")
+    curve = fit_curve(days, scores)
 
     assert curve is not None
     assert (curve.kind, curve.origin, curve.point_count) == ("linear", FIRST, 6)
@@ -51,9 +51,10 @@ def test_few_points_are_fitted_by_a_line() -> None:
 def test_a_logistic_never_rises_above_a_hundred() -> None:
     days = [FIRST + dt.timedelta(days=number * 60) for number in range(8)]
 
-    curve = fit_curve(days, [40.0, 55.0, 70.0, 82.0, 90.0, 96.0, 99.0, 100.0], kind="logistic")
+    curve = fit_curve(days, [40.0, 55.0, 70.0, 82.0, 90.0, 96.0, 99.0, 100.0])
 
     assert curve is not None
+    assert curve.kind == "logistic"
     assert curve.parameters["top"] <= 100
     assert curve.score_on(FIRST + dt.timedelta(days=36500)) <= 100
 

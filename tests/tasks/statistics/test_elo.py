@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
+from tasks.statistics.ratings import elo
 from tasks.statistics.ratings.elo import (
     PRIOR_SPREAD,
+    K,
     compute_bradley_terry,
     compute_entry_rating,
     compute_expected_score,
@@ -37,9 +39,9 @@ def test_the_expected_score_is_that_of_the_published_worked_example() -> None:
 
 
 def test_one_game_moves_both_ratings_by_k_times_the_surprise() -> None:
-    ratings = play_elo(np.array([[0]]), np.array([[1]]), np.array([[1.0]]), 2, k=32.0)
+    ratings = play_elo(np.array([[0]]), np.array([[1]]), np.array([[1.0]]), 2)
 
-    assert ratings.tolist() == [[1016.0, 984.0]]
+    assert ratings.tolist() == [[1000 + K / 2, 1000 - K / 2]]
 
 
 def test_bradley_terry_reproduces_the_published_abilities() -> None:
@@ -57,9 +59,12 @@ def test_bradley_terry_without_a_prior_refuses_a_candidate_that_won_everything()
     assert np.diff(compute_bradley_terry(wins)) < 0
 
 
-def test_wins_that_are_not_a_square_of_counts_are_refused() -> None:
-    with pytest.raises(ContractError, match="square"):
-        compute_bradley_terry(np.array([[0.0, -1.0], [1.0, 0.0]]))
+def test_wins_that_are_not_squares_of_counts_are_refused() -> None:
+    for wins in (np.array([[0.0, -1.0], [1.0, 0.0]]), np.zeros((2, 3, 4))):
+        with pytest.raises(ContractError, match="square"):
+            compute_bradley_terry(wins)
+    with pytest.raises(UsageError, match="prior"):
+        compute_bradley_terry(np.zeros((1, 2, 2)), prior=0.0)
 
 
 def test_ties_leave_equal_candidates_equal() -> None:
@@ -68,14 +73,15 @@ def test_ties_leave_equal_candidates_equal() -> None:
     assert ratings.tolist() == [[1000.0, 1000.0]]
 
 
-def test_in_rounds_every_pair_meets_once_on_every_question() -> None:
+def test_in_rounds_every_pair_meets_once_on_every_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elo, "K", 1e-6)
     # With a K so small that ratings hardly move, each game is worth K x (outcome - 1/2): the sum counts games.
     generator = np.random.default_rng(4)
     for count in (2, 5, 6):
         stars = generator.integers(0, 4, (count, 9)).astype(float)
         samples = np.array([[0, 3, 8], [1, 2, 4]])
 
-        ratings = compute_round_elo(stars, samples, generator, k=1e-6)
+        ratings = compute_round_elo(stars, samples, generator)
 
         for rated, questions in zip(ratings, samples, strict=True):
             sign = np.sign(stars[:, None, questions] - stars[None, :, questions])

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from schemas.errors import ContractError, UsageError
+from schemas.errors import ContractError
 from tasks.statistics.scores.ranks import compute_ranks
 
 PUBLISHED = Path(__file__).parent / "published"
@@ -93,9 +93,7 @@ def test_equal_scores_share_the_better_rank() -> None:
     assert found.group.tolist() == [1, 1, 1]
 
 
-def test_an_error_rate_or_pairs_that_are_none_are_refused() -> None:
+def test_pairs_that_are_none_are_refused() -> None:
     pairs = make_pairs(np.array([1.0, 2.0]), {})
-    with pytest.raises(UsageError, match="error rate is 5"):
-        compute_ranks(*pairs, error_rate=5)
     with pytest.raises(ContractError, match="known candidates"):
         compute_ranks(pairs[0], pairs[1], pairs[2] + 5, pairs[3], pairs[4])

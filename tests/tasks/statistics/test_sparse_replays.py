@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from schemas.errors import ContractError, UsageError
+from schemas.errors import UsageError
 from tasks.statistics.league.mean_interval import make_generator
 from tasks.statistics.ratings.elo import (
     PRIOR,
     compute_bradley_terry,
-    compute_bradley_terry_many,
     compute_expected_score,
 )
 from tasks.statistics.ratings.sparse_replays import Replay, compute_replays, count_outcomes
@@ -24,7 +23,7 @@ def test_many_samples_have_the_ratings_that_each_has_alone() -> None:
     )
     samples[:, np.arange(7), np.arange(7)] = 0
 
-    found = compute_bradley_terry_many(samples)
+    found = compute_bradley_terry(samples)
 
     for own, wins in zip(found, samples, strict=True):
         assert own == pytest.approx(compute_bradley_terry(wins), abs=1e-4)
@@ -34,20 +33,13 @@ def test_many_samples_have_the_ratings_that_each_has_alone() -> None:
 def test_a_candidate_that_won_everything_has_a_finite_rating() -> None:
     wins = np.triu(np.full((12, 12), 500.0), 1)
 
-    rating = compute_bradley_terry_many(wins[None])[0]
+    rating = compute_bradley_terry(wins)
 
     # At the maximum of the likelihood each has won as often as its rating expects.
     games = wins + wins.T + 2 * PRIOR * (1 - np.eye(12))
     expected = games * compute_expected_score(rating[:, None], rating[None, :])
     assert expected.sum(axis=1) == pytest.approx((wins + PRIOR * (1 - np.eye(12))).sum(axis=1), abs=1e-6)
     assert np.diff(rating).max() < 0
-
-
-def test_what_is_no_square_of_counts_is_refused() -> None:
-    with pytest.raises(ContractError, match="square"):
-        compute_bradley_terry_many(np.zeros((2, 3, 4)))
-    with pytest.raises(UsageError, match="prior"):
-        compute_bradley_terry_many(np.zeros((1, 2, 2)), prior=0.0)
 
 
 def test_a_list_counts_each_pair_on_it_once() -> None:

@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from tasks.statistics.leaks import tracing
 from tasks.statistics.leaks.tracing import ACCUSED, PRIOR_NOBODY, PRIOR_SIZES, trace_leak
 from tests.benchmarks.leak_tracing import SCENES, Scene, measure_scene
 
@@ -28,7 +29,8 @@ def test_two_organisations_and_two_questions_by_hand() -> None:
     assert found.left_out == 0
 
 
-def test_every_coalition_is_weighed_as_one_by_one() -> None:
+def test_every_coalition_is_weighed_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "SHOWN", 100)
     generator = np.random.default_rng(3)
     held = generator.random((7, 9)) < 0.4
     sizes, background, noise = (
@@ -44,7 +46,7 @@ def test_every_coalition_is_weighed_as_one_by_one() -> None:
                 prior / comb(7, size) * float(np.prod((1 - noise) * chance / background + noise))
             )
     total = sum(weights.values())
-    found = trace_leak(held, sizes, background, noise, shown=100)
+    found = trace_leak(held, sizes, background, noise)
     assert dict(found.coalitions) == pytest.approx(
         {members: weight / total for members, weight in weights.items() if members}
     )

@@ -8,7 +8,7 @@ from openpyxl import load_workbook
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.review.assigning import Annotator, assign_batch
+from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.writing import export_workbook, name_workbook
 from tasks.review.recording import assign_adjudicators
@@ -152,7 +152,7 @@ def test_an_adjudicator_sees_the_decisions_without_names(ledger: Ledger, folder:
         if word == "reject":
             fill(path, reject_reason={2: "unclear"})
         import_workbook(ledger, path, LATER)
-    assign_adjudicators(ledger, "b1", LATER, [Annotator("eva")])
+    assign_adjudicators(ledger, "b1", LATER)
     path = folder / name_workbook("b1", "eva", "adjudicator")
     export_workbook(ledger, "b1", "eva", path, role="adjudicator")
     sheet = load_workbook(path)[layout.SHEET]
