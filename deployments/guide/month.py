@@ -24,6 +24,7 @@ from schemas.settings import HOME_NAME, is_home, load_settings, read_setting
 from schemas.vocabulary import EXAMINED_DISCIPLINES, check_discipline
 from tasks.models.registry import SIMULATED_URL
 from tasks.review import LANGUAGES
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 # More questions than this are no first month.
 _MOST_QUESTIONS: Final = 1_000
@@ -209,9 +210,8 @@ def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:
     if named:
         path = load_settings().disciplines_path
         known = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
-        draft = path.with_suffix(".draft")
-        draft.write_text(yaml.safe_dump({**known, **named}, allow_unicode=True), encoding="utf-8")
-        draft.replace(path)
+        with writing_whole(path, SHARED) as draft:
+            draft.write_text(yaml.safe_dump({**known, **named}, allow_unicode=True), encoding="utf-8")
         # The map is the home's, and every ingest reads it.
         talk.run("ingest", str(Path(papers).expanduser()), "--again", may_refuse=True)
 

@@ -27,6 +27,7 @@ from prometheus_client.registry import Collector
 from deployments.http.store_metrics import StoreMetrics
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
@@ -170,9 +171,8 @@ def serve_run_metrics(settings: Settings, ledger: Ledger, host: str, port: int) 
 
 def write_run_metrics(settings: Settings, ledger: Ledger, path: Path) -> None:
     """Write the numbers of runs, whole or not at all, for node exporter's textfile collector."""
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(render_run_metrics(settings, ledger), encoding="utf-8")
-    draft.replace(path)
+    with writing_whole(path, SHARED) as draft:
+        draft.write_text(render_run_metrics(settings, ledger), encoding="utf-8")
 
 
 def open_metrics_server(

@@ -6,13 +6,13 @@ Run `python -m deployments.model_server --profile P.yaml --key key.jsonl --port 
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 from pathlib import Path
 
 from deployments.model_server.server import LOCAL, serve
 from schemas.errors import ProctorError
+from warehouse.stores.whole_files import writing_whole
 
 DEFAULT_PROFILE = Path(__file__).parent / "profiles" / "demo.yaml"
 
@@ -53,9 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(f"Simulated models at {url}\n")
         sys.stdout.flush()
         if chosen.ready_file is not None:
-            temporary = chosen.ready_file.with_name(f"{chosen.ready_file.name}.{os.getpid()}")
-            temporary.write_text(url)
-            temporary.replace(chosen.ready_file)
+            with writing_whole(chosen.ready_file) as draft:
+                draft.write_text(url)
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -24,6 +23,7 @@ from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.exam.progress import read_call_sums, read_session_paces
 from warehouse.ledger.money.calls import read_spent_usd
+from warehouse.stores.whole_files import writing_whole
 
 FILE_NAME: Final = "progress.json"
 # How often the file is written, and how many times longer than the reading takes it waits at least.
@@ -187,12 +187,8 @@ def write_progress(ledger: Ledger, home: Path, run_id: str) -> None:
     """
     names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
     text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
-    half = home / f".{FILE_NAME}.{os.getpid()}"
-    with contextlib.suppress(OSError):
-        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        half.replace(home / FILE_NAME)
+    with contextlib.suppress(OSError), writing_whole(home / FILE_NAME) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 async def _write_for_ever(ledger: Ledger, home: Path, run_id: str) -> None:

@@ -6,7 +6,6 @@ They are CSV, TSV, JSONL or Parquet, and are read in small pieces.
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from tasks.texts import write_safe_csv
+from warehouse.stores.whole_files import hash_file
 
 PROBLEM_COLUMN = "_problem"
 """Why a row cannot be scored (it is not JSON, it has too many cells); null for all others."""
@@ -84,9 +84,7 @@ def open_pair_file(
                 " Rename its columns, or say which ones hold the reference and the response."
             )
     others = {name: kind for name, kind in columns.items() if name not in (reference_column, response_column)}
-    with path.open("rb") as file:
-        content_hash = hashlib.file_digest(file, "sha256").hexdigest()
-    return PairFile(path, reference_column, response_column, row_count, content_hash, others)
+    return PairFile(path, reference_column, response_column, row_count, hash_file(path), others)
 
 
 def check_output_format(out: Path) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -32,6 +31,7 @@ from tasks.gscore.pair_files import (
     open_pair_file,
     open_score_writer,
 )
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 Progress = Callable[[int, int], None]
 """Called with the number of pairs done (those of an earlier, interrupted run included) and the number of pairs in all."""
@@ -289,10 +289,8 @@ class _Parts:
     def write(self, rows: pl.DataFrame) -> None:
         """Add a part; it is on the disk when this returns."""
         path = self._path(len(self._paths))
-        draft = path.with_suffix(".draft")
-        rows.write_parquet(draft)
-        _flush(draft)
-        draft.replace(path)
+        with writing_whole(path) as draft:
+            rows.write_parquet(draft)
         self._paths.append(path)
 
     def join(self, out: Path) -> tuple[int, int]:
@@ -301,21 +299,13 @@ class _Parts:
         Return how many rows have surface scores, and how many a Gscore.
         """
         scored = with_gscore = 0
-        draft = out.with_name(out.name + ".draft")
-        with open_score_writer(draft, out.suffix) as write:
+        with writing_whole(out, SHARED) as draft, open_score_writer(draft, out.suffix) as write:
             for path in self._paths:
                 rows = pl.read_parquet(path)
                 scored += len(rows) - rows["bleu4"].null_count()
                 with_gscore += len(rows) - rows["gscore"].null_count()
                 write(rows)
-        _flush(draft)
-        draft.replace(out)
         return scored, with_gscore
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number:08d}.parquet"
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

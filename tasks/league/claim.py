@@ -25,6 +25,7 @@ from tasks.models.registry import RegisteredModel, Registry
 from tasks.running.claiming import hold_work
 from warehouse.lake import Batch, Lake
 from warehouse.stores.secrets import read_home_key
+from warehouse.stores.whole_files import hash_file
 
 LEAST_CANDIDATES = 3
 MOST_CANDIDATES = len(LETTERS)
@@ -213,7 +214,7 @@ def hash_benchmark(path: Path) -> str:
     Raises UsageError when the file cannot be read as questions.
     """
     read_benchmark(path)
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hash_file(path)
 
 
 def name_unit(league_id: str, run_type: str, league_round: int) -> str:

@@ -17,13 +17,13 @@ from tasks.exam.log.signing import describe_head, is_signed
 from tasks.exam.public.draws import compute_set_root
 from tasks.ingest.originals import find_archived
 from tasks.judging import CallFinder
-from tasks.proof.files import hash_file
 from tasks.running.archives import read_entry_before, read_whole
 from warehouse.lake import hash_rows
 from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.logs import digests, stages
 from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_entries
 from warehouse.ledger.trust import access, walks
+from warehouse.stores.whole_files import hash_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

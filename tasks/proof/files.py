@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.settings import Settings
 from warehouse.ledger.engine.logs.stages import StageRow, close_rows
+from warehouse.stores.whole_files import hash_file
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 REPORT: Final = "reports"
-_PIECE: Final = 1 << 20
 _MOMENT: Final = re.compile(rb": [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC</p>")
 
 
@@ -35,12 +35,3 @@ def read_report_rows(folder: Path) -> Iterator[StageRow]:
             yield (path.relative_to(folder).as_posix(),), (hashlib.sha256(page).hexdigest(),)
         elif path.is_file():
             yield (path.relative_to(folder).as_posix(),), (hash_file(path),)
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file's bytes, read a piece at a time."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()

@@ -12,11 +12,12 @@ from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import LogFinding
 from tasks.ingest.originals import find_archived
 from tasks.models.registry import REGISTRY_UNIT, read_registry_rows
-from tasks.proof.files import REPORT, hash_file, read_report_rows
+from tasks.proof.files import REPORT, read_report_rows
 from tasks.running.archives import read_whole
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine.logs import stages
 from warehouse.ledger.engine.tables import llm_calls
+from warehouse.stores.whole_files import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,32 +9,21 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from schemas.errors import StoreError
+from warehouse.stores.whole_files import writing_whole
 
-# Ends the names of files that are being written.
-DRAFT: Final = ".draft"
 _BLOCK_BYTES: Final = 256 * 1024
 
 
 def write_whole(target: Path, blocks: Iterable[bytes]) -> None:
-    """Write a file for its owner alone: flushed, then named.
+    """Write a file for its owner alone: flushed, then named; StoreError where it cannot be.
 
-    What was written is deleted when `blocks` raises.
+    Nothing is left when `blocks` raises.
     """
-    draft = target.with_name(f".{target.name}.{os.getpid()}{DRAFT}")
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            for block in blocks:
-                file.write(block)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
+        with writing_whole(target) as draft, draft.open("wb") as file:
+            file.writelines(blocks)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise StoreError(f"{target} cannot be written ({error.strerror}). Check the disk.") from None
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def copy_whole(source: Path, target: Path) -> tuple[int, str]:
@@ -57,9 +46,3 @@ def copy_whole(source: Path, target: Path) -> tuple[int, str]:
     target.chmod(status.st_mode & 0o777)
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
     return size, digest.hexdigest()
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from schemas.errors import StoreError, UsageError
-from warehouse.backup.files import hash_file, write_whole
-from warehouse.stores.files import flush_path
+from warehouse.backup.files import write_whole
+from warehouse.stores.whole_files import flush_path, hash_file
 
 NAME: Final = "backup.json"
 UNFINISHED: Final = "UNFINISHED.txt"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from schemas.errors import StoreError
-from warehouse.backup.files import DRAFT, copy_whole, hash_file
+from warehouse.backup.files import copy_whole
 from warehouse.backup.manifest import NAME, UNFINISHED, ListedFile, list_files
-from warehouse.stores.files import flush_path
+from warehouse.stores.whole_files import DRAFT, flush_path, hash_file
 
 # Copies of papers while an ingest reads them: of no use once it has ended.
 _PASSING: Final = ".spool"

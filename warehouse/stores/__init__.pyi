@@ -27,3 +27,6 @@ from . import shared_files as shared_files
 
 # Vectors of texts already encoded, in one SQLite file, found again by a hash: no text is encoded twice.
 from . import vectors as vectors
+
+# Files that are there whole or not at all, their bytes on the disk, and their hash.
+from . import whole_files as whole_files

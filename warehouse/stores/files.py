@@ -359,15 +359,6 @@ def identify_file(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def flush_path(path: Path) -> None:
-    """Put the bytes of a file, or the names in a folder, on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _fault(file: StoreFile, finding: str, remedy: str) -> StoreFault:
     return StoreFault(file.name, str(file.path), finding, remedy)
 

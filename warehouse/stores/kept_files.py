@@ -5,22 +5,21 @@ The name of each holds the version of what made it. Where one cannot be kept or 
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from warehouse.stores.whole_files import SHARED, writing_whole
+
 
 def copy_kept(name: str, target: Path) -> bool:
     """Copy the file of that name to `target`, whole or not at all; False where there is none."""
-    draft = _draft(target)
     try:
-        shutil.copyfile(_kept_path(name), draft)
-        draft.replace(target)
+        with writing_whole(target) as draft:
+            shutil.copyfile(_kept_path(name), draft)
     except OSError:
-        draft.unlink(missing_ok=True)
         return False
     return True
 
@@ -31,21 +30,10 @@ def keep_file(name: str, make: Callable[[Path], object]) -> None:
     Where it cannot be written, nothing is kept.
     """
     kept = _kept_path(name)
-    draft = _draft(kept)
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with writing_whole(kept, SHARED) as draft:
             make(draft)
-            # A power cut must not leave a part of it under the name by which every home finds it.
-            with draft.open("rb+") as file:
-                os.fsync(file.fileno())
-            draft.replace(kept)
-        finally:
-            draft.unlink(missing_ok=True)
-
-
-def _draft(path: Path) -> Path:
-    return path.with_name(f"{path.name}.{os.getpid()}.draft")
 
 
 def _kept_path(name: str) -> Path:

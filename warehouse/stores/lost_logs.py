@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from schemas.errors import StoreError
-from warehouse.stores.files import StoreFile, count_commits, flush_path
+from warehouse.stores.files import StoreFile, count_commits
+from warehouse.stores.whole_files import flush_path
 
 _PROCESSES: Final = Path("/proc")
 _GONE: Final = " (deleted)"

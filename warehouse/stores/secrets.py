@@ -11,6 +11,7 @@ from pathlib import Path
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
+from warehouse.stores.whole_files import writing_whole
 
 # 256 bits as hex digits: what HS256 asks for at least (RFC 7518 §3.2).
 LENGTH = 64
@@ -44,31 +45,17 @@ def check_owner_only(path: Path, way_out: str) -> None:
 def create_secret_file(path: Path, text: str) -> None:
     """Write a file for its owner alone, unless there is one.
 
-    Written next to its place and linked there: of two processes that start at once, one wins and both read it.
+    Of two processes that start at once, one wins and both read its file.
     """
-    draft = _write_draft(path, text)
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    _write(path, text, may_replace=False)
 
 
 def replace_secret_file(path: Path, text: str) -> None:
-    """Write a file for its owner alone, replacing the present one.
-
-    A reader meets either the old file or the new one, whole.
-    """
-    _write_draft(path, text).replace(path)
+    """Write a file for its owner alone; a reader meets the former or the new one, whole."""
+    _write(path, text, may_replace=True)
 
 
-def _write_draft(path: Path, text: str) -> Path:
+def _write(path: Path, text: str, *, may_replace: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    return draft
+    with writing_whole(path, may_replace=may_replace) as draft:
+        draft.write_text(text)

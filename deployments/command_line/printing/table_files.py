@@ -6,8 +6,6 @@ A file is whole, or as it was before.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -17,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from deployments.command_line.printing.output import flatten_lists, render_plain
 from schemas.errors import UsageError
 from tasks.texts import write_safe_csv
+from warehouse.stores.whole_files import writing_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -137,14 +136,7 @@ def _find_width(column: pl.Series) -> int:
 def _written(path: Path) -> Iterator[IO[bytes]]:
     """A file beside the one that is meant, which takes its place when all is written."""
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}). Choose another place.") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+        with writing_whole(path) as draft, draft.open("wb") as file:
             yield file
-        Path(name).replace(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}). Choose another place.") from None
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from deployments.commands.options import AsJson
 from schemas.asked_secrets import COMMAND, AskedSecret
 from schemas.errors import UsageError
 from schemas.settings import PREFIX, TOML_NAME, Settings, find_toml, load_settings, read_setting
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 _COLUMNS: Final = ("setting", "value", "from", "meaning")
 _HIDDEN: Final = "set (not shown)"
@@ -76,9 +77,8 @@ def set_setting(
     path = find_toml() or Path.cwd() / TOML_NAME
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.is_file() else tomlkit.document()
     document[name] = _write(read)
-    draft = path.with_name(f"{path.name}.new")
-    draft.write_text(tomlkit.dumps(document), encoding="utf-8")
-    draft.replace(path)
+    with writing_whole(path, SHARED) as draft:
+        draft.write_text(tomlkit.dumps(document), encoding="utf-8")
     load_settings.cache_clear()
     if f"{PREFIX}{name.upper()}" in os.environ:
         print_note(f"{PREFIX}{name.upper()} is set in the environment, and counts before {path}.")

@@ -26,6 +26,7 @@ from deployments.flow_runs.environment import list_plain_variables
 from schemas.errors import ProctorError, StoreError
 from schemas.settings import TOML_VARIABLE, Settings, find_toml
 from warehouse.stores.prefect_database import copy_empty_database, keep_empty_database
+from warehouse.stores.whole_files import writing_whole
 
 HEARTBEAT_S = 10.0
 LOG_LINES = 12
@@ -353,9 +354,5 @@ def _state_path(settings: Settings) -> Path:
 
 
 def _write_state(settings: Settings, state: ServerState) -> None:
-    path = _state_path(settings)
-    draft = path.with_suffix(".draft")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(asdict(state), file)
-    draft.replace(path)
+    with writing_whole(_state_path(settings)) as draft:
+        draft.write_text(json.dumps(asdict(state)))

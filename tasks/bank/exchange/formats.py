@@ -10,7 +10,6 @@ import base64
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from schemas.errors import UsageError
 from tasks.questions import BareQuestion
 from tasks.questions.forms import build_records, export_records, render_prompt
 from tasks.questions.pictures import PICTURE, name_media_type, read_picture
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 _TASK_NAME = re.compile(r"^[a-z][a-z0-9_]{0,60}$")
 # What a closed answer begins with when it is given as the prompt asks for it.
@@ -81,8 +81,11 @@ def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:
         ]
         table = pl.DataFrame(rows, schema={"sha256": pl.String, "media_type": pl.String, "data": pl.Binary})
         beside = path.with_name(f"{path.stem}.pictures.parquet")
-        _replace(beside, lambda draft: table.write_parquet(draft), 0)
-    return _replace(path, lambda draft: questions.write_parquet(draft), questions.height)
+        with writing_whole(beside, SHARED) as draft:
+            table.write_parquet(draft)
+    with writing_whole(path, SHARED) as draft:
+        questions.write_parquet(draft)
+    return questions.height
 
 
 def write_jsonl(questions: pl.DataFrame, path: Path, archive: Path) -> int:
@@ -91,8 +94,11 @@ def write_jsonl(questions: pl.DataFrame, path: Path, archive: Path) -> int:
         folder = path.with_name(f"{path.stem}.pictures")
         folder.mkdir(exist_ok=True)
         name = f"{sha256}.{name_media_type(data).removeprefix('image/')}"
-        _replace(folder / name, partial(_write_bytes, data), 0)
-    return _replace(path, lambda draft: questions.write_ndjson(draft), questions.height)
+        with writing_whole(folder / name, SHARED) as draft:
+            draft.write_bytes(data)
+    with writing_whole(path, SHARED) as draft:
+        questions.write_ndjson(draft)
+    return questions.height
 
 
 def write_records(questions: pl.DataFrame, path: Path, archive: Path) -> int:
@@ -279,10 +285,6 @@ def _put_images(row: Mapping[str, Any], pictures: Mapping[str, bytes]) -> dict[s
     }
 
 
-def _write_bytes(data: bytes, path: Path) -> None:
-    path.write_bytes(data)
-
-
 def _number_pictures(row: Mapping[str, Any]) -> dict[int, str]:
     return {int(one["number"]): str(one["sha256"]) for one in row.get("pictures") or ()}
 
@@ -301,12 +303,5 @@ def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_lines(path: Path, lines: list[str]) -> None:
-    _replace(path, lambda draft: draft.write_text("".join(f"{line}\n" for line in lines), "utf-8"), 0)
-
-
-def _replace(path: Path, write: Callable[[Path], object], count: int) -> int:
-    """The file is there whole or not at all."""
-    draft = path.with_name(f"{path.name}.part")
-    write(draft)
-    draft.replace(path)
-    return count
+    with writing_whole(path, SHARED) as draft:
+        draft.write_text("".join(f"{line}\n" for line in lines), "utf-8")

@@ -17,8 +17,8 @@ from typing import Any, Final, Self
 from filelock import FileLock, Timeout
 
 from schemas.errors import UsageError
-from warehouse.stores.files import flush_path
 from warehouse.stores.secrets import create_secret_file
+from warehouse.stores.whole_files import flush_path
 
 _FORM: Final = 1
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from warehouse.stores.files import flush_path
+from warehouse.stores.whole_files import DRAFT, writing_whole
 
 # What a killed process left is swept away by the next that writes there, once nobody can be writing it any more.
 _LEFT_S: Final = 3600
@@ -38,19 +36,11 @@ def write_bytes(path: Path, data: bytes) -> str:
 def _write_pieces(path: Path, pieces: Iterable[bytes]) -> str:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _sweep(path.parent)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     whole = hashlib.sha256()
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            for piece in pieces:
-                whole.update(piece)
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    flush_path(path.parent)
+    with writing_whole(path) as draft, draft.open("wb") as file:
+        for piece in pieces:
+            whole.update(piece)
+            file.write(piece)
     return whole.hexdigest()
 
 
@@ -62,7 +52,7 @@ def iter_lines(path: Path) -> Iterator[Any]:
 
 
 def _sweep(folder: Path) -> None:
-    for part in folder.glob(".*.part"):
+    for part in folder.glob(f".*{DRAFT}"):
         with suppress(OSError):
             if part.stat().st_mtime < time.time() - _LEFT_S:
                 part.unlink()

@@ -6,12 +6,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import UsageError
 from tasks.exchange.editions.sittings import Sample, Sitting
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 SCORER: Final = "stars"
 # What Inspect calls the end of a reply; anything else is `unknown` to it.
@@ -215,16 +215,10 @@ def _hash(*parts: str) -> str:
 
 def _write(path: Path, lines: Iterable[str]) -> Path:
     """The file, in place of one of that name only when all of it is written."""
-    part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(f"{line}\n")
-        part.replace(path)
+        with writing_whole(path, SHARED) as draft, draft.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}). Choose another folder.") from None
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
     return path

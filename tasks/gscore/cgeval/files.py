@@ -13,6 +13,7 @@ from typing import Literal
 import polars as pl
 
 from schemas.errors import ContractError, UsageError
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 _CATEGORY, _SUBJECT, _TYPE, _NUMBER, _STEM, _LENGTH, _PROMPT = QUESTION_HEADERS = (
     "大科目类别",
@@ -100,12 +101,10 @@ def export_cgeval_submission(
         raise UsageError(
             f"{missing} of {len(answered)} questions have no response. Finish the run, or allow blanks."
         )
-    draft = path.with_name(path.name + ".draft")
-    with draft.open("w", encoding="utf-8-sig", newline="") as file:
+    with writing_whole(path, SHARED) as draft, draft.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([*QUESTION_HEADERS, RESPONSE_HEADER])
         writer.writerows(answered.select(*QUESTION_HEADERS, pl.col("response").fill_null("")).iter_rows())
-    draft.replace(path)
     return len(answered) - missing
 
 

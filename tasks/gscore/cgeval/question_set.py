@@ -17,6 +17,7 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.gscore.cgeval.files import QUESTION_HEADERS, read_cgeval_questions
+from warehouse.stores.whole_files import writing_whole
 
 PUBLISHED_COUNT = 11_000
 _PRINTED_ID = (QUESTION_HEADERS[1], QUESTION_HEADERS[2], QUESTION_HEADERS[3])
@@ -50,9 +51,8 @@ def import_questions(settings: Settings, path: Path) -> ImportedQuestions:
     is_unchanged = kept.exists() and kept.read_bytes() == content
     if not is_unchanged:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        draft = kept.with_name(f"{kept.name}.draft")
-        draft.write_bytes(content)
-        draft.replace(kept)
+        with writing_whole(kept) as draft:
+            draft.write_bytes(content)
     return ImportedQuestions(
         path=kept,
         question_count=questions.height,

@@ -14,6 +14,7 @@ import polars as pl
 
 from schemas.errors import ContractError, UsageError
 from schemas.settings import Settings
+from warehouse.stores.whole_files import writing_whole
 
 SAMPLE_SIZE = 1_100
 """A tenth of CG-Eval's questions, as in the paper."""
@@ -73,9 +74,8 @@ def write_sample(settings: Settings, name: str, sample: pl.DataFrame) -> bool:
             f"There is another sample named {name!r}, which people may be scoring. Choose another name."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".draft")
-    sample.write_parquet(draft)
-    draft.replace(path)
+    with writing_whole(path) as draft:
+        sample.write_parquet(draft)
     return True
 
 

@@ -26,6 +26,7 @@ from schemas.errors import ContractError, UsageError
 from schemas.table import UUID_PATTERN
 from tasks.questions.forms.prompt_styles import render_prompt
 from tasks.questions.question import BareQuestion, QuestionContent
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 KEYS = ("category", "sub_category", "question_uuid", "dialog", "hint", "response", "judge")
 ROLES = ("system", "user", "assistant")
@@ -128,13 +129,11 @@ def parse_records(text: str) -> tuple[list[QuestionRecord], list[str]]:
 
 def export_records(records: Iterable[QuestionRecord], path: Path) -> int:
     """Write records as JSON lines in UTF-8, whole or not at all; returns how many."""
-    partial = path.with_name(path.name + ".part")
     count = 0
-    with partial.open("w", encoding="utf-8", newline="\n") as file:
+    with writing_whole(path, SHARED) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
         for record in records:
             file.write(render_record(record) + "\n")
             count += 1
-    partial.replace(path)
     return count
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import WorkbookError
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -75,9 +76,8 @@ def write_sheets(
     del workbook["Sheet"]
     workbook.active = 1
     workbook.properties.keywords = keywords
-    draft = path.with_name(path.name + ".draft")
-    workbook.save(draft)
-    draft.replace(path)
+    with writing_whole(path, SHARED) as draft:
+        workbook.save(draft)
 
 
 def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[SheetRow]:

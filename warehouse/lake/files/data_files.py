@@ -18,7 +18,8 @@ from warehouse.lake.attach import catalog_path, is_postgres, is_remote
 from warehouse.lake.catalog_door import list_catalog
 from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.quoting import quote_text
-from warehouse.stores.files import DATA_FILE_REMEDY, StoreFault, flush_path
+from warehouse.stores.files import DATA_FILE_REMEDY, StoreFault
+from warehouse.stores.whole_files import flush_path
 
 # Of every file that the present state of the lake rests on: where it lies, below which folders, how long it is.
 _FILES = """

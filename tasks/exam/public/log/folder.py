@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from schemas.settings import Settings
-from warehouse.stores.files import flush_path
+from warehouse.stores.whole_files import DRAFT, flush_path
 
 LOG: Final = "log.jsonl"
 HEADS: Final = "heads.jsonl"
 WITNESSES: Final = "witnesses.jsonl"
-# Ends the names of files that are being written.
-DRAFT: Final = ".part"
 
 
 def name_public_folder(settings: Settings) -> Path:

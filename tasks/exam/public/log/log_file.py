@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.exam.public.log.folder import DRAFT, LOG, name_public_folder, open_locked, write_durably
+from tasks.exam.public.log.folder import LOG, name_public_folder, open_locked, write_durably
 from tasks.exam.public.log.signed_heads import read_last_head_number
 from tasks.running import log
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs import public_log
+from warehouse.stores.whole_files import DRAFT
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -20,6 +20,7 @@ from tasks.review.channels.workbook.writing import name_workbook
 from tasks.review.desk import WorkItem, list_people, read_work
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 
 def export_label_studio(
@@ -132,9 +133,9 @@ def _name_file(batch_id: str, annotator: str, role: str) -> str:
 
 
 def _write(path: Path, tasks: Sequence[Mapping[str, Any]]) -> Path:
-    partial = path.with_name(path.name + ".part")
-    partial.write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
-    return partial.replace(path)
+    with writing_whole(path, SHARED) as draft:
+        draft.write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
+    return path
 
 
 def _write_config(folder: Path, language: Language, *, has_pictures: bool) -> Path:

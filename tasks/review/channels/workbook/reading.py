@@ -21,6 +21,7 @@ from tasks.review.marking import open_workbook
 from tasks.review.recording import RefusedSubmission, RowFault, Submission, name_unit
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
@@ -158,9 +159,8 @@ def write_marked_copy(book: Workbook, path: Path, reading: SheetReading, languag
             break
         if _says_the_same(copy, book):
             return copy
-    partial = copy.with_name(copy.name + ".part")
-    book.save(partial)
-    partial.replace(copy)
+    with writing_whole(copy, SHARED) as draft:
+        book.save(draft)
     return copy
 
 

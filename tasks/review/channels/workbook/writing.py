@@ -38,6 +38,7 @@ from tasks.review.marking import open_workbook
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import guidelines
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,8 @@ def export_workbook(
         versions = guidelines.read_versions(connection)
     if path.exists():
         _check_imported(path, work)
-    partial = path.with_name(path.name + ".part")
-    _write_workbook(partial, (batch_id, annotator, role), chosen, work, versions, archive)
-    partial.replace(path)
+    with writing_whole(path, SHARED) as draft:
+        _write_workbook(draft, (batch_id, annotator, role), chosen, work, versions, archive)
 
 
 def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:

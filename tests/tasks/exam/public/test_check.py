@@ -131,5 +131,5 @@ def test_a_file_that_was_cut_before_a_signed_head_is_refused_until_it_is_put_asi
     file.rename(file.with_name("kept"))
     assert write_public_log(world.ledger, world.settings) == 4
     assert file.read_bytes() == whole
-    assert not file.with_name("log.jsonl.part").exists()
+    assert not file.with_name("log.jsonl.draft").exists()
     assert name_public_heads_file(world.settings).exists()

@@ -41,7 +41,7 @@ def run_and_be_killed(work: Callable[[], None]) -> None:
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
-@pytest.mark.parametrize("file", ["log.jsonl", "log.jsonl.part", "heads.jsonl"])
+@pytest.mark.parametrize("file", ["log.jsonl", "log.jsonl.draft", "heads.jsonl"])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.999, 1.0])
 def test_a_process_that_is_killed_while_it_writes_leaves_what_the_next_one_finishes(
     world: World, tmp_path: Path, file: str, share: float
@@ -49,7 +49,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_what_the_next_one_finis
     """Before a byte, in the middle of a line, without the last newline, before the disk."""
     add(world.ledger, {"what": "one"}, {"what": "two"})
     sign_public_head(world.ledger, world.settings)
-    if file == "log.jsonl.part":
+    if file == "log.jsonl.draft":
         name_log_file(world.settings).unlink()
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
 

@@ -1,0 +1,48 @@
+"""A file is there whole or not at all, and belongs to its owner unless it is to be shown."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from warehouse.stores.whole_files import SHARED, writing_whole
+
+
+def test_a_file_has_its_name_only_once_all_of_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("before")
+    with writing_whole(path) as draft:
+        draft.write_text("after")
+        assert path.read_text() == "before"
+    assert (path.read_text(), list(tmp_path.iterdir())) == ("after", [path])
+
+
+def test_of_what_breaks_off_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), writing_whole(tmp_path / "file") as draft:
+        draft.write_text("half")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_may_replace_none_leaves_the_first_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for text in ("first", "second"):
+        with writing_whole(path, may_replace=False) as draft:
+            draft.write_text(text)
+    assert (path.read_text(), list(tmp_path.iterdir())) == ("first", [path])
+
+
+def test_a_file_is_for_its_owner_alone_unless_it_is_to_be_shown(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        for mode in (0o600, SHARED):
+            with writing_whole(tmp_path / f"{mode:o}", mode):
+                pass
+    finally:
+        os.umask(before)
+    assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
+        "600": 0o600,
+        "666": 0o644,
+    }

@@ -1,0 +1,52 @@
+"""Files that are there whole or not at all, and the bytes of a file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+# Ends the names of files that are being written, which begin with a dot: no backup takes them.
+DRAFT: Final = ".draft"
+# What whoever asked for a file may show to others, as the user's mask has it; else it is for its owner alone.
+SHARED: Final = 0o666
+
+
+@contextmanager
+def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) -> Iterator[Path]:
+    """A draft beside `path` that gets this name when the block ends, its bytes on the disk before.
+
+    Of a block that raises nothing is left. Where it may not replace a file, the one that was first stays. Raises OSError where the
+    folder is not there, or may not be written to.
+    """
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}{DRAFT}")
+    try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+        yield draft
+        flush_path(draft)
+        if may_replace:
+            draft.replace(path)
+        else:
+            with suppress(FileExistsError):
+                os.link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    flush_path(path.parent)
+
+
+def flush_path(path: Path) -> None:
+    """Put the bytes of a file, or the names in a folder, on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
