@@ -15,12 +15,13 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.contamination.spans import VERSION, choose_span, is_recalled, render_replay
-from tasks.exchange.imports import apply_mapping, read_table
+from tasks.exchange.imports import apply_mapping
 from tasks.models import CallRequest, ModelClient, read_call_frames
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel
 from tasks.questions import draw_order
 from tasks.running.claiming import claim_work
+from tasks.texts import read_table
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

@@ -74,16 +74,7 @@ def load_encoder(settings: Settings, claim: ClaimedLeague, stack: ExitStack) -> 
     name = claim.rules.embedding
     if not name:
         return None
-    import numpy as np
-
     from tasks.gscore import load_embedder
 
-    embedder = stack.enter_context(
-        closing(load_embedder(name, cache=settings.home / "league" / "embeddings.sqlite"))
-    )
-
-    def encode(texts: Sequence[str]) -> object:
-        found = embedder.read_embeddings(texts)
-        return np.stack([found[text].vector for text in texts])
-
-    return encode  # type: ignore[return-value]
+    cache = settings.home / "league" / "embeddings.sqlite"
+    return stack.enter_context(closing(load_embedder(name, cache=cache))).stack_vectors

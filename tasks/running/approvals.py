@@ -215,9 +215,9 @@ def note_refused(
     )
 
 
-def name_state(asked: Approval, now: float | None = None) -> str:
+def name_state(asked: Approval) -> str:
     """How a request stands now: `expired` where its time is over."""
-    is_over = asked.state in ("asked", "approved") and asked.expires_at <= _moment(now)
+    is_over = asked.state in ("asked", "approved") and asked.expires_at <= _moment(None)
     return "expired" if is_over else asked.state
 
 

@@ -12,3 +12,9 @@ from .erased import refuse_erased as refuse_erased
 
 # At most so many characters of a text, its mark included; null, or `bytes` and `sha256` of the whole where it was cut.
 from .long_text import cut_text as cut_text
+
+# The text as every store and every signature takes it: no NUL, no half of a surrogate pair.
+from .long_text import make_storable as make_storable
+
+# The texts and numbers of a CSV, TSV, JSONL or Parquet file as they stand; UsageError where unreadable or empty.
+from .table_files import read_table as read_table

@@ -31,3 +31,14 @@ def cut_text(text: str, most: int) -> tuple[str, dict[str, Any] | None]:
         whole = {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
     mark = f"\n[cut here by Proctor: the whole has {whole['bytes']} bytes, SHA-256 {whole['sha256']}]"
     return text[: most - len(mark)] + mark, whole
+
+
+def make_storable(text: str) -> str:
+    """The text as every store and every signature takes it: no NUL, no half of a surrogate pair."""
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -107,9 +107,7 @@ def render_value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def print_frame(
-    frame: pl.DataFrame, *, format: str = "table", title: str | None = None, is_wide: bool = False
-) -> None:
+def print_frame(frame: pl.DataFrame, *, format: str = "table", title: str | None = None) -> None:
     """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file)."""
     if format == "csv":
         from tasks.texts import write_safe_csv
@@ -120,9 +118,8 @@ def print_frame(
     elif format == "json":
         print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=render_plain, indent=2))
     else:
-        _print_lines(
-            draw_table(frame.columns, frame.rows(), title=title, width=_find_width(is_wide)), is_wide
-        )
+        lines = draw_table(frame.columns, frame.rows(), title=title, width=_find_width(is_wide=False))
+        _print_lines(lines, is_wide=False)
 
 
 def print_rows(

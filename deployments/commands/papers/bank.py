@@ -85,7 +85,7 @@ def check_duplicates(
     Example: proctor dedupe check questions.csv --text question --options A,B,C,D
     """
     from tasks.bank.dedupe import find_clusters
-    from tasks.exchange.imports import read_table
+    from tasks.texts import read_table
 
     table = read_table(file)
     clusters = find_clusters(table, text, split_names(options) or (), threshold=threshold)

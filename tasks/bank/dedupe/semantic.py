@@ -68,13 +68,10 @@ def land_semantic_pairs(
 def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[np.float32]:
     from contextlib import closing
 
-    import numpy as np
-
     from tasks.gscore import load_embedder
 
     with closing(load_embedder(encoder, cache=settings.home / "dedupe" / "embeddings.sqlite")) as embedder:
-        found = embedder.read_embeddings(texts)
-        return np.stack([found[text].vector for text in texts])
+        return embedder.stack_vectors(texts)
 
 
 def list_similar_pairs(vectors: NDArray[np.float32], threshold: float) -> Iterator[tuple[int, int, float]]:

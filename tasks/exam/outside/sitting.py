@@ -25,7 +25,7 @@ from tasks.exam.outside.credentials import Credentials
 from tasks.exam.outside.signing import sign_answer
 from tasks.exam.outside.state import SittingState
 from tasks.exam.protocol import Lease
-from tasks.texts import cut_text
+from tasks.texts import cut_text, make_storable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -151,7 +151,7 @@ class OutsideSitter:
                 name: value for name, value in (await self._answer(question)).items() if value is not None
             }
             # Cut as the server would cut it: what is signed is the response as it is kept.
-            found["response"], whole = cut_text(_storable(found["response"]), self._longest_response)
+            found["response"], whole = cut_text(make_storable(found["response"]), self._longest_response)
             if whole is not None and found.get("answer_status", "answered") == "answered":
                 found["answer_status"] = "truncated"
             self._state.keep_answer(seq, found)
@@ -289,8 +289,3 @@ class OutsideSitter:
                 async with self._opening:
                     if self._lease is lease:
                         self._lease = replace(lease, expires_at=reply["expires_at"])
-
-
-def _storable(text: str) -> str:
-    """Text that every store and every signature takes: no NUL, no half of a surrogate pair."""
-    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")

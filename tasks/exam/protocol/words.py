@@ -10,7 +10,7 @@ from schemas.errors import ExamError
 from schemas.settings import LONGEST_RESPONSE
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.questions import BareQuestion
-from tasks.texts import cut_text
+from tasks.texts import cut_text, make_storable
 
 # What a line of a list says to examiners alone.
 FOR_EXAMINERS: Final = frozenset({"run_id", "model", "organisation", "repeat", "is_reference"})
@@ -106,8 +106,8 @@ class Answer:
         A text that was cut ends in a mark that says so. A response that is cut is `truncated`; reasoning is
         cut alone.
         """
-        response, of_response = cut_text(_storable(self.response), most)
-        reasoning = None if self.reasoning is None else cut_text(_storable(self.reasoning), most)[0]
+        response, of_response = cut_text(make_storable(self.response), most)
+        reasoning = None if self.reasoning is None else cut_text(make_storable(self.reasoning), most)[0]
         is_cut_answer = of_response is not None and self.answer_status == "answered"
         return replace(
             self,
@@ -139,7 +139,7 @@ class Answer:
         row = {item.name: getattr(self, item.name) for item in fields(self)} | {"answer_status": status}
         for name, length in _LONGEST.items():
             if row[name] is not None:
-                row[name] = _storable(row[name])[:length]
+                row[name] = make_storable(row[name])[:length]
         return {**row, "prompt_version": row["prompt_version"] or "own"}
 
 
@@ -210,14 +210,3 @@ class SessionSummary:
     organisation: str | None = None
     repeat: int | None = None
     is_reference: bool | None = None
-
-
-def _storable(text: str) -> str:
-    """Both engines must take it: no NUL, no half of a surrogate pair."""
-    if "\x00" in text:
-        text = text.replace("\x00", "\ufffd")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

@@ -34,9 +34,6 @@ from .tables import apply_mapping as apply_mapping
 # `field=column` pairs as our field → their column; raises UsageError for a field that is none or stands there twice.
 from .tables import parse_mapping as parse_mapping
 
-# The file as a frame of texts and numbers as they stand; raises UsageError for what cannot be read, or holds no row.
-from .tables import read_table as read_table
-
 # Ids of other imports of a file of this name for this benchmark: their rows count beside this one's.
 from .landing import list_namesakes as list_namesakes
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.exchange.imports.tables import read_table
 from tasks.statistics import compute_external_correlations
 from tasks.statistics.agreement import RaterAgreement, Value, compute_agreement
+from tasks.texts import read_table
 from warehouse.lake import Lake
 
 

@@ -19,9 +19,9 @@ from tasks.exchange.imports.tables import (
     melt_metrics,
     parse_marks,
     parse_scores,
-    read_table,
 )
 from tasks.questions.forms import import_records, render_record
+from tasks.texts import read_table
 from warehouse.lake import Lake
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from pathlib import Path
 
 import polars as pl
 
@@ -25,25 +24,7 @@ MARK_FIELDS = (
     "scored_on",
 )
 SCORE_FIELDS = ("model", "scored_on", "score")
-_READERS = {".csv": pl.read_csv, ".tsv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet}
 _DAYS = ("%Y-%m-%d", "%Y%m%d", "%Y/%m/%d")
-
-
-def read_table(path: Path) -> pl.DataFrame:
-    """The file's texts and numbers as they stand; UsageError where unreadable or empty."""
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        raise UsageError(f"{path.name} is none of {', '.join(_READERS)}: save it as one of them.")
-    options: dict[str, object] = {}
-    if path.suffix.lower() in (".csv", ".tsv"):
-        options = {"infer_schema_length": None, "separator": "\t" if path.suffix.lower() == ".tsv" else ","}
-    try:
-        frame: pl.DataFrame = reader(path, **options)  # type: ignore[operator]
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UsageError(f"{path.name} cannot be read ({type(error).__name__}). Check the file.") from None
-    if frame.is_empty():
-        raise UsageError(f"{path.name} holds no row.")
-    return frame
 
 
 def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.gscore.cgeval.files import QUESTION_HEADERS, read_cgeval_questions
+from tasks.texts import read_table
 from warehouse.stores.whole_files import writing_whole
 
 PUBLISHED_COUNT = 11_000
@@ -92,7 +93,7 @@ def read_references(path: Path, questions: pl.DataFrame) -> pl.DataFrame:
     A blank reference is none. Columns: `cgeval_id`, `references`, `reference_answers` (of equal length; null where the
     answer is to be taken from the reference). Raises UsageError for a file that is none, or for unknown questions.
     """
-    table = _read_table(path)
+    table = read_table(path, as_text=True)
     wanted = _find_column(table, _NAMES["reference"])
     if wanted is None:
         raise UsageError(
@@ -122,24 +123,6 @@ def read_references(path: Path, questions: pl.DataFrame) -> pl.DataFrame:
         references=pl.col("reference"), reference_answers=pl.col("reference_answer")
     )
     return questions.select("cgeval_id").join(grouped, on="cgeval_id", how="inner", maintain_order="left")
-
-
-def _read_table(path: Path) -> pl.DataFrame:
-    suffix = path.suffix.lower()
-    try:
-        if suffix in (".csv", ".tsv"):
-            return pl.read_csv(path, infer_schema=False, separator="\t" if suffix == ".tsv" else ",")
-        if suffix in (".jsonl", ".ndjson"):
-            return pl.read_ndjson(path, infer_schema_length=None)
-        if suffix == ".parquet":
-            return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UsageError(
-            f"{path.name} cannot be read ({type(error).__name__}). Check that it is there and is what its suffix says."
-        ) from None
-    raise UsageError(
-        f"{path.name} is not a CSV, TSV, JSONL or Parquet file by its suffix. Rename or convert it."
-    )
 
 
 def _read_ids(path: Path, table: pl.DataFrame) -> list[str]:

@@ -98,8 +98,6 @@ def load_embedder(
     windows: Windows | None = None,
     *,
     cache: Path | None = None,
-    batch_size: int = 32,
-    device: str | None = None,
     half_precision: bool | None = None,
 ) -> Embedder:
     """Load a sentence-transformers model by its name or from a folder.
@@ -118,7 +116,7 @@ def load_embedder(
     transformers_logging.disable_progress_bar()
     try:
         # The folder is read as it is: nothing is fetched and no code in it is run.
-        encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)
+        encoder = SentenceTransformer(str(folder), local_files_only=True)
     except Exception as error:  # whatever torch, transformers or the files themselves raise
         raise EmbeddingModelError(
             f"The embedding model {label} cannot be loaded ({type(error).__name__}: {error}). Check its folder, or fetch it again."
@@ -132,7 +130,6 @@ def load_embedder(
         f"{label}@{fingerprint}",
         windows=windows or Windows(),
         cache=cache,
-        batch_size=batch_size,
         half_precision=half_precision,
     )
 
@@ -156,7 +153,6 @@ class Embedder:
         *,
         windows: Windows,
         cache: Path | None,
-        batch_size: int,
         half_precision: bool,
     ) -> None:
         self._encoder = encoder
@@ -178,7 +174,6 @@ class Embedder:
         if pooling not in ("mean", "concatenate"):
             raise UsageError(f"There is no pooling {pooling!r}. Use mean or concatenate.")
         self.pooling: Pooling = pooling
-        self._batch_size = batch_size
         self._cache = EmbeddingCache(cache)
         precision = "float16" if half_precision else "float32"
         self._identity = f"{model} window={self.window} stride={self.stride} {pooling} {precision}"
@@ -221,6 +216,11 @@ class Embedder:
                     values[index] = min(1.0, max(-1.0, cosine))
         return SimilarityScores(values, notes)
 
+    def stack_vectors(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The vectors of texts, a row for each."""
+        found = self.read_embeddings(texts)
+        return np.stack([found[text].vector for text in texts])
+
     def read_embeddings(self, texts: Sequence[str]) -> dict[str, Embedding]:
         """Return the embedding of every text, encoding those that the cache does not have."""
         keys = {text: compute_embedding_key(self._identity, text) for text in texts}
@@ -261,9 +261,9 @@ class Embedder:
             return {}
         windows = list(dict.fromkeys(window for _, parts in lot for window in parts))
         row_of = {window: row for row, window in enumerate(windows)}
-        vectors = self._encoder.encode(
-            windows, batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True
-        ).astype(np.float32)
+        vectors = self._encoder.encode(windows, show_progress_bar=False, convert_to_numpy=True).astype(
+            np.float32
+        )
         embeddings = {}
         for text, parts in lot:
             rows = vectors[[row_of[window] for window in parts]]

@@ -12,6 +12,7 @@ import polars as pl
 from schemas.errors import ContractError, UsageError
 
 METRICS = ("gscore", "bleu4", "rouge2", "chrf", "similarity")
+CONFIDENCE = 0.95
 _AGREEMENT_NUMBERS = (
     "kendall_tau",
     "kendall_low",
@@ -115,7 +116,6 @@ def compute_rank_agreement(
     human_scores: npt.ArrayLike,
     seed: int,
     resample_count: int = 1_000,
-    confidence: float = 0.95,
 ) -> RankAgreement:
     """Compute Kendall's τ-b and Spearman's ρ with bootstrap intervals.
 
@@ -141,7 +141,7 @@ def compute_rank_agreement(
         rows = draw.integers(0, len(ours), len(ours))
         taus.append(kendalltau(ours[rows], theirs[rows]).statistic)
         rhos.append(_compute_spearman(ours[rows], theirs[rows]))
-    tails = [100 * (1 - confidence) / 2, 100 * (1 + confidence) / 2]
+    tails = [100 * (1 - CONFIDENCE) / 2, 100 * (1 + CONFIDENCE) / 2]
     tau_low, tau_high = np.nanpercentile(taus, tails)
     rho_low, rho_high = np.nanpercentile(rhos, tails)
     tau, rho = kendalltau(ours, theirs), spearmanr(ours, theirs)
@@ -156,7 +156,7 @@ def compute_rank_agreement(
         spearman_low=float(rho_low),
         spearman_high=float(rho_high),
         spearman_p=float(rho.pvalue),
-        confidence=confidence,
+        confidence=CONFIDENCE,
         resample_count=resample_count,
         seed=seed,
     )

@@ -16,6 +16,7 @@ from tasks.statistics.agreement import (
     compute_mean,
     compute_share,
 )
+from tasks.texts import read_table
 
 MOST_STEPS = 1_000
 
@@ -41,17 +42,8 @@ class MarksAgreement:
 
 
 def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
-    """Two columns of a CSV, JSONL or Parquet file as numbers; UsageError where they are none."""
-    readers = {".csv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet}
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise UsageError(f"{path.name} is none of {', '.join(readers)}: save it as one of them.")
-    if not path.is_file():
-        raise UsageError(f"There is no file {path}. Check the path.")
-    try:
-        frame: pl.DataFrame = reader(path)  # type: ignore[operator]
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise UsageError(f"{path.name} cannot be read ({type(error).__name__}). Check the file.") from None
+    """Two columns of a CSV, TSV, JSONL or Parquet file as numbers; UsageError where they are none."""
+    frame = read_table(path)
     if missing := [name for name in (first, second) if name not in frame.columns]:
         raise UsageError(f"{path.name} has no column {missing[0]!r}; it has {', '.join(frame.columns)}.")
     try:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
+from tasks.texts import read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,7 +83,7 @@ def parse_score_file(path: Path) -> ScoreFile:
     if suffix == ".xlsx":
         found = _parse_workbook(path)
     elif suffix in (".csv", ".parquet"):
-        found = ScoreFile(path.name, scores=_parse_rows(path.name, _read_frame(path, suffix)))
+        found = ScoreFile(path.name, scores=_parse_rows(path.name, read_table(path, as_text=True)))
     else:
         raise UsageError(f"{path.name}: {suffix or 'no suffix'} is not read; use .xlsx, .csv or .parquet.")
     if not found.scores and not found.overlaps:
@@ -212,20 +213,6 @@ def _read_number(where: str, value: Any) -> float:
             f"{where}: {'an empty cell' if value is None else repr(value)} is no score. Write a number."
         )
     return float(value)
-
-
-def _read_frame(path: Path, suffix: str) -> pl.DataFrame:
-    import polars as pl
-
-    try:
-        if suffix == ".parquet":
-            return pl.read_parquet(path)
-        return pl.read_csv(path, infer_schema=False, encoding="utf8")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UsageError(
-            f"{path.name} cannot be read as {suffix[1:].upper()} ({type(error).__name__}). Save it again, CSV as UTF-8 with one line "
-            "of column names."
-        ) from None
 
 
 def _parse_rows(source: str, frame: pl.DataFrame) -> list[Score]:

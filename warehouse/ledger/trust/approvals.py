@@ -5,7 +5,7 @@ A row says how a request stands; that somebody agreed is believed only with the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from sqlalchemy import Connection, select, update
@@ -39,13 +39,9 @@ def read_approval(connection: Connection, approval_id: int, *, is_held: bool = F
     return read_row(connection, Approval, query.with_for_update() if is_held else query)
 
 
-def list_approvals(
-    connection: Connection, states: Sequence[str] = (), *, after: int = 0, limit: int | None = None
-) -> list[Approval]:
-    """Requests by number, of these states or all: `limit` of them that follow `after`."""
+def list_approvals(connection: Connection, *, after: int = 0, limit: int | None = None) -> list[Approval]:
+    """Requests by number: `limit` of them that follow `after`."""
     query = select(approvals).where(approvals.c.approval_id > after)
-    if states:
-        query = query.where(approvals.c.state.in_(states))
     return read_rows(connection, Approval, query.order_by(approvals.c.approval_id).limit(limit))
 
 

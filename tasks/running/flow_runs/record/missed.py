@@ -55,13 +55,13 @@ class MissedRun:
 
 
 def find_missed_runs(
-    ledger: Ledger, *, now: datetime | None = None, grace: timedelta = GRACE, left_out: Iterable[str] = ()
+    ledger: Ledger, *, now: datetime | None = None, left_out: Iterable[str] = ()
 ) -> list[MissedRun]:
     """Deployments whose last time, or one within `LOOKS_BACK`, passed without a run.
 
     A run that failed did happen.
 
-    A time counts from `grace` after it. What was due before a deployment was registered with its present time does not count.
+    A time counts from `GRACE` after it. What was due before a deployment was registered with its present time does not count.
     `left_out` names deployments that are not looked at.
     """
     moment = now or datetime.now(UTC)
@@ -70,7 +70,7 @@ def find_missed_runs(
         schedules = [one for one in list_flow_schedules(connection) if one.deployment not in set(left_out)]
         per_flow = Counter(schedule.flow for schedule in schedules)
         for schedule in schedules:
-            due = _list_due(schedule, moment - grace)
+            due = _list_due(schedule, moment - GRACE)
             if not due:
                 continue
             since = write_moment((due[0] - _EARLY).timestamp())

@@ -64,7 +64,7 @@ def test_a_final_answer_alone_is_a_reference_for_calculations(
         ("a.csv", "cgeval_id,text\nx,y\n", "no column `reference`"),
         ("b.csv", "reference\nx\n", "cgeval_id"),
         ("c.csv", "cgeval_id,reference\nx|y|0,z\n", "1 of 1 references belong to no imported question"),
-        ("d.txt", "x", "by its suffix"),
+        ("d.txt", "x", "is none of .csv"),
         ("e.parquet", "x", "cannot be read"),
         ("f.csv", None, "cannot be read"),
     ],

@@ -97,8 +97,8 @@ def test_csv_and_parquet_have_a_row_for_each_score(tmp_path: Path) -> None:
         ("x.csv", "answerer,score\n,1\n", "x.csv, row 1: the answerer is empty"),
         ("x.csv", "answerer,judge,score\na,a,1\n", "a judges itself"),
         ("x.csv", "answerer,asker,score\na,a,1\n", "answers its own question"),
-        ("x.csv", "answerer,score\n", "holds no score"),
-        ("x.parquet", "no parquet", "cannot be read as PARQUET"),
+        ("x.csv", "answerer,score\n", "holds no row"),
+        ("x.parquet", "no parquet", "cannot be read"),
         ("x.txt", "a", ".txt is not read"),
     ],
 )
