@@ -9,10 +9,9 @@ host may be anybody) is approved by two people: the first of them answers for it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ConflictError, ExamError, GateError
 from schemas.ledger.trust import Approval
@@ -21,13 +20,13 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.trust import approvals, users
+from warehouse.ledger.trust.approvals import Doing, Request
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 # Who may answer for a request, approve and refuse.
 APPROVERS: Final = ("examiner", "admin")
-Doing = Literal["plan", "release", "retire", "override"]
 _SENTENCES: Final = {
     "plan": "planning run {target}",
     "release": "releasing session {target}",
@@ -68,22 +67,13 @@ class TwoPersons:
 NOBODY_ELSE: Final = TwoPersons((), 7)
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is to be done, exactly: another target, set, reason or parameter is another request."""
-
-    what: Doing
-    target: str
-    parameters: Mapping[str, Any]
-
-
 def use_approval(connection: Connection, request: Request, *, now: float | None = None) -> None:
     """Use up the approval for exactly this, in the transaction that does it.
 
     Raises Unapproved where there is none.
     """
     at = _moment(now)
-    found = approvals.find_approved(connection, request.what, request.target, request.parameters, at)
+    found = approvals.find_approved(connection, request, at)
     if found is None:
         raise Unapproved(request)
     approvals.write_use(connection, found, at)
@@ -104,9 +94,7 @@ def ask(
     """
     return approvals.write_request(
         connection,
-        request.what,
-        request.target,
-        request.parameters,
+        request,
         user_id=user_id,
         asked_by=asked_by,
         at=_moment(now),
@@ -136,9 +124,7 @@ def check_approved(ledger: Ledger, settings: Settings, request: Request) -> None
     if request.what not in settings.two_persons:
         return
     with ledger.write() as connection:
-        found = approvals.find_approved(
-            connection, request.what, request.target, request.parameters, _moment(None)
-        )
+        found = approvals.find_approved(connection, request, _moment(None))
     if found is None:
         raise ask_and_refuse(ledger, request, settings.approval_days)
 
@@ -149,7 +135,7 @@ def finish(ledger: Ledger, settings: Settings, request: Request) -> None:
         return
     at = _moment(None)
     with ledger.write() as connection:
-        found = approvals.find_approved(connection, request.what, request.target, request.parameters, at)
+        found = approvals.find_approved(connection, request, at)
         if found is not None:
             approvals.write_use(connection, found, at)
 

@@ -23,7 +23,7 @@ from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
 from tests.fresh import open_new_lake
 from tests.tasks.gscore.conftest import build_tiny_model
-from tests.tasks.gscore.kit import import_cgeval_submission, read_cgeval_questions
+from tests.tasks.gscore.kit import read_cgeval_questions
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import open_lake
@@ -142,7 +142,7 @@ def test_from_the_questions_to_the_agreement_with_people(world: World) -> None:
 
     submission = world.folder / "submission.csv"
     assert world.run("export", str(submission), "--model", "sim-good")["answers"] == count
-    assert import_cgeval_submission(submission)["cgeval_id"].equals(world.questions["cgeval_id"])
+    assert read_cgeval_questions(submission)["cgeval_id"].equals(world.questions["cgeval_id"])
 
 
 def rate_by_likeness(workbook: Path) -> None:

@@ -37,13 +37,13 @@ from tests.e2e.exam_form import (
 )
 from tests.e2e.final_tables import Tables, find_differences, read_final_tables
 from tests.e2e.whole_system import WholeSystem, wait_until
+from tests.paid_calls import read_calls
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import start_object_store
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import read_account
-from warehouse.ledger.money.calls import read_calls
 
 pytestmark = [pytest.mark.long, pytest.mark.service]
 

@@ -29,11 +29,11 @@ from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
 from tests.e2e.conftest import HUNG_S
 from tests.e2e.exam_form import Exam, as_process_of, prepare, write_variables
+from tests.paid_calls import read_calls
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, ObjectStore
 from warehouse.ledger.engine.exam_role import grant_role
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import read_calls
 
 PASSWORD = "admin:QZXW-OF-THE-PREFECT-SERVER"
 BIN = Path(sys.executable).parent

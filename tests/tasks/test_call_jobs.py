@@ -25,6 +25,7 @@ from tasks.models import CALL
 from tasks.models.registry import read_registry
 from tasks.running.sharing import CONDUCTED
 from tests.e2e.exam_form import write_variables
+from tests.paid_calls import count_calls
 from tests.tasks.league.world import build_profile, make_profile, make_rules, write_registry
 from tests.tasks.shared_run import (
     PASSING,
@@ -40,7 +41,6 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.jobs import list_jobs
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import count_calls
 
 pytestmark = [pytest.mark.slow, pytest.mark.service]
 

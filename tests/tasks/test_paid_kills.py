@@ -20,12 +20,12 @@ from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.judging import draw_failures
 from tests.fresh import open_new_lake
+from tests.paid_calls import count_calls
 from tests.tasks.judging.test_unparsed import QUESTIONS, REGISTRY, land_session
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import count_calls
 
 pytestmark = pytest.mark.slow
 

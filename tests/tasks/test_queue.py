@@ -19,6 +19,7 @@ import pytest
 from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.running.sharing import count_sharers
+from tests.paid_calls import count_calls
 from tests.tasks.queue_worker import start_process
 from tests.tasks.shared_run import (
     RUN,
@@ -33,7 +34,6 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.leases.jobs import list_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import count_calls
 
 pytestmark = [pytest.mark.slow, pytest.mark.service]
 

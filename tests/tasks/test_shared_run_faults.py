@@ -20,6 +20,7 @@ from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.registry import read_registry
+from tests.paid_calls import count_calls, read_calls
 from tests.tasks.shared_run import (
     CANDIDATES,
     RUN,
@@ -33,7 +34,7 @@ from tests.tasks.shared_run import (
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import read_account
-from warehouse.ledger.money.calls import count_calls, read_calls, read_spent_usd
+from warehouse.ledger.money.calls import read_spent_usd
 
 pytestmark = pytest.mark.slow
 

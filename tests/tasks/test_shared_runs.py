@@ -17,6 +17,7 @@ import pytest
 from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.models.budget import raise_limit
+from tests.paid_calls import count_calls
 from tests.tasks.shared_run import (
     RUN,
     make_answerable_bank,
@@ -31,7 +32,7 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import list_shares
-from warehouse.ledger.money.calls import count_calls, read_spent_usd
+from warehouse.ledger.money.calls import read_spent_usd
 
 pytestmark = pytest.mark.slow
 

@@ -1776,10 +1776,12 @@ def check_draw(run: Run, bank: Bank, findings: Findings, earlier: list[Run]) -> 
             run.seed,
             name,
             planned["shares"],
-            excluded.to_bytes(size, "little"),
-            bytes(others) if planned.get("from_others") else put_off,
-            run.met.get("rested", bytes(size)),
-            run.met["asked"],
+            Marks(
+                excluded.to_bytes(size, "little"),
+                bytes(others) if planned.get("from_others") else put_off,
+                run.met.get("rested", bytes(size)),
+                run.met["asked"],
+            ),
         )
         if planned.get("from_others"):
             drawn |= {position: taken[position] for position in drawn.keys() & taken.keys()}
@@ -1836,17 +1838,24 @@ def check_slots(
             )
 
 
+class Marks(NamedTuple):
+    """A bit for each position of the bank: who has met it, what is avoided, rests, and was asked."""
+
+    met: bytes
+    avoided: bytes
+    rested: bytes
+    asked: bytes
+
+
 def draw_set(
     bank: Bank,
     seed: bytes,
     name: str,
     shares: list[Any],
-    met: bytes,
-    avoided: bytes,
-    rested: bytes,
-    asked: bytes,
+    marks: Marks,
 ) -> dict[int, int | None]:
     """The positions that are drawn, each with its slot; null for an anchor."""
+    met, avoided, rested, asked = marks
     keys = [digest(tag, seed, name) for tag in ("proctor set", "proctor anchors", "proctor slots")]
     lineages = bank.lineages
     # The passages that the set has: each comes once, and again only where nothing else is left.

@@ -108,21 +108,6 @@ def export_cgeval_submission(
     return len(answered) - missing
 
 
-def import_cgeval_submission(path: Path) -> pl.DataFrame:
-    """Read a submission back, in the file's order.
-
-    Columns: `cgeval_id` and `response` (null where the cell is blank).
-    """
-    rows = _read_rows(path, (*QUESTION_HEADERS, RESPONSE_HEADER))
-    return pl.DataFrame(
-        {
-            "cgeval_id": [_build_id(row) for row in rows],
-            "response": [row[RESPONSE_HEADER] or None for row in rows],
-        },
-        schema={"cgeval_id": pl.String, "response": pl.String},
-    )
-
-
 def parse_subject(printed: str) -> str:
     """Return a subject's one spelling: brackets of one width, no white space at the ends."""
     return printed.strip().replace("(", "（").replace(")", "）")

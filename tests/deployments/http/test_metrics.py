@@ -26,7 +26,12 @@ from tasks.running import ServerLines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.runs.flow_runs import begin_flow_run, end_flow_run, write_flow_schedules
+from warehouse.ledger.engine.runs.flow_runs import (
+    StartedRun,
+    begin_flow_run,
+    end_flow_run,
+    write_flow_schedules,
+)
 
 
 def read_samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -113,10 +118,8 @@ def test_runs_are_numbers_of_the_ledger_and_a_missed_one_is_among_them(
 ) -> None:
 
     with ledger.write() as connection:
-        begin_flow_run(
-            connection, flow_run_id="1", flow="seal", name="seal-1", deployment="seal", started_by="schedule", due_at=None,
-            host="here", process_id=1,
-        )  # fmt: skip
+        run = StartedRun("1", "seal", "seal-1", "seal", "schedule")
+        begin_flow_run(connection, run, host="here", process_id=1)
         end_flow_run(connection, "1", "completed")
         deployed_at = "2020-01-01T00:00:00.000000+00:00"
         drift = FlowSchedule(

@@ -21,10 +21,10 @@ from tasks.judging.prompts import REPLY_SCHEMA
 from tasks.models import ModelClient
 from tasks.models.budget import Budget
 from tasks.models.registry import RegisteredModel
+from tests.paid_calls import read_calls
 from tests.tasks.judging.simulated_run import find_true_stars, make_full_bank, make_responses, sit
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.money.calls import read_calls
 
 JUDGE = make_model("judge", roles=("judge",))
 SOUND = {"kind": "judge", "agreement": 1.0}

@@ -71,7 +71,7 @@ def test_a_killed_league_repeats_no_paid_call_and_leaves_no_half_round(
     kept = check_whole_rounds(world, 2)
     done = world.ledger.read()
     with done as connection:
-        from warehouse.ledger.money.calls import count_calls
+        from tests.paid_calls import count_calls
 
         before = count_calls(connection, "league/one")
     assert before["done"] < CALLS

@@ -17,6 +17,7 @@ from schemas.errors import BudgetError
 from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry.file import BatchTerms
+from tests.paid_calls import count_calls, read_calls
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched, make_requests, work
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model
 from tests.warehouse.test_lake_postgres import server as postgres
@@ -25,7 +26,6 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.writer import name_budget_row
 from warehouse.ledger.money.batches import list_call_batches
 from warehouse.ledger.money.budgets import name_provider_account, read_account
-from warehouse.ledger.money.calls import count_calls, read_calls
 
 __all__ = ["postgres"]
 

@@ -13,9 +13,10 @@ from tasks.models.budget.accounts import raise_limit, read_run_account
 from tasks.models.budget.reservations import Budget, compute_cost, compute_worst_cost, open_budget
 from tasks.models.client import CallFailed
 from tasks.models.providers.openai_batches import parse_completion
+from tests.paid_calls import count_calls
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.money.calls import count_calls, read_spent_usd
+from warehouse.ledger.money.calls import read_spent_usd
 
 NOW = "2026-11-22T12:00:00.000000+00:00"
 

@@ -19,6 +19,7 @@ from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.replies import ParsedReply
+from tests.paid_calls import count_calls, read_calls
 from tests.tasks.models.simulation import (
     PARAMETERS,
     call_all,
@@ -29,7 +30,6 @@ from tests.tasks.models.simulation import (
     start_server,
 )
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.money.calls import count_calls, read_calls
 
 
 def read_row(ledger: Ledger) -> dict[str, Any]:

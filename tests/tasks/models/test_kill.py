@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tasks.models.client import CallReply
+from tests.paid_calls import count_calls, read_calls
 from tests.tasks.models.simulation import call_all, make_model, make_request, start_server
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import count_calls, read_calls
 
 CALLS = 40
 IN_FLIGHT = 4

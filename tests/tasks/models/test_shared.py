@@ -21,13 +21,13 @@ from tasks.gscore.cgeval import answer_and_land, import_questions
 from tasks.models import CALL, CallReply, CallRequest, SharedClient, compute_call_key, help_with_calls
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.running.sharing import JobQueue, Turns
+from tests.paid_calls import count_calls
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import count_calls
 
 RUN = "league/one"
 CALLS = 60

@@ -20,12 +20,13 @@ from tasks.models.budget.accounts import raise_limit, read_run_account
 from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst_cost, open_budget
 from tasks.models.client import ModelClient
 from tasks.models.registry.models import Registry
+from tests.paid_calls import count_calls
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import list_shares, name_provider_account
-from warehouse.ledger.money.calls import count_calls, read_spent_usd
+from warehouse.ledger.money.calls import read_spent_usd
 
 ROOT = Path(__file__).parents[3]
 SPENDER = """

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
+from tests.paid_calls import read_calls
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.writer import LockedRow, name_budget_row, name_call_row
 from warehouse.ledger.money.budgets import open_share, reserve_usd
-from warehouse.ledger.money.calls import NewCall, read_calls, start_call
+from warehouse.ledger.money.calls import NewCall, start_call
 
 pytestmark = pytest.mark.service
 KEYS = ("call-a", "call-b", "call-c")

@@ -216,19 +216,6 @@ def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> No
     _BOOK.run(connection, {"key": call_key, "extra": extra_usd})
 
 
-def read_calls(
-    connection: Connection, *, run_id: str | None = None, units: Sequence[str] | None = None
-) -> list[dict[str, Any]]:
-    """The calls of a run, or of some units, without their replies, oldest first."""
-    columns = [column for column in llm_calls.c if column.name != "reply"]
-    query = select(*columns).order_by(llm_calls.c.started_at, llm_calls.c.call_key)
-    if run_id is not None:
-        query = query.where(llm_calls.c.run_id == run_id)
-    if units is not None:
-        query = query.where(llm_calls.c.unit.in_(list(units)))
-    return [dict(row) for row in connection.execute(query).mappings()]
-
-
 def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapping]:
     """The paid calls of these units, without prompt or reply."""
     query = select(*(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")))
@@ -297,16 +284,3 @@ def read_provider_spent_usd(connection: Connection, provider: str) -> float:
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.endpoint == provider)
     return float(connection.execute(query).scalar_one()) + sum_archived_usd(connection, endpoint=provider)
-
-
-def count_calls(connection: Connection, run_id: str) -> dict[str, int]:
-    """Calls of a run by status; while nothing runs, `started` ones were in flight at a kill."""
-    query = (
-        select(llm_calls.c.status, func.count())
-        .where(llm_calls.c.run_id == run_id)
-        .group_by(llm_calls.c.status)
-    )
-    counts = dict.fromkeys(("started", "done", "failed"), 0)
-    for status, count in connection.execute(query):
-        counts[status] = count
-    return counts

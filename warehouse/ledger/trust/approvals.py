@@ -6,7 +6,8 @@ A row says how a request stands; that somebody agreed is believed only with the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, select, update
 
@@ -18,6 +19,7 @@ from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import access_log, approvals
 from warehouse.ledger.trust.access import select_entries
 
+Doing = Literal["plan", "release", "retire", "override"]
 ASK: Final = "ask_approval"
 STAND: Final = "stand_for_request"
 APPROVE: Final = "approve_request"
@@ -28,9 +30,18 @@ _CHANGES: Final = ("add_user", "set_password", "change_role", "admit_user")
 _PASSWORDS: Final = ("add_user", "set_password")
 
 
-def compute_request_digest(what: str, target: str, parameters: Mapping[str, Any]) -> str:
-    """What exactly is asked: another target, set, reason or parameter is another request."""
-    return compute_digest([what, target, parameters])
+@dataclass(frozen=True)
+class Request:
+    """What is to be done, exactly: another target, set, reason or parameter is another request."""
+
+    what: Doing
+    target: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what exactly is asked."""
+        return compute_digest([self.what, self.target, self.parameters])
 
 
 def read_approval(connection: Connection, approval_id: int, *, is_held: bool = False) -> Approval | None:
@@ -47,9 +58,7 @@ def list_approvals(connection: Connection, *, after: int = 0, limit: int | None 
 
 def write_request(
     connection: Connection,
-    what: str,
-    target: str,
-    parameters: Mapping[str, Any],
+    request: Request,
     *,
     user_id: str | None,
     asked_by: str | None,
@@ -61,23 +70,22 @@ def write_request(
     `user_id` is who answers for it, null where nobody could be told for certain; `asked_by` says who it seems to be (default:
     the account of this host).
     """
-    digest = compute_request_digest(what, target, parameters)
-    found = _find_open(connection, digest)
+    found = _find_open(connection, request.digest)
     if found is not None and found.expires_at > at:
         return found
     if found is not None:
         _change(connection, found.approval_id, open_digest=None)
     values = {
-        "what": what,
-        "target": target,
-        "digest": digest,
-        "parameters": dict(parameters),
+        "what": request.what,
+        "target": request.target,
+        "digest": request.digest,
+        "parameters": dict(request.parameters),
         "asked_by": (asked_by or user_id or name_account())[:120],
         "stood_by": user_id,
         "asked_at": at,
         "expires_at": expires_at,
         "state": "asked",
-        "open_digest": digest,
+        "open_digest": request.digest,
     }
     number = connection.execute(approvals.insert().values(**values)).inserted_primary_key
     assert number is not None
@@ -87,11 +95,9 @@ def write_request(
     return asked
 
 
-def find_approved(
-    connection: Connection, what: str, target: str, parameters: Mapping[str, Any], at: str
-) -> Approval | None:
+def find_approved(connection: Connection, request: Request, at: str) -> Approval | None:
     """The approval for exactly this that has not expired and was not used; null for none."""
-    found = _find_open(connection, compute_request_digest(what, target, parameters), is_held=True)
+    found = _find_open(connection, request.digest, is_held=True)
     if (
         found is None
         or found.state != "approved"

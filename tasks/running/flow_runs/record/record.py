@@ -9,7 +9,6 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -23,6 +22,7 @@ from tasks.running.notices import deliver
 from warehouse.ledger.engine.leases.renewal import Renewal
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import (
+    StartedRun,
     begin_flow_run,
     end_flow_run,
     note_flow_counts,
@@ -36,27 +36,6 @@ _asked: list[str] = []
 _renewals: dict[str, Renewal] = {}
 
 
-@dataclass(frozen=True)
-class StartedRun:
-    """A run that begins.
-
-    Attributes:
-        flow_run_id: Prefect's id, or one that was drawn.
-        flow: the flow.
-        name: what this run is for.
-        deployment: the deployment that it is a run of; null for a command.
-        started_by: `schedule`, `event`, `person` or `command`.
-        due_at: when its schedule wanted it (UTC, ISO text); null where none did.
-    """
-
-    flow_run_id: str
-    flow: str
-    name: str
-    deployment: str | None = None
-    started_by: str = "command"
-    due_at: str | None = None
-
-
 def note_start(run: StartedRun) -> None:
     """Note that a run begins.
 
@@ -65,7 +44,7 @@ def note_start(run: StartedRun) -> None:
     log.info("%s began, started by %s", run.name, run.started_by)
     with suppress(ProctorError), _writing() as connection:
         if connection is not None:
-            begin_flow_run(connection, **vars(run), host=name_host(), process_id=os.getpid(), lease_s=LEASE_S)
+            begin_flow_run(connection, run, host=name_host(), process_id=os.getpid(), lease_s=LEASE_S)
             _renewals[run.flow_run_id] = Renewal(f"run-{run.name}", partial(_renew, run.flow_run_id), LEASE_S)
 
 

@@ -21,11 +21,11 @@ from tasks.gscore.cgeval.answering import AnswerReport, answer_questions, name_s
 from tasks.gscore.cgeval.question_set import import_questions, read_questions
 from tasks.models import ModelClient
 from tasks.models.budget import Budget
+from tests.paid_calls import count_calls
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import count_calls
 
 MODEL = make_model("perfect", parameters={"temperature": 0, "max_tokens": 2048})
 

@@ -29,6 +29,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import (
+    StartedRun,
     begin_flow_run,
     find_flow_runs,
     list_flow_schedules,
@@ -77,12 +78,10 @@ def ledger(home: Path) -> Iterator[Ledger]:
 
 
 def begin(ledger: Ledger, run_id: str, **values: Any) -> None:
-    given = {
-        "flow_run_id": run_id, "flow": "seal", "name": "seal-1", "deployment": None, "started_by": "command",
-        "due_at": None, "host": "elsewhere", "process_id": 1,
-    }  # fmt: skip
+    own = {name: values.pop(name) for name in ("host", "process_id", "lease_s") if name in values}
+    run = StartedRun(**{"flow_run_id": run_id, "flow": "seal", "name": "seal-1"} | values)
     with ledger.write() as connection:
-        begin_flow_run(connection, **given | values)
+        begin_flow_run(connection, run, **{"host": "elsewhere", "process_id": 1} | own)
 
 
 def schedule(

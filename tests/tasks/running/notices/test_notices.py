@@ -25,7 +25,7 @@ from warehouse.ledger.engine.leases.clock import Host, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.runs.flow_runs import begin_flow_run, end_flow_run
+from warehouse.ledger.engine.runs.flow_runs import StartedRun, begin_flow_run, end_flow_run
 from warehouse.ledger.engine.runs.notices import note_told, take_notices
 
 NOTICE = Notice("monthly-2026-12", "Failed", "0b1c")
@@ -88,10 +88,7 @@ def name_recipients(monkeypatch: pytest.MonkeyPatch, *recipients: str) -> None:
 
 def end_badly(ledger: Ledger, run_id: str) -> None:
     with ledger.write() as connection:
-        begin_flow_run(
-            connection, flow_run_id=run_id, flow="seal", name="seal-x", deployment=None, started_by="command", due_at=None,
-            host="here", process_id=1,
-        )  # fmt: skip
+        begin_flow_run(connection, StartedRun(run_id, "seal", "seal-x"), host="here", process_id=1)
         end_flow_run(connection, run_id, "failed")
 
 

@@ -8,6 +8,7 @@ Prefect's database may be lost or begun again; what ran and what should have run
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -28,18 +29,29 @@ if TYPE_CHECKING:
 BAD_ENDS: Final = {"failed": "Failed", "crashed": "Crashed"}
 
 
+@dataclass(frozen=True)
+class StartedRun:
+    """A run that begins.
+
+    Attributes:
+        flow_run_id: Prefect's id, or one that was drawn.
+        flow: the flow.
+        name: what this run is for.
+        deployment: the deployment that it is a run of; null for a command.
+        started_by: `schedule`, `event`, `person` or `command`.
+        due_at: when its schedule wanted it (UTC, ISO text); null where none did.
+    """
+
+    flow_run_id: str
+    flow: str
+    name: str
+    deployment: str | None = None
+    started_by: str = "command"
+    due_at: str | None = None
+
+
 def begin_flow_run(
-    connection: Connection,
-    *,
-    flow_run_id: str,
-    flow: str,
-    name: str,
-    deployment: str | None,
-    started_by: str,
-    due_at: str | None,
-    host: str,
-    process_id: int,
-    lease_s: float | None = None,
+    connection: Connection, run: StartedRun, *, host: str, process_id: int, lease_s: float | None = None
 ) -> None:
     """Note that a run has begun.
 
@@ -48,23 +60,18 @@ def begin_flow_run(
     With `lease_s` its process renews so often that it lives; how the run ended before is told no more, and how it ends is.
     """
     alive_until = None if lease_s is None else write_moment(read_lease_time(connection) + lease_s)
-    known = update(flow_runs).where(flow_runs.c.flow_run_id == flow_run_id)
+    known = update(flow_runs).where(flow_runs.c.flow_run_id == run.flow_run_id)
     again = connection.execute(
         known.values(
             state="running", host=host, process_id=process_id, ended_at=None, alive_until=alive_until
         )
     )
     if again.rowcount:
-        forget_notice(connection, flow_run_id)
+        forget_notice(connection, run.flow_run_id)
         return
     connection.execute(
         insert(flow_runs).values(
-            flow_run_id=flow_run_id,
-            flow=flow,
-            name=name,
-            deployment=deployment,
-            started_by=started_by,
-            due_at=due_at,
+            **vars(run),
             state="running",
             host=host,
             process_id=process_id,
