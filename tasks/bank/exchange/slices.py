@@ -16,7 +16,7 @@ from tasks.questions.pictures import tell_pictures
 from tasks.texts import refuse_erased
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.trust.users import read_user
+from warehouse.ledger.trust.users import check_may_take
 
 # Roles that see answers: those who run the exam.
 ANSWER_ROLES = ("admin", "examiner")
@@ -95,18 +95,8 @@ def read_slice(lake: Lake, wanted: Slice, *, with_answers: bool = False) -> pl.D
 
 def check_may_see_answers(ledger: Ledger, user_id: str) -> None:
     """Pass when the user runs the exam; raises UsageError for anybody else, and for nobody."""
-    if not user_id:
-        raise UsageError(
-            f"Answers leave for a named user only: give --as with a user who is {' or '.join(ANSWER_ROLES)} "
-            "(`proctor exam user list`)."
-        )
     with ledger.read() as connection:
-        user = read_user(connection, user_id)
-    if user is None or not user.is_active or user.role not in ANSWER_ROLES:
-        what = "is not there" if user is None else f"is {user.role}" if user.is_active else "is shut out"
-        raise UsageError(
-            f"User {user_id!r} {what}: answers leave for {' and '.join(ANSWER_ROLES)} only. Export without them."
-        )
+        check_may_take(connection, user_id, "answers", ANSWER_ROLES)
 
 
 def export_run_records(lake: Lake, questions: pl.DataFrame, run_id: str, path: Path) -> int:

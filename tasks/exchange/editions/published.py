@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.errors import UsageError
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
-from warehouse.ledger.trust.users import read_user
+from warehouse.ledger.trust.users import check_may_take
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake
@@ -171,15 +170,7 @@ def _describe_provisional(edition: Mapping[str, Any]) -> str:
 
 def note_export(ledger: Ledger, user_id: str, edition_id: str, *, with_answers: bool) -> None:
     """Note that a named user takes an edition's questions away; UsageError where none may."""
-    if not user_id:
-        raise UsageError(
-            f"Questions leave for a named user only: give --as with a user who is {' or '.join(ROLES)} "
-            "(`proctor exam user list`)."
-        )
     with ledger.write() as connection:
-        user = read_user(connection, user_id)
-        if user is None or not user.is_active or user.role not in ROLES:
-            what = "is not there" if user is None else f"is {user.role}" if user.is_active else "is shut out"
-            raise UsageError(f"User {user_id!r} {what}: questions leave for {' and '.join(ROLES)} only.")
+        check_may_take(connection, user_id, "questions", ROLES)
         code = "with_answers" if with_answers else None
         add_entry(connection, Entry(ACTION, user_id=user_id, target=edition_id, code=code))

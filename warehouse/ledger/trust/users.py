@@ -122,6 +122,21 @@ def read_user(connection: Connection, user_id: str) -> User | None:
     return None if row is None else User(**row._mapping)
 
 
+def check_may_take(connection: Connection, user_id: str, what: str, roles: Sequence[str]) -> None:
+    """Pass for an admitted user of one of these roles; UsageError for any other, and for nobody."""
+    if not user_id:
+        raise UsageError(
+            f"{what.capitalize()} leave for a named user only: give --as with a user who is {' or '.join(roles)} "
+            "(`proctor exam user list`)."
+        )
+    user = read_user(connection, user_id)
+    if user is None or not user.is_active or user.role not in roles:
+        found = "is not there" if user is None else f"is {user.role}" if user.is_active else "is shut out"
+        raise UsageError(
+            f"User {user_id!r} {found}: {what} leave for {' and '.join(roles)} only. Name another with --as."
+        )
+
+
 def read_password_hash(connection: Connection, user_id: str, *, is_held: bool = False) -> str | None:
     """The stored hash of an active user; null when there is no such user or no password.
 

@@ -69,11 +69,17 @@ ROOT = Path(__file__).parents[4]
 EMPTY = {"llm_calls": 1, "allocations": 0, "responses": 0}
 
 
+@pytest.fixture(scope="module")
+def archived(judged_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home, its run archived; only copied."""
+    home = tmp_path_factory.mktemp("archived") / "home"
+    archive(hold_home(judged_home, home))
+    return home
+
+
 @pytest.fixture
-def archived_home(settings: Settings) -> Settings:
-    """The home, its run archived."""
-    archive(settings)
-    return settings
+def archived_home(archived: Path, tmp_path: Path) -> Settings:
+    return hold_home(archived, tmp_path / "home")
 
 
 def archive(settings: Settings, run_id: str = "", **values: Any) -> list[Archived]:
@@ -195,13 +201,11 @@ def test_every_reader_is_told_the_same_of_a_run_that_has_left_the_ledger(setting
 
 
 def test_a_process_killed_at_any_step_is_continued_and_nothing_is_lost_or_doubled(
-    settings: Settings, tmp_path: Path
+    judged_home: Path, archived_home: Settings, tmp_path: Path
 ) -> None:
-    whole = hold_home(settings.home, tmp_path / "whole")
-    archive(whole)
-    expected = read_rows(whole)
+    expected = read_rows(archived_home)
     for place, step in enumerate(("landed", "left")):
-        home = hold_home(settings.home, tmp_path / f"killed-{place}").home
+        home = hold_home(judged_home, tmp_path / f"killed-{place}").home
         command = (sys.executable, "-m", "tests.tasks.operations.archiving.killed", str(home), step)
         assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
         killed = settings_of(home)
@@ -378,9 +382,9 @@ def list_archives(ledger: Ledger) -> list[Any]:
         return archives.list_archives(connection)
 
 
-def test_what_is_brought_back_is_as_it_was_and_can_go_again(settings: Settings) -> None:
+def test_what_is_brought_back_is_as_it_was_and_can_go_again(archived_home: Settings) -> None:
+    settings = archived_home
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        archive(settings)
         expected = read_rows(settings)
         assert bring_back(ledger, lake, RUN) == 94
         assert bring_back(ledger, lake, RUN) == 0
