@@ -20,7 +20,8 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.trust import approvals, users
-from warehouse.ledger.trust.approvals import Doing, Request
+from warehouse.ledger.trust.approvals import Doing
+from warehouse.ledger.trust.approvals import Request as Request
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

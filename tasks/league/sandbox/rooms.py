@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,13 +63,13 @@ class Interpreter:
 Room = Callable[[Interpreter, Path, Mapping[str, Any]], Sequence[str]]
 
 
-@cache
-def find_interpreter() -> Interpreter:
-    """The files of the Python that runs here, without those of its virtual environment.
+@lru_cache(maxsize=4)
+def find_interpreter(executable: str = sys.executable) -> Interpreter:
+    """A Python's own files, without those of its virtual environment.
 
     Raises ProctorError when it does not run.
     """
-    path = os.path.realpath(sys.executable)
+    path = os.path.realpath(executable)
     try:
         said = subprocess.run(
             [path, "-I", "-S", "-c", _LAYOUT], capture_output=True, text=True, check=True, timeout=60

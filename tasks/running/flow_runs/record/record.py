@@ -21,8 +21,8 @@ from tasks.running.log_lines import RunName, find_run, running
 from tasks.running.notices import deliver
 from warehouse.ledger.engine.leases.renewal import Renewal
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import StartedRun as StartedRun
 from warehouse.ledger.engine.runs.flow_runs import (
-    StartedRun,
     begin_flow_run,
     end_flow_run,
     note_flow_counts,

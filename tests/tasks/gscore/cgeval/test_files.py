@@ -77,11 +77,7 @@ def test_a_submission_with_missing_foreign_or_repeated_responses_is_refused(
         export_cgeval_submission(questions, foreign, out)
     assert not out.exists()
     assert export_cgeval_submission(questions, some, out, may_lack=True) == 1
-    assert pl.read_csv(out, infer_schema=False, missing_utf8_is_empty_string=True)["回答"].to_list() == [
-        "a",
-        "",
-        "",
-    ]
+    assert pl.read_csv(out, infer_schema=False)["回答"].fill_null("").to_list() == ["a", "", ""]
 
 
 def test_files_that_are_not_cgeval_are_refused(question_file: Path, tmp_path: Path) -> None:
