@@ -78,10 +78,11 @@ def ledger(home: Path) -> Iterator[Ledger]:
 
 
 def begin(ledger: Ledger, run_id: str, **values: Any) -> None:
-    own = {name: values.pop(name) for name in ("host", "process_id", "lease_s") if name in values}
-    run = StartedRun(**{"flow_run_id": run_id, "flow": "seal", "name": "seal-1"} | values)
+    place: dict[str, Any] = {"host": "elsewhere", "process_id": 1}
+    place |= {name: values.pop(name) for name in ("host", "process_id", "lease_s") if name in values}
+    run = StartedRun(run_id, **{"flow": "seal", "name": "seal-1"} | values)
     with ledger.write() as connection:
-        begin_flow_run(connection, run, **{"host": "elsewhere", "process_id": 1} | own)
+        begin_flow_run(connection, run, **place)
 
 
 def schedule(
