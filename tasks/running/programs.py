@@ -1,4 +1,4 @@
-"""Programs that are told something on their standard input, and how whoever is told is named."""
+"""Programs that are told something on their standard input, and names for who is told."""
 
 from __future__ import annotations
 

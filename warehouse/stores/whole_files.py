@@ -17,7 +17,7 @@ SHARED: Final = 0o666
 
 @contextmanager
 def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) -> Iterator[Path]:
-    """A draft beside `path` that gets this name when the block ends, its bytes on the disk before.
+    """A draft beside `path` that gets this name when the block ends, once it is on the disk.
 
     Of a block that raises nothing is left. Where it may not replace a file, the one that was first stays. Raises OSError where the
     folder is not there, or may not be written to.

@@ -1839,7 +1839,7 @@ def check_slots(
 
 
 class Marks(NamedTuple):
-    """A bit for each position of the bank: who has met it, what is avoided, rests, and was asked."""
+    """A bit for each position of the bank: what is met, avoided, rests, and was asked."""
 
     met: bytes
     avoided: bytes

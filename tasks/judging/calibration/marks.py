@@ -42,7 +42,7 @@ class MarksAgreement:
 
 
 def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
-    """Two columns of a CSV, TSV, JSONL or Parquet file as numbers; UsageError where they are none."""
+    """Two columns of a file that `read_table` reads as numbers; UsageError where they are none."""
     frame = read_table(path)
     if missing := [name for name in (first, second) if name not in frame.columns]:
         raise UsageError(f"{path.name} has no column {missing[0]!r}; it has {', '.join(frame.columns)}.")

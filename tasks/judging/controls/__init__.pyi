@@ -1,9 +1,3 @@
-# How many of sixty control answers are of each kind.
-from .drawing import CONTROL_SHARES as CONTROL_SHARES
-
-# How many of each kind so many control answers are.
-from .drawing import count_kinds as count_kinds
-
 # What the control answers of a run are still to cost at each judge: calls, and USD.
 from .trials import estimate_controls as estimate_controls
 

@@ -19,9 +19,6 @@ from .controls import describe_faults as describe_faults
 # What control answers say of a judge.
 from .controls import ControlVerdict as ControlVerdict
 
-# The kind of control answer that deserves stars.
-from .controls import REFERENCE as REFERENCE
-
 # Cohen's kappa with its large-sample interval (Fleiss and others 1969); null if undefined.
 from .bounds import compute_kappa_interval as compute_kappa_interval
 

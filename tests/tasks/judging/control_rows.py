@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.tables import get_table
-from tasks.judging.controls import count_kinds
+from tasks.judging.controls.drawing import count_kinds
 
 
 def make_control_rows(
