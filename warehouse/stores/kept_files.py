@@ -17,7 +17,7 @@ from warehouse.stores.whole_files import SHARED, writing_whole
 def copy_kept(name: str, target: Path) -> bool:
     """Copy the file of that name to `target`, whole or not at all; False where there is none."""
     try:
-        with writing_whole(target) as draft:
+        with writing_whole(target, SHARED) as draft:
             shutil.copyfile(_kept_path(name), draft)
     except OSError:
         return False

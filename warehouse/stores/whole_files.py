@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -34,7 +35,12 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
                 os.link(draft, path)
     finally:
         draft.unlink(missing_ok=True)
-    flush_path(path.parent)
+    try:
+        flush_path(path.parent)
+    except OSError as error:
+        # Some file systems of a network flush no folder.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
 
 
 def flush_path(path: Path) -> None:

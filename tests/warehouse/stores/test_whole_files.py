@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from warehouse.stores import whole_files
 from warehouse.stores.whole_files import SHARED, writing_whole
 
 
@@ -46,3 +48,19 @@ def test_a_file_is_for_its_owner_alone_unless_it_is_to_be_shown(tmp_path: Path) 
         "600": 0o600,
         "666": 0o644,
     }
+
+
+def test_a_file_is_written_where_the_file_system_flushes_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = whole_files.flush_path
+
+    def flush_files(path: Path) -> None:
+        if path.is_dir():
+            raise OSError(errno.EINVAL, "Invalid argument")
+        flush(path)
+
+    monkeypatch.setattr(whole_files, "flush_path", flush_files)
+    with writing_whole(tmp_path / "file") as draft:
+        draft.write_text("all of it")
+    assert (tmp_path / "file").read_text() == "all of it"
