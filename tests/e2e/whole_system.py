@@ -89,16 +89,6 @@ class Process:
                 os.kill(pid, signal.SIGKILL)
         self.popen.wait()
 
-    def read_cpu_s(self) -> float:
-        """CPU seconds of the process, its living children and those that it has waited for."""
-        spent = 0.0
-        for pid in self.list_pids():
-            with suppress(psutil.NoSuchProcess):
-                times = psutil.Process(pid).cpu_times()
-                spent += times.user + times.system
-                spent += times.children_user + times.children_system if pid == self.popen.pid else 0.0
-        return spent
-
 
 class WholeSystem:
     """The server form on this machine, with two hosts.
