@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Annotated, Any
@@ -369,27 +370,52 @@ def organisations(
             "--register", help="Register organisations of the model registry that are not registered yet."
         ),
     ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=QUESTIONS",
+            help="Limit the questions handed to all candidates of an organisation together; 'none' ends a limit. Repeatable.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the organisations that own models.
+    """List the organisations that own models, and limit their questions.
 
-    The list has their other names, their models, and the name that is registered.
+    The list has their other names, their models, the name that is registered, and their limits.
 
     An organisation is recognised however its name is written. Planning a run registers those of the model registry; do it
-    here to add users of an organisation before its first run.
+    here to add users of an organisation before its first run. A limit counts the questions of all its runs: planning refuses what
+    would exceed it, and the exam hands out no more.
 
-    Example: proctor organisations --register
+    Example: proctor organisations --register --limit "Alpha Labs=3000"
     """
     from tasks.models.registry import list_owners, register_owners
     from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.organisations import write_organisation_limit
 
+    limits = [_parse_limit(text) for text in limit or []]
     settings = load_settings()
     registry = read_registry(settings.registry_path)
     with open_ledger(settings.ledger_address) as ledger:
         if register:
             register_owners(ledger, registry)
+        if limits:
+            with ledger.write() as connection:
+                for name, questions in limits:
+                    write_organisation_limit(connection, name, questions)
         rows = list_owners(ledger, registry)
     columns = ("organisation", "other_names", "models", "is_simulated", "registered_as", "question_limit")
     print_records(columns, rows, as_json=as_json)
     if not as_json:
         print_note(f"Registry: {registry.path}. Next: proctor exam plan")
+
+
+def _parse_limit(text: str) -> tuple[str, int | None]:
+    """The organisation and its limit, None for NAME=none; raises UsageError."""
+    name, _, questions = text.rpartition("=")
+    if not name.strip() or not (questions == "none" or re.fullmatch(r"[0-9]{1,9}", questions)):
+        raise UsageError(
+            f"--limit {text!r} is not NAME=QUESTIONS with a whole number of up to nine digits, or NAME=none. "
+            'Write for example --limit "Alpha Labs=3000".'
+        )
+    return name.strip(), None if questions == "none" else int(questions)
