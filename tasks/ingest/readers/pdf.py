@@ -32,6 +32,7 @@ from tasks.ingest.readers.pdf_pages import Character, Page, Row, View, find_view
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
+    Grid,
     PageObject,
     find_blanks,
     find_grids,
@@ -84,10 +85,11 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     if count > MAX_PAGES:
         extraction.warnings.append(f"Only the first {MAX_PAGES} of {count} pages were read.")
     pages: list[Page] = []
+    answered: list[Grid] = []
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            pages.append(_read_page(page, raw, index + 1, extraction))
+            pages.append(_read_page(page, raw, index + 1, extraction, answered))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
@@ -176,7 +178,9 @@ def _table_id(page: int, row: Row) -> int:
     return page * 1000 + row.table if row.table else 0
 
 
-def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page:
+def _read_page(
+    page: Any, raw: Any, number: int, extraction: Extraction, answered: list[Grid]
+) -> Page:
     result = Page(0, 0)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
@@ -216,7 +220,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
             (box, True) for box in find_outlines(objects, raw, view, [*images, *figures], characters)
         ]
         characters = _place_pictures(characters, pictures, view, keep)
-    kept = keep_tables(result, characters, grids)
+    kept = keep_tables(result, characters, grids, answered)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
     result.rows = cut_formulas(result.rows, partial(keep, is_formula=True))

@@ -28,7 +28,7 @@ class AnsweredRows:
 def find_answered_rows(lines: Sequence[Line], starts: Sequence[int]) -> AnsweredRows | None:
     """The questions of the tables among the lines that have their answers below them, or None."""
     found = AnsweredRows()
-    index, width, outer = 0, 0, ""
+    index, width, own, outer = 0, 0, 0, ""
     names: list[str] = []
     while index < len(lines):
         first = index
@@ -37,11 +37,19 @@ def find_answered_rows(lines: Sequence[Line], starts: Sequence[int]) -> Answered
         rows = [list(line.cells) for line in lines[first:index]] if lines[first].table else []
         leads = count_leads(rows)
         if leads and not width:
-            width, names = len(rows[0]), [fold_header(cell) for cell in rows[0]]
-        elif not rows or not width or len(rows[0]) != width:
+            width, own, names = len(rows[0]), leads, [fold_header(cell) for cell in rows[0]]
+        elif not rows or not width or not (leads or len(rows[0]) == width):
             continue
-        leads = leads or next((place for place, cell in enumerate(rows[0]) if cell.strip()), 0)
-        for place, row in enumerate(rows, start=first):
+        leads = leads or own
+        beside = width - own - 1
+        for place, cells in enumerate(rows, start=first):
+            before = rows[place - first - 1] if place > first else []
+            if cells[:leads] == before[:leads]:
+                # one cell with the one above, whose text it repeats
+                cells = ["" if cell == above else cell for cell, above in zip(cells, before, strict=False)]
+            # a table within the text has columns of its own
+            last = max(len(cells) - beside, leads + 1)
+            row = [*cells[:leads], " | ".join(filter(str.strip, cells[leads:last])), *cells[last:]]
             if [fold_header(cell) for cell in row] != names or any(map(read_lead, row[:leads])):
                 span = starts[place], starts[place] + len(lines[place].text)
                 outer = _take_row(found, row, leads, outer, span)

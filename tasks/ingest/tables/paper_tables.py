@@ -45,8 +45,11 @@ class PaperTables:
             return pieces
         kept: list[Piece] = []
         seen: set[str] = set()
+        last = max(tables) if self.answered is not None and len(self.answered.rows) > _WHOLE_PAPER else -1
         for piece in pieces:
             is_table = piece.start in tables
+            if not is_table and piece.start < last:
+                continue  # instructions to examiners, heads of pages
             if not is_table and piece.start not in keys:
                 kept.append(piece)
                 continue
@@ -78,6 +81,10 @@ class PaperTables:
                 drafts.extend(found)
                 self.warnings.extend(warnings)
         return drafts
+
+
+# So many rows of questions above their answers are the paper; what stands before them asks nothing.
+_WHOLE_PAPER = 4
 
 
 def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:
