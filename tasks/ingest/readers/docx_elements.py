@@ -147,9 +147,7 @@ def _is_shape_above(style: str) -> bool:
     found = {match["name"]: match["value"].strip() for match in _LENGTH.finditer(style)}
     top, height = _read_points(found.get("margin-top")), _read_points(found.get("height"))
     is_relative = found.get("mso-position-vertical-relative", "text") in ("text", "line")
-    return (
-        is_relative and top is not None and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
-    )
+    return is_relative and top is not None and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
 
 
 def _stands_above_anchor(anchor: etree._Element) -> bool:

@@ -178,9 +178,7 @@ def _table_id(page: int, row: Row) -> int:
     return page * 1000 + row.table if row.table else 0
 
 
-def _read_page(
-    page: Any, raw: Any, number: int, extraction: Extraction, answered: list[Grid]
-) -> Page:
+def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, answered: list[Grid]) -> Page:
     result = Page(0, 0)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)

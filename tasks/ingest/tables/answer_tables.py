@@ -90,7 +90,9 @@ def _drop_headings(found: AnsweredRows) -> None:
     """Leave out the rows that only announce the questions below them: `1. Attempt any three:`."""
     kept = [
         place
-        for place, (row, following) in enumerate(zip(found.rows, [*found.rows[1:], [""] * _WIDTH], strict=True))
+        for place, (row, following) in enumerate(
+            zip(found.rows, [*found.rows[1:], [""] * _WIDTH], strict=True)
+        )
         if not place or row[2] or not following[0].startswith(f"{row[0]} ")
     ]
     found.rows = [found.rows[place] for place in kept]

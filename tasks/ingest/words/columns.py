@@ -306,7 +306,9 @@ def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:
     return len(keys) >= 2 and all(KEY_CELL.match(key) for key in keys)
 
 
-_NUMBER_LEAD = re.compile(r"(?i)(?:q(?:uestion|no)?\.?\s*)?[（(]?(?:\d{1,3}|[a-h]|[ivx]{1,4})(?:\s*[)）.．、:]+)?")
+_NUMBER_LEAD = re.compile(
+    r"(?i)(?:q(?:uestion|no)?\.?\s*)?[（(]?(?:\d{1,3}|[a-h]|[ivx]{1,4})(?:\s*[)）.．、:]+)?"
+)
 _ANSWER_LEAD = re.compile(r"(?i)(?:(?:ans(?:wer)?|sol(?:utio)?n?)s?|答案?|解答?)\s*[.:：]?")
 # A sign in a narrow column has no more characters.
 _LONGEST_LEAD = 12
