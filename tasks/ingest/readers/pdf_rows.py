@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Final
 from unicodedata import category
 
@@ -152,7 +151,7 @@ def keep_tables(
         rows = _read_table(grid, inside, ())
         if not rows:
             continue
-        parted = _part_by_leads(grid, inside, answered)
+        parted = _part_by_leads(grid, inside, rows, answered)
         if parted is not None:
             answered.append(parted)
             kept.append(parted)
@@ -166,29 +165,31 @@ def keep_tables(
 
 
 # How far columns of a table may differ from page to page, in points.
-_SAME_COLUMN: Final = 4.0
+_SAME_COLUMN: Final = 12.0
 
 
 def _part_by_leads(
-    grid: Grid, inside: Mapping[tuple[int, int], Sequence[Character]], answered: Sequence[Grid]
+    grid: Grid,
+    inside: Mapping[tuple[int, int], Sequence[Character]],
+    rows: Sequence[Row],
+    answered: Sequence[Grid],
 ) -> Grid | None:
     """A table of answers below their questions, with a row for each sign in its narrow columns; None for others.
 
     The page after one goes on in the same columns.
     """
-    lines: dict[int, list[Row]] = {}
-    for (_, column), found in sorted(inside.items()):
-        cell = Page(0, 0)
-        build_rows(cell, found, (), ())
-        lines.setdefault(column, []).extend(cell.rows)
-    texts = [[row.text for row in lines.get(column, ())] for column in range(len(grid.columns) - 1)]
-    leads = count_leads(list(map(list, zip_longest(*texts, fillvalue=""))))
+    leads = count_leads([row.cells for row in rows])
     if not leads and not any(
         len(other.columns) == len(grid.columns)
         and all(abs(a - b) <= _SAME_COLUMN for a, b in zip(other.columns, grid.columns, strict=True))
         for other in answered
     ):
         return None
+    lines: dict[int, list[Row]] = {}
+    for (_, column), found in sorted(inside.items()):
+        cell = Page(0, 0)
+        build_rows(cell, found, (), ())
+        lines.setdefault(column, []).extend(cell.rows)
     signs = [row for column in range(leads or 2) for row in lines.get(column, ()) if read_lead(row.text)]
     edges = list(grid.rows)
     for row in sorted(signs, key=lambda row: -row.top):

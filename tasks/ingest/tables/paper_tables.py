@@ -45,11 +45,12 @@ class PaperTables:
             return pieces
         kept: list[Piece] = []
         seen: set[str] = set()
-        last = max(tables) if self.answered is not None and len(self.answered.rows) > _WHOLE_PAPER else -1
+        is_whole = self.answered is not None and len(self.answered.rows) > _WHOLE_PAPER
+        first = min(tables) if is_whole else -1
         for piece in pieces:
             is_table = piece.start in tables
-            if not is_table and piece.start < last:
-                continue  # instructions to examiners, heads of pages
+            if not is_table and piece.start < first:
+                continue  # instructions to examiners
             if not is_table and piece.start not in keys:
                 kept.append(piece)
                 continue
