@@ -179,7 +179,7 @@ def settle_pictures(stem: str, options: Sequence[tuple[str, str]]) -> tuple[str,
 
 # `A．[image]B．[image]`: what parts two options is a picture.
 _BEFORE_LABEL = re.compile(rf"{PICTURE_MARK.pattern}(?=[（(]?[B-H]\s*[)）.．、:：])")
-_LETTERS = re.compile(r"(?:[（(]?[A-H]\s*[)）.．、:：]?[\s|]+)+")
+_LETTERS = re.compile(r"(?:[（(]?[A-H]\s*[)）.．、:：]?[\s|]+)+|(?:[（(]?[a-h]\s*[)）.][\s|]+)+")
 _LETTER = re.compile(r"[A-H]")
 _LEAST_LABELLED = 2
 
@@ -198,7 +198,7 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
             for mark in reversed(list(_BEFORE_LABEL.finditer(piece.text))):
                 changed[place] = rewrite(changed.get(place, piece), mark.end(), f"{mark[0]}  ", mark.start())
             continue
-        letters = _LETTER.findall(piece.text) if _LETTERS.fullmatch(f"{piece.text} ") else []
+        letters = _LETTER.findall(piece.text.upper()) if _LETTERS.fullmatch(f"{piece.text} ") else []
         following = chr(ord(last[-1]) + 1) if last else "A"
         if len(letters) < _LEAST_LABELLED or letters[0] not in ("A", following):
             continue

@@ -187,14 +187,14 @@ _MATERIAL = re.compile(
 # `下图为等高线地形图，读图回答1～2题。`
 _LONGEST_LEAD = 120
 _ENDS_BY_RANGE = re.compile(
-    r"(?:完成|回答|解答)\s*(?:下面|下列)?第?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题\s*[。．.:：]?\s*$"
+    r"(?:完成|回答|解答)\s*(?:下面|下列)?第?\s*\d+\s*[～~\-—–至、和]\s*\d+\s*[两二小]?题\s*[。．.:：]?\s*$"
 )
 _MATERIAL_STARTS = "（(【）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
 # `设有关系 S、C、SC，试用 SQL 完成下列查询：` above numbered questions says what all of them are about
 _GIVEN = re.compile(r"\s*(?:假?设(?![计备施立置])|假定|已知|现有|给定|某(?!些)|有(?:如下|以下|一))")
 _LEADS = re.compile(r"(?:下列|以下|如下|下面|试|求|回答|完成|计算|写出|分析).{0,30}[：:]$")
 _RANGE = re.compile(
-    r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
+    r"(\d{1,3})\s*(?:[-–—~～至到]|[、和](?=\s*\d+\s*[两二]?小?题)|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
     re.IGNORECASE,
 )
 

@@ -296,17 +296,16 @@ def _place_pictures(
         is_mark = is_small or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
-        # on the line that it stands in, else behind the last line above it
-        beside = [
-            index
-            for index, other in enumerate(characters)
-            if other.bottom - 2 <= middle <= other.top + 2 and other.right <= left + 2
-        ]
         above = [
             index
             for index, other in enumerate(characters)
             if other.bottom >= middle and other.left < right and other.right > left - 0.5 * height
         ]
+        # on the line beside which it begins, or in which it stands, else behind the last line above it
+        beside = _list_beside(characters, left, top - min(_BEGINS, (top - bottom) / 2))
+        beside = beside or _list_beside(characters, left, middle)
+        if beside and above and _opens_column(characters, above, beside, left):
+            beside = []
         if beside:
             at = max(beside, key=lambda index: characters[index].right)
             near = characters[at]
@@ -339,3 +338,32 @@ def _place_pictures(
     for at, mark in sorted(placed, key=lambda pair: -pair[0]):
         characters.insert(at + 1, mark)
     return characters
+
+
+# In points: so far below its upper edge a picture begins, and so near is its left edge to that of its column.
+_BEGINS, _SAME_EDGE = 8.0, 20.0
+
+
+def _list_beside(characters: Sequence[Character], left: float, level: float) -> list[int]:
+    """The characters left of a place at the same height."""
+    return [
+        index
+        for index, other in enumerate(characters)
+        if other.bottom - 2 <= level <= other.top + 2 and other.right <= left + 2
+    ]
+
+
+def _opens_column(
+    characters: Sequence[Character], above: Sequence[int], beside: Sequence[int], left: float
+) -> bool:
+    """Whether the text above a picture begins where it does, right of what stands beside it: in its own column."""
+    at = min(above, key=lambda index: characters[index].y)
+    line = [
+        characters[index]
+        for index in above
+        if abs(characters[index].y - characters[at].y) < 2 and characters[index].right > left - _SAME_EDGE
+    ]
+    edge = min(one.left for one in line) if line else 0.0
+    return (
+        abs(edge - left) <= _SAME_EDGE and edge > max(characters[index].right for index in beside) + _BEGINS
+    )
