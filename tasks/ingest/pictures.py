@@ -246,9 +246,9 @@ _PLACE_TO_FILL = re.compile(r"\s*第\s*\d{1,2}\s*空\s*")
 
 
 def give_written_answers(drafts: Sequence[Draft], kept: KeptPictures) -> None:
-    """Take pictures of writing below a question that is whole without them as its answer, with what follows them.
+    """Take pictures of writing below a question that is whole without them as its answer.
 
-    So do photographs of solutions stand below their questions, with no mark. The question must ask, speak of nothing that
+    What follows them is part of it. So do photographs of solutions stand below their questions, with no mark. The question must ask, speak of nothing that
     it does not hold, and have no answer; nothing below the picture may ask.
     """
     for draft in drafts:

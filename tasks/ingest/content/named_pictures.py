@@ -119,7 +119,7 @@ _OF_FIGURE = re.compile(r"\s*(?:图|(?i:fig(?:ure)?)\.?)\s*(\d{1,3}(?:[-.]\d{1,3
 
 
 def _give_captioned(text: str, holder: Draft, drafts: Sequence[Draft]) -> str:
-    """What is left of a text of a question when others have the pictures that captions name as theirs."""
+    """What is left of a text when others have the pictures that captions name as theirs."""
     if IMAGE not in text or "\n" not in text:
         return text
     kept: list[str] = []

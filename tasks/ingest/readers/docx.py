@@ -190,7 +190,7 @@ class _Walker:
         return Paragraph(label, text, emphasis, look)
 
     def _leave_floating(self, text: str, is_cell: bool) -> str:
-        """The text without the pictures that float beside it; where they are all that it shows they stay."""
+        """The text without the pictures that float beside it; where it shows no more they stay."""
         if not self.floating:
             return text
         if is_cell or not PICTURE_MARK.sub("", text).strip():

@@ -112,7 +112,10 @@ _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835}
 
 
 def float_above(drawing: etree._Element) -> bool | None:
-    """Whether a picture that floats is printed above all of its paragraph; None for one that stands in the text."""
+    """Whether a picture that floats is printed above all of its paragraph.
+
+    None for one that stands in the text.
+    """
     for node, _ in walk_object(drawing):
         name = local_name(node)
         if name == "anchor":

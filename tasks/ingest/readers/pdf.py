@@ -356,7 +356,7 @@ def _list_beside(characters: Sequence[Character], left: float, level: float) -> 
 def _opens_column(
     characters: Sequence[Character], above: Sequence[int], beside: Sequence[int], left: float
 ) -> bool:
-    """Whether the text above a picture begins where it does, right of what stands beside it: in its own column."""
+    """Whether the text above a picture begins where it does, right of what stands beside it."""
     at = min(above, key=lambda index: characters[index].y)
     line = [
         characters[index]

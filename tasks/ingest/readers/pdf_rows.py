@@ -174,9 +174,9 @@ def _part_by_leads(
     rows: Sequence[Row],
     answered: Sequence[Grid],
 ) -> Grid | None:
-    """A table of answers below their questions, with a row for each sign in its narrow columns; None for others.
+    """A table of answers below their questions, a row for each sign in its narrow columns.
 
-    The page after one goes on in the same columns.
+    None for other tables. The page after one goes on in the same columns.
     """
     leads = count_leads([row.cells for row in rows])
     if not leads and not any(

@@ -1,4 +1,4 @@
-"""Tables that print every answer below its question, with what each row is in a narrow column: `a)` above `Ans`."""
+"""Tables with every answer below its question: a narrow column has `a)` above `Ans`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def find_answered_rows(lines: Sequence[Line], starts: Sequence[int]) -> Answered
 
 
 def _take_row(found: AnsweredRows, row: list[str], leads: int, outer: str, span: tuple[int, int]) -> str:
-    """Add a row to the question that it opens or goes on with; returns the number above the one at hand."""
+    """Add a row to the question that it opens or goes on with; returns the outer number."""
     signs = [sign for cell in row[:leads] for sign in cell.split()]
     numbers = [sign for sign in signs if not (read_lead(sign) or "").startswith("answer")]
     main, margin = row[leads].strip(), "\n".join(cell for cell in row[leads + 1 :] if cell.strip())

@@ -315,7 +315,7 @@ _LONGEST_LEAD = 12
 
 
 def read_lead(cell: str) -> str | None:
-    """What a cell says that is no text: `number`, `answer`, or `number answer` for both; None for others."""
+    """What a cell without text is: `number`, `answer`, `number answer` for both; else None."""
     signs = cell.split() if len(cell) <= _LONGEST_LEAD else []
     kinds = [
         "answer" if _ANSWER_LEAD.fullmatch(sign) else "number" if _NUMBER_LEAD.fullmatch(sign) else ""
