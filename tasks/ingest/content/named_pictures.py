@@ -189,6 +189,8 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
 
     A row of letters stands above or below as many pictures, on lines or in the rows of a table.
     """
+    if not any(IMAGE in piece.text for piece in pieces):
+        return pieces
     shown = [_count_alone(piece.text) for piece in pieces]
     changed: dict[int, Piece] = {}
     taken: set[int] = set()
