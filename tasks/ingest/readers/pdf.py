@@ -341,7 +341,7 @@ def _place_pictures(
 
 
 # In points: so far below its upper edge a picture begins, and so near is its left edge to that of its column.
-_BEGINS, _SAME_EDGE = 8.0, 20.0
+_BEGINS, _SAME_EDGE = 12.0, 20.0
 
 
 def _list_beside(characters: Sequence[Character], left: float, level: float) -> list[int]:
