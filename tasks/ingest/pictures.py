@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -15,21 +17,25 @@ from typing import Any, Final
 
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.named_pictures import KeptPictures
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.drawings import Drawings
 from tasks.ingest.readers.extraction import (
+    PICTURE_MARK,
     Extraction,
     FoundPicture,
     find_marks,
     is_picture,
     read_picture_number,
 )
+from tasks.ingest.readers.levelling import find_marks as find_print
+from tasks.ingest.readers.levelling import link_marks
 from tasks.ingest.readers.picture_form import (
     NormalPicture,
     UnreadablePictureError,
     cut_out,
 )
+from tasks.ingest.words.grammar import asking
 
 # Of one document: a hundred pages of photographs.
 MOST_KEPT: Final = 1_000
@@ -228,6 +234,57 @@ def _describe(found: FoundPicture, normal: NormalPicture, original: str | None) 
         "box": [] if found.package else list(found.box),
         "data": base64.b64encode(normal.data).decode(),
     }
+
+
+# A picture of so many lines of so many characters shows writing, at most so wide or tall as is looked at.
+_LINES_WRITTEN, _LONG_LINE, _LOOKED_AT = 4, 8, 1_400
+# What a stem speaks of may be what the picture below it shows.
+_POINTS_ON = re.compile(
+    r"下列|下面|如下|以下|[如上下右左该此题]图|图[示中]|[下如左右]表|所示|(?<!伪)代码|材料|[:：]\s*$|(?i:\b(?:following|below|given|figure|diagram|graph|table|chart|code|shown)\b)"
+)
+_PLACE_TO_FILL = re.compile(r"\s*第\s*\d{1,2}\s*空\s*")
+
+
+def give_written_answers(drafts: Sequence[Draft], kept: KeptPictures) -> None:
+    """Take pictures of writing below a question that is whole without them as its answer.
+
+    What follows them is part of it. So do photographs of solutions stand below their questions, with no mark. The question must ask, speak of nothing that
+    it does not hold, and have no answer; nothing below the picture may ask.
+    """
+    for draft in drafts:
+        if draft.answer or draft.options or draft.question_type == "true_false" or "\n" not in draft.stem:
+            continue
+        lines = [line for line in draft.stem.split("\n") if not _PLACE_TO_FILL.fullmatch(line)]
+        first = next((at for at, line in enumerate(lines) if PICTURE_MARK.match(line.strip())), 0)
+        above, below = "\n".join(lines[:first]), "\n".join(lines[first:])
+        if (
+            first
+            and asking().search(above)
+            and not _POINTS_ON.search(above)
+            and not SPEAKS_OF_FIGURE.search(above)
+            and not asking().search(PICTURE_MARK.sub("", below))
+            and _shows_writing(lines[first], kept)
+        ):
+            draft.stem, draft.answer = above, [below]
+            draft.notes.append("answer_without_mark")
+
+
+def _shows_writing(line: str, kept: KeptPictures) -> bool:
+    """Whether the first picture of a line has lines of print or handwriting."""
+    number = next((read_picture_number(mark) for mark in find_marks(line)), None)
+    row = kept.rows.get(number) if number is not None else None
+    if row is None or row["picture_kind"] == "formula":
+        return False
+    import numpy
+    from PIL import Image
+
+    with Image.open(io.BytesIO(base64.b64decode(row["data"]))) as opened:
+        image = opened.convert("L")
+    image.thumbnail((_LOOKED_AT, _LOOKED_AT))
+    shown: Any = numpy.asarray(image)
+    marks, size = find_print(255 - shown if numpy.median(shown) < 128 else shown)
+    written = link_marks(marks, size) if len(marks) else []
+    return sum(len(one) >= _LONG_LINE for one in written) >= _LINES_WRITTEN
 
 
 def take_data(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, bytes]]:

@@ -19,7 +19,7 @@ from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import find_mapped, read_mapping
-from tasks.ingest.pictures import keep_pictures
+from tasks.ingest.pictures import give_written_answers, keep_pictures
 from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
@@ -99,6 +99,8 @@ def read_extraction(
         give_to_who_refers(split.drafts)
     kept = keep_pictures(split.drafts, extraction)
     document["warnings"].extend(kept.warnings)
+    if kept.rows:
+        give_written_answers(split.drafts, kept)
     questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes, kept)
     if repeated:
         document["warnings"].append(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, SHOWN_MARK, read_picture_number
 from tasks.questions.pictures import write_mark
 
@@ -75,10 +76,17 @@ SPEAKS_OF_FIGURE = re.compile(
 
 
 def give_to_who_refers(drafts: Sequence[Draft]) -> None:
-    """Move a picture that closes a question to the next one where only that speaks of a figure.
+    """Move pictures to the questions that they are of.
 
-    Of two questions in one section; the next has no picture of its own. That it was moved is among its doubts.
+    A caption names the question (`第7题图`) or a figure of which one question alone speaks (`图3`). One without a caption that
+    closes a question goes to the next one where only that speaks of a figure: of two questions in one section, the next
+    without a picture of its own. That it was moved is among its doubts.
     """
+    for draft in drafts:
+        draft.stem = _give_captioned(draft.stem, draft, drafts)
+        if draft.options:
+            label, text = draft.options[-1]
+            draft.options[-1] = label, _give_captioned(text, draft, drafts)
     for draft, following in pairwise(drafts):
         shown = "".join(text for _, text in following.options)
         if (
@@ -98,8 +106,56 @@ def give_to_who_refers(drafts: Sequence[Draft]) -> None:
             draft.options[-1] = draft.options[-1][0], last[: tail.start()]
         else:
             draft.stem = last[: tail.start()]
-        following.stem = f"{following.stem}\n{tail[0].strip()}"
-        following.notes.append("figure_between")
+        _give(following, tail[0].strip())
+
+
+def _give(draft: Draft, shown: str) -> None:
+    draft.stem = f"{draft.stem}\n{shown}"
+    draft.notes.append("figure_between")
+
+
+_OF_QUESTION = re.compile(r"[（(]?\s*(?:第\s*(\d{1,3})\s*题\s*图?|题\s*(\d{1,3})\s*图)\s*[)）]?")
+_OF_FIGURE = re.compile(r"\s*(?:图|(?i:fig(?:ure)?)\.?)\s*(\d{1,3}(?:[-.]\d{1,3})?)(?!\d)")
+
+
+def _give_captioned(text: str, holder: Draft, drafts: Sequence[Draft]) -> str:
+    """What is left of a text when others have the pictures that captions name as theirs."""
+    if IMAGE not in text or "\n" not in text:
+        return text
+    kept: list[str] = []
+    for line in text.split("\n"):
+        marks = [mark[0] for mark in PICTURE_MARK.finditer(kept[-1])] if kept else []
+        if not marks or PICTURE_MARK.sub("", kept[-1]).strip():
+            kept.append(line)
+            continue
+        captions = list(_OF_QUESTION.finditer(line))
+        figure = _OF_FIGURE.match(line)
+        owners: list[Draft | None] = [None] * len(marks)
+        if len(captions) == len(marks) and not _OF_QUESTION.sub("", line).strip():
+            owners = [_find_numbered(int(one[1] or one[2]), holder, drafts) for one in captions]
+        elif figure is not None and not _speaks_of(figure[1], "\n".join(kept)):
+            speaking = [one for one in drafts if one is not holder and _speaks_of(figure[1], one.stem)]
+            owners = [speaking[0]] * len(marks) if len(speaking) == 1 else owners
+        for mark, owner in zip(marks, owners, strict=True):
+            if owner is not None:
+                _give(owner, mark if captions else f"{mark}\n{line.strip()}")
+        own = [mark for mark, owner in zip(marks, owners, strict=True) if owner is None]
+        if len(own) == len(marks):
+            kept.append(line)
+        else:
+            kept[-1:] = ["".join(own)] if own else []
+    return "\n".join(kept)
+
+
+def _find_numbered(number: int, holder: Draft, drafts: Sequence[Draft]) -> Draft | None:
+    """The other question of a section with this number, where the holder has another one."""
+    if number == holder.value:
+        return None
+    return next((one for one in drafts if one.value == number and one.section == holder.section), None)
+
+
+def _speaks_of(figure: str, text: str) -> bool:
+    return any(one[1] == figure for one in _OF_FIGURE.finditer(text))
 
 
 _TAIL = re.compile(rf"(?<=\S)(?:\s*{PICTURE_MARK.pattern})+\s*$")
@@ -119,3 +175,66 @@ def settle_pictures(stem: str, options: Sequence[tuple[str, str]]) -> tuple[str,
         return stem, options
     options[-1] = label, text[: tail.start()]
     return f"{stem}\n{tail[0].strip()}", options
+
+
+# `A．[image]B．[image]`: what parts two options is a picture.
+_BEFORE_LABEL = re.compile(rf"{PICTURE_MARK.pattern}(?=[（(]?[B-H]\s*[)）.．、:：])")
+_LETTERS = re.compile(r"(?:[（(]?[A-H]\s*[)）.．、:：]?[\s|]+)+|(?:[（(]?[a-h]\s*[)）.][\s|]+)+")
+_LETTER = re.compile(r"[A-H]")
+_LEAST_LABELLED = 2
+
+
+def label_pictures(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with every picture beside the letter of its option.
+
+    A row of letters stands above or below as many pictures, on lines or in the rows of a table.
+    """
+    if not any(IMAGE in piece.text for piece in pieces):
+        return pieces
+    shown = [_count_alone(piece.text) for piece in pieces]
+    changed: dict[int, Piece] = {}
+    taken: set[int] = set()
+    last = ""
+    for place, piece in enumerate(pieces):
+        if IMAGE in piece.text:
+            for mark in reversed(list(_BEFORE_LABEL.finditer(piece.text))):
+                changed[place] = rewrite(changed.get(place, piece), mark.end(), f"{mark[0]}  ", mark.start())
+            continue
+        letters = _LETTER.findall(piece.text.upper()) if _LETTERS.fullmatch(f"{piece.text} ") else []
+        following = chr(ord(last[-1]) + 1) if last else "A"
+        if len(letters) < _LEAST_LABELLED or letters[0] not in ("A", following):
+            continue
+        if letters != [chr(ord(letters[0]) + by) for by in range(len(letters))]:
+            continue
+        for own in (range(place - 1, -1, -1), range(place + 1, len(pieces))):
+            run = _take_run(own, shown, taken, len(letters))
+            if run:
+                marks = [mark[0] for at in sorted(run) for mark in PICTURE_MARK.finditer(pieces[at].text)]
+                text = "  ".join(f"{letter}. {mark}" for letter, mark in zip(letters, marks, strict=True))
+                changed[place] = replace(piece, text=text, sources=(), kind="body")
+                taken.update(run)
+                last = letters[-1]
+                break
+    if not changed:
+        return pieces
+    return [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in taken]
+
+
+def _count_alone(text: str) -> int:
+    """How many pictures a line shows that says nothing besides; 0 for one that does."""
+    if IMAGE not in text or PICTURE_MARK.sub("", text).strip(" \t|"):
+        return 0
+    return len(PICTURE_MARK.findall(text))
+
+
+def _take_run(places: Iterable[int], shown: Sequence[int], taken: set[int], count: int) -> list[int]:
+    """The next lines of pictures alone that show so many together, or none."""
+    run: list[int] = []
+    for place in places:
+        if not shown[place] or place in taken:
+            break
+        run.append(place)
+        count -= shown[place]
+        if count <= 0:
+            return run if count == 0 else []
+    return []

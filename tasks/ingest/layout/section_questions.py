@@ -184,12 +184,17 @@ _MATERIAL = re.compile(
     r"^\s*(?:[（(【]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
     r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*(?:$|\s(?:are|is|refer|relate).{0,60})|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|(?:reading\s+)?passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
+# `下图为等高线地形图，读图回答1～2题。`
+_LONGEST_LEAD = 120
+_ENDS_BY_RANGE = re.compile(
+    r"(?:完成|回答|解答)\s*(?:下面|下列)?第?\s*\d+\s*[～~\-—–至、和]\s*\d+\s*[两二小]?题\s*[。．.:：]?\s*$"
+)
 _MATERIAL_STARTS = "（(【）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
 # `设有关系 S、C、SC，试用 SQL 完成下列查询：` above numbered questions says what all of them are about
 _GIVEN = re.compile(r"\s*(?:假?设(?![计备施立置])|假定|已知|现有|给定|某(?!些)|有(?:如下|以下|一))")
 _LEADS = re.compile(r"(?:下列|以下|如下|下面|试|求|回答|完成|计算|写出|分析).{0,30}[：:]$")
 _RANGE = re.compile(
-    r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
+    r"(\d{1,3})\s*(?:[-–—~～至到]|[、和](?=\s*\d+\s*[两二]?小?题)|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
     re.IGNORECASE,
 )
 
@@ -236,7 +241,10 @@ def _put_label(label: Label, text: str) -> str:
 
 def _is_material(text: str) -> bool:
     first = text.lstrip()[:1]
-    return (first in _MATERIAL_STARTS or first.isdecimal()) and _MATERIAL.match(text) is not None
+    may_open = first in _MATERIAL_STARTS or first.isdecimal()
+    return (may_open and _MATERIAL.match(text) is not None) or (
+        "题" in text[-5:] and _ENDS_BY_RANGE.search(text[-_LONGEST_LEAD:]) is not None
+    )
 
 
 def cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], list[Piece]]:
@@ -288,7 +296,7 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
     while (
         lines
         and (INSTRUCTION.search(lines[0].text) or CHOOSE_SOME.search(lines[0].text))
-        and not _MATERIAL.match(lines[0].text)
+        and not _is_material(lines[0].text)
         and len(lines[0].text) < 160
     ):
         lines = lines[1:]
@@ -297,13 +305,13 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
     if names_range(lines[0]):
         lines = lines[1:]  # `Questions 4-6` alone names no text
         return read_material(lines, section) if lines else (None, None)
-    opening = next((place for place, line in enumerate(lines) if _MATERIAL.match(line.text)), 0)
+    opening = next((place for place, line in enumerate(lines) if _is_material(line.text)), 0)
     lines = lines[opening:]
     text = join_pieces(lines).replace(PASSAGE, "").strip()
     if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
         lines = lines[1:]
         text = join_pieces(lines)
-    is_marked = _MATERIAL.match(lines[0].text) is not None
+    is_marked = _is_material(lines[0].text)
     is_analysis = section.fine is not None and (
         section.fine.question_type == "material_analysis" or section.fine.name == "cloze"
     )
@@ -315,5 +323,5 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         and not (section.fine is None and section.number and len(text) > 200)
     ):
         return None, None
-    span = _RANGE.search(lines[0].text)
-    return text, int(span.group(2)) if span else None
+    spans = list(_RANGE.finditer(lines[0].text))
+    return text, int(spans[-1].group(2)) if spans else None

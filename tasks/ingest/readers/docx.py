@@ -6,6 +6,7 @@ superscripts while leaving out hidden and deleted text. Macros are never run.
 
 from __future__ import annotations
 
+import re
 import zipfile
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from tasks.ingest.readers.docx_elements import (
     blocks,
     circle,
     descend,
+    float_above,
     read_symbols,
     render_equation_field,
     shows_picture,
@@ -32,7 +34,15 @@ from tasks.ingest.readers.docx_elements import (
 )
 from tasks.ingest.readers.docx_styles import Print, Styles
 from tasks.ingest.readers.emphasis import mark_text, take_marks
-from tasks.ingest.readers.extraction import FORMULA, IMAGE, PLAIN, Extraction, FoundPicture, Line
+from tasks.ingest.readers.extraction import (
+    FORMULA,
+    IMAGE,
+    PICTURE_MARK,
+    PLAIN,
+    Extraction,
+    FoundPicture,
+    Line,
+)
 from tasks.ingest.readers.formulas import render_omml
 from tasks.ingest.readers.numbering import (
     Numbering,
@@ -43,9 +53,11 @@ from tasks.ingest.readers.numbering import (
     read_integer,
 )
 from tasks.ingest.readers.scripts import SYMBOL_FONT, lower_text, raise_text
-from tasks.ingest.words.columns import find_question_header
+from tasks.ingest.words.columns import count_leads, find_question_header
 
 WALKER_VERSION = "2"
+# A picture after the letter of an option is that option, wherever it floats.
+_LABELS_OPTION = re.compile(r"(?<![A-Za-z])[A-Ha-h]\s*[.．、)）:：]?\s*$")
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "delInstrText", "annotationRef", "rPr", "pPr", "sectPr",
             "proofErr", "bookmarkStart", "bookmarkEnd", "commentReference", "lastRenderedPageBreak", "fldData"}  # fmt: skip
 
@@ -83,6 +95,8 @@ class _Walker:
         self.embedded_formulas = 0
         self.fields: list[list[str]] = []
         self.pending_boxes: list[etree._Element] = []
+        # the marks of the pictures that float, and whether above all of their paragraph
+        self.floating: dict[str, bool] = {}
         # how much text of the paragraph at hand is printed in which size and weight
         self.prints: dict[Print, int] = {}
         self.styles = Styles(self.parts.read("styles.xml"))
@@ -130,10 +144,20 @@ class _Walker:
         above = [box for box in boxes if stands_above(box)]
         for box in above:
             self._walk_blocks(box, "box")
+        self._emit_floating(kind, is_above=True)
         self._emit(paragraph, kind)
+        self._emit_floating(kind, is_above=False)
         for box in boxes:
             if box not in above:
                 self._walk_blocks(box, "box")
+
+    def _emit_floating(self, kind: str, *, is_above: bool) -> None:
+        """Write the pictures that float above a paragraph, or beside it, on a line of their own."""
+        marks = [mark for mark, above in self.floating.items() if above == is_above]
+        for mark in marks:
+            del self.floating[mark]
+        if marks:
+            self.lines.append(Line("".join(marks), kind=kind))
 
     def _emit(self, paragraph: Paragraph, kind: str) -> None:
         look = paragraph.look if kind != "box" else replace(paragraph.look, frame="box")
@@ -155,7 +179,7 @@ class _Walker:
         properties = index_children(find_child(element, "pPr"))
         style = read_attribute(properties.get("pStyle"), "val")
         self.prints = {}
-        text, emphasis = take_marks(self._read_runs(element, style))
+        text, emphasis = take_marks(self._leave_floating(self._read_runs(element, style), is_cell))
         look = self.styles.describe(properties, style, self.prints, "cell" if is_cell else "")
         # Word counts empty paragraphs of a list too; in a table their number is all that the cell shows
         label = self._label(properties.get("numPr"), style)
@@ -164,6 +188,22 @@ class _Walker:
         if label and text and not text[0].isspace():
             label += " "
         return Paragraph(label, text, emphasis, look)
+
+    def _leave_floating(self, text: str, is_cell: bool) -> str:
+        """The text without the pictures that float beside it; where it shows no more they stay."""
+        if not self.floating:
+            return text
+        if is_cell or not PICTURE_MARK.sub("", text).strip():
+            self.floating.clear()
+            return text
+
+        def settle(mark: re.Match[str]) -> str:
+            if mark[0] in self.floating and not _LABELS_OPTION.search(text[: mark.start()]):
+                return ""
+            self.floating.pop(mark[0], None)
+            return mark[0]
+
+        return PICTURE_MARK.sub(settle, text)
 
     def _holds_object(self, element: etree._Element) -> bool:
         return any(local_name(node) in ("drawing", "pict", "object") for node in element.iter())
@@ -201,7 +241,7 @@ class _Walker:
         grid = [[text for cell in row for text in (cell.text, *[""] * (cell.width - 1))] for row in rows]
         width = max((len(row) for row in grid), default=0)
         grid = [[*row, *[""] * (width - len(row))] for row in grid]
-        if find_question_header(grid) is not None:
+        if find_question_header(grid) is not None or count_leads(grid):
             self.question_width = width
         # A table with one column, or with several paragraphs in most rows, lays out text: read it as lines.
         filled = [row for row in rows if any(cell.paragraphs for cell in row)]
@@ -402,6 +442,9 @@ class _Walker:
             self.extraction.add_picture(FoundPicture(part=part, alt_text=alt_text))
             for part, alt_text in self.parts.list_pictures(element)
         ]
+        is_above = float_above(element)
+        if is_above is not None:
+            self.floating.update(dict.fromkeys(marks, is_above))
         return "".join(marks) or IMAGE
 
     def _read_symbol(self, element: etree._Element) -> str:

@@ -111,6 +111,28 @@ _POINTS = re.compile(r"(-?\d+(?:\.\d+)?)(pt|in|cm|mm)?")
 _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835}
 
 
+def float_above(drawing: etree._Element) -> bool | None:
+    """Whether a picture that floats is printed above all of its paragraph.
+
+    None for one that stands in the text.
+    """
+    for node, _ in walk_object(drawing):
+        name = local_name(node)
+        if name == "anchor":
+            top = read_number(find_child(find_child(node, "positionV"), "posOffset"))
+            is_own = read_attribute(find_child(node, "positionV"), "relativeFrom") in ("paragraph", "line")
+            return is_own and _is_above(top, read_integer(find_child(node, "extent"), "cy") or 0)
+        if name == "shape" and "position:absolute" in (node.get("style") or "").replace(" ", ""):
+            return _is_shape_above(node.get("style") or "")
+    return None
+
+
+def read_number(element: etree._Element | None) -> int:
+    """The whole number that an element holds; 0 where it holds none."""
+    text = ((element.text or "") if element is not None else "").strip()
+    return int(text) if re.fullmatch(r"-?\d+", text) else 0
+
+
 def stands_above(box: etree._Element) -> bool:
     """Whether a text box is printed above the paragraph that anchors it."""
     for node in box.iterancestors():
@@ -118,19 +140,17 @@ def stands_above(box: etree._Element) -> bool:
         if name == "anchor":
             return _stands_above_anchor(node)
         if name == "shape":
-            found = {
-                match["name"]: match["value"].strip() for match in _LENGTH.finditer(node.get("style") or "")
-            }
-            top, height = _read_points(found.get("margin-top")), _read_points(found.get("height"))
-            is_relative = found.get("mso-position-vertical-relative", "text") in ("text", "line")
-            return (
-                is_relative
-                and top is not None
-                and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
-            )
+            return _is_shape_above(node.get("style") or "")
         if name == "p":
             return False
     return False
+
+
+def _is_shape_above(style: str) -> bool:
+    found = {match["name"]: match["value"].strip() for match in _LENGTH.finditer(style)}
+    top, height = _read_points(found.get("margin-top")), _read_points(found.get("height"))
+    is_relative = found.get("mso-position-vertical-relative", "text") in ("text", "line")
+    return is_relative and top is not None and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
 
 
 def _stands_above_anchor(anchor: etree._Element) -> bool:
@@ -139,10 +159,7 @@ def _stands_above_anchor(anchor: etree._Element) -> bool:
     if read_attribute(position, "relativeFrom") not in ("paragraph", "line") or offset is None:
         return False
     size = find_child(anchor, "extent")
-    try:
-        top = int(offset.text or "")
-    except ValueError:
-        return False
+    top = read_number(offset)
     names = {local_name(child) for child in anchor}
     pushes = "wrapTopAndBottom" in names or (
         "wrapSquare" in names and (read_integer(size, "cx") or 0) >= _WIDE_EMU

@@ -32,6 +32,7 @@ from tasks.ingest.readers.pdf_pages import Character, Page, Row, View, find_view
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
+    Grid,
     PageObject,
     find_blanks,
     find_grids,
@@ -84,10 +85,11 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     if count > MAX_PAGES:
         extraction.warnings.append(f"Only the first {MAX_PAGES} of {count} pages were read.")
     pages: list[Page] = []
+    answered: list[Grid] = []
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            pages.append(_read_page(page, raw, index + 1, extraction))
+            pages.append(_read_page(page, raw, index + 1, extraction, answered))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
@@ -176,7 +178,7 @@ def _table_id(page: int, row: Row) -> int:
     return page * 1000 + row.table if row.table else 0
 
 
-def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page:
+def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, answered: list[Grid]) -> Page:
     result = Page(0, 0)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
@@ -216,7 +218,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
             (box, True) for box in find_outlines(objects, raw, view, [*images, *figures], characters)
         ]
         characters = _place_pictures(characters, pictures, view, keep)
-    kept = keep_tables(result, characters, grids)
+    kept = keep_tables(result, characters, grids, answered)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
     result.rows = cut_formulas(result.rows, partial(keep, is_formula=True))
@@ -294,17 +296,16 @@ def _place_pictures(
         is_mark = is_small or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
-        # on the line that it stands in, else behind the last line above it
-        beside = [
-            index
-            for index, other in enumerate(characters)
-            if other.bottom - 2 <= middle <= other.top + 2 and other.right <= left + 2
-        ]
         above = [
             index
             for index, other in enumerate(characters)
             if other.bottom >= middle and other.left < right and other.right > left - 0.5 * height
         ]
+        # on the line beside which it begins, or in which it stands, else behind the last line above it
+        beside = _list_beside(characters, left, top - min(_BEGINS, (top - bottom) / 2))
+        beside = beside or _list_beside(characters, left, middle)
+        if beside and above and _opens_column(characters, above, beside, left):
+            beside = []
         if beside:
             at = max(beside, key=lambda index: characters[index].right)
             near = characters[at]
@@ -337,3 +338,32 @@ def _place_pictures(
     for at, mark in sorted(placed, key=lambda pair: -pair[0]):
         characters.insert(at + 1, mark)
     return characters
+
+
+# In points: so far below its upper edge a picture begins, and so near is its left edge to that of its column.
+_BEGINS, _SAME_EDGE = 12.0, 20.0
+
+
+def _list_beside(characters: Sequence[Character], left: float, level: float) -> list[int]:
+    """The characters left of a place at the same height."""
+    return [
+        index
+        for index, other in enumerate(characters)
+        if other.bottom - 2 <= level <= other.top + 2 and other.right <= left + 2
+    ]
+
+
+def _opens_column(
+    characters: Sequence[Character], above: Sequence[int], beside: Sequence[int], left: float
+) -> bool:
+    """Whether the text above a picture begins where it does, right of what stands beside it."""
+    at = min(above, key=lambda index: characters[index].y)
+    line = [
+        characters[index]
+        for index in above
+        if abs(characters[index].y - characters[at].y) < 2 and characters[index].right > left - _SAME_EDGE
+    ]
+    edge = min(one.left for one in line) if line else 0.0
+    return (
+        abs(edge - left) <= _SAME_EDGE and edge > max(characters[index].right for index in beside) + _BEGINS
+    )

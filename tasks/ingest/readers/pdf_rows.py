@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from unicodedata import category
 
 from tasks.ingest.readers.extraction import (
@@ -27,7 +28,7 @@ from tasks.ingest.readers.pdf_rules import (
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
-from tasks.ingest.words.columns import find_question_header
+from tasks.ingest.words.columns import count_leads, find_question_header, read_lead
 
 # A row is bold where so much of it is.
 BOLD_SHARE = 0.9
@@ -132,10 +133,13 @@ def _read_cell(characters: Sequence[Character], edge: float, blanks: Sequence[Ru
     return text
 
 
-def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Grid]) -> list[Grid]:
+def keep_tables(
+    page: Page, characters: Sequence[Character], grids: Sequence[Grid], answered: list[Grid]
+) -> list[Grid]:
     """Leave out the frames that lay out whole stretches of text.
 
-    These are read in the order of the content.
+    These are read in the order of the content. `answered` are the tables of the pages before that print answers below their
+    questions; those of this page are added.
     """
     kept: list[Grid] = []
     for grid in grids:
@@ -147,12 +151,55 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
         rows = _read_table(grid, inside, ())
         if not rows:
             continue
+        parted = _part_by_leads(grid, inside, rows, answered)
+        if parted is not None:
+            answered.append(parted)
+            kept.append(parted)
+            continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
         is_question_table = find_question_header([list(row.cells) for row in rows]) is not None
         if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
             kept.append(grid)
     return kept
+
+
+# How far columns of a table may differ from page to page, in points.
+_SAME_COLUMN: Final = 12.0
+
+
+def _part_by_leads(
+    grid: Grid,
+    inside: Mapping[tuple[int, int], Sequence[Character]],
+    rows: Sequence[Row],
+    answered: Sequence[Grid],
+) -> Grid | None:
+    """A table of answers below their questions, a row for each sign in its narrow columns.
+
+    None for other tables. The page after one goes on in the same columns.
+    """
+    leads = count_leads([row.cells for row in rows])
+    if not leads and not any(
+        len(other.columns) == len(grid.columns)
+        and all(abs(a - b) <= _SAME_COLUMN for a, b in zip(other.columns, grid.columns, strict=True))
+        for other in answered
+    ):
+        return None
+    lines: dict[int, list[Row]] = {}
+    for (_, column), found in sorted(inside.items()):
+        cell = Page(0, 0)
+        build_rows(cell, found, (), ())
+        lines.setdefault(column, []).extend(cell.rows)
+    signs = [row for column in range(leads or 2) for row in lines.get(column, ()) if read_lead(row.text)]
+    edges = list(grid.rows)
+    for row in sorted(signs, key=lambda row: -row.top):
+        edge = row.top + 0.2 * row.size
+        if all(abs(edge - other) > row.size for other in edges) and grid.rows[-1] < edge < grid.rows[0]:
+            edges.append(edge)
+    edges.sort(reverse=True)
+    left, right = grid.columns[0], grid.columns[-1]
+    added = [Rule(edge, left, right) for edge in edges if edge not in grid.rows]
+    return Grid(grid.columns, edges, [*grid.level, *added], grid.upright)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from lxml import etree
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
-from tasks.ingest.readers.docx_elements import parse_xml
+from tasks.ingest.readers.docx_elements import parse_xml, read_number
 from tasks.ingest.readers.extraction import Extraction, FoundPicture
 from tasks.ingest.readers.numbering import find_child, local_name, read_attribute
 
@@ -66,7 +66,7 @@ def _list_anchored(
             corner = find_child(anchor, "from")
             if corner is None:
                 continue
-            row, column = (_read_count(find_child(corner, name)) for name in ("row", "col"))
+            row, column = (max(read_number(find_child(corner, name)), 0) for name in ("row", "col"))
             for picture in _list_shown(anchor, targets, names):
                 yield row, column, picture
 
@@ -109,8 +109,3 @@ def _read_targets(package: zipfile.ZipFile, names: set[str], part: str) -> dict[
         for relation in parse_xml(read_part(package, relations), relations)
         if relation.get("TargetMode") != "External"
     }
-
-
-def _read_count(element: etree._Element | None) -> int:
-    text = (element.text or "") if element is not None else ""
-    return int(text) if text.strip().isdigit() else 0

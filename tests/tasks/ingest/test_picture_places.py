@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PIL import ImageDraw
+
 from tasks.ingest.documents import IngestOptions, parse_document
 from tests.tasks.ingest.test_pictures import draw, parse_word, save, say, show, write_word
 
@@ -204,3 +206,216 @@ def test_a_formula_drawn_as_shapes_is_a_picture_in_its_line_and_bullets_are_none
     assert first["stem"].endswith("holds. For which numbers does it hold?")
     assert [one["place"] for one in first["pictures"]] == ["stem"]
     assert (second["pictures"], third["pictures"]) == (None, None)
+
+
+OFFERED = [say(f"{letter}．说法{letter}{letter}") for letter in "ABCD"]
+FOUR = {f"p{number}": save(draw(f"picture {number}")) for number in range(1, 5)}
+
+
+def float_before(text: str, name: str, top: int = 0) -> str:
+    """A paragraph that begins with the anchor of a floating picture."""
+    return (
+        "<w:p><w:r><w:drawing><wp:anchor xmlns:wp='urn:wp'><wp:positionV relativeFrom='paragraph'>"
+        f"<wp:posOffset>{top}</wp:posOffset></wp:positionV><wp:extent cx='900000' cy='900000'/>"
+        f"<a:blip xmlns:a='urn:a' xmlns:r='urn:r' r:embed='{name}'/></wp:anchor></w:drawing></w:r>"
+        f"<w:r><w:t xml:space='preserve'>{text}</w:t></w:r></w:p>"
+    )
+
+
+def lay_out(rows: list[list[str | list[str]]]) -> str:
+    """A table of Word: a cell is a text, or blocks."""
+    return "<w:tbl>{}</w:tbl>".format(
+        "".join(
+            "<w:tr>{}</w:tr>".format(
+                "".join(
+                    f"<w:tc>{''.join(cell) if isinstance(cell, list) else say(cell)}</w:tc>" for cell in row
+                )
+            )
+            for row in rows
+        )
+    )
+
+
+def test_a_picture_that_floats_is_read_beside_its_paragraph_or_above_it(tmp_path: Path) -> None:
+    blocks = [
+        say("一、选择题"),
+        float_before("1．如图所示，电路的电阻是（ ）", "p1"),
+        *OFFERED,
+        say("2．如图所示，电路的电压是（ ）"),
+        *OFFERED,
+        float_before("3．下列说法错误的是（ ）", "p2", top=-900_000),
+        *OFFERED,
+    ]
+    first, second, third = parse_word(tmp_path, blocks, FOUR).questions
+    assert [one["stem"] for one in (first, second, third)] == [
+        "如图所示，电路的电阻是（）\n[picture:1]",
+        "如图所示，电路的电压是（）\n[picture:1]",
+        "下列说法错误的是（）",
+    ]
+
+
+def test_letters_in_a_row_name_the_pictures_above_or_below_them(tmp_path: Path) -> None:
+    pictures = [show(name) for name in FOUR]
+    blocks = [
+        say("一、选择题"),
+        say("1．三视图都相同的是（ ）"),
+        say("", *pictures),
+        say("A        B        C       D"),
+        say("2．俯视图是圆的是（ ）"),
+        lay_out([["A", "B", "C", "D"], [[say("", one)] for one in pictures]]),
+        say("3．主视图是圆的是（ ）"),
+        "<w:p>{}</w:p>".format(
+            "".join(
+                f"<w:r><w:t>{letter}．</w:t></w:r>{one}" for letter, one in zip("ABCD", pictures, strict=True)
+            )
+        ),
+    ]
+    for question in parse_word(tmp_path, blocks, FOUR).questions:
+        assert [(one["label"], one["text"]) for one in question["options"]] == [
+            (letter, f"[picture:{number}]") for number, letter in enumerate("ABCD", start=1)
+        ]
+        assert "[picture" not in question["stem"]
+
+
+def test_a_caption_gives_its_picture_to_the_question_that_it_names_or_that_speaks_of_it(
+    tmp_path: Path,
+) -> None:
+    blocks = [
+        say("一、作图题"),
+        say("1．请画出物体受力的示意图。"),
+        say("", show("p1"), show("p2")),
+        say("第1题图      第2题图"),
+        say("2．请画出小磁针的指向。"),
+        say("3．请写出图7中的速度。"),
+        say("4．请写出光的速度。"),
+        say("", show("p3")),
+        say("图7 小车"),
+    ]
+    stems = [one["stem"] for one in parse_word(tmp_path, blocks, FOUR).questions]
+    assert stems == [
+        "请画出物体受力的示意图。\n[picture:1]",
+        "请画出小磁针的指向。\n[picture:1]",
+        "请写出图7中的速度。\n[picture:1]\n图7 小车",
+        "请写出光的速度。",
+    ]
+
+
+def test_a_line_that_names_questions_gives_its_figure_to_them_and_to_no_other(tmp_path: Path) -> None:
+    blocks = [
+        say("一、选择题"),
+        say("1．下列说法正确的是（ ）"),
+        *OFFERED,
+        say("读“气温图”，完成2～3题。"),
+        say("", show("p1")),
+        *(block for number in (2, 3, 4) for block in (say(f"{number}．第{number}个说法是（ ）"), *OFFERED)),
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    shown = "读“气温图”，完成2～3题。\n[picture:1]"
+    assert [one["material"] for one in questions] == [None, shown, shown, None]
+
+
+def test_an_answer_below_its_question_in_a_table_holds_the_pictures_of_its_cell(tmp_path: Path) -> None:
+    blocks = [
+        say("MODEL ANSWER"),
+        say("1) Examiners may give marks for an equal figure."),
+        lay_out(
+            [
+                ["Q. No", "Sub", "Answer", "Marking Scheme"],
+                ["1.", "", "Attempt any TWO of the following:", "8"],
+                ["", "a)", "Describe a hub with a diagram.", "4M"],
+                ["", "Ans", [say("A hub joins nodes."), say("", show("p1")), say("It is cheap.")], "2M"],
+                ["", "b)", "State the duties of a router.", "4M"],
+                ["", "Ans", "It forwards packets.", "4M"],
+                ["2.", "", "Attempt any ONE of the following:", "4"],
+                ["", "a)", "Draw the frame of Ethernet.", "4M"],
+                ["", "Ans", [say("", show("p2"))], "4M"],
+            ]
+        ),
+    ]
+    found = [
+        (one["number_label"], one["stem"], one["answer"])
+        for one in parse_word(tmp_path, blocks, FOUR).questions
+    ]
+    assert found == [
+        ("1. a)", "Describe a hub with a diagram.", ["A hub joins nodes.\n[picture:1]\nIt is cheap."]),
+        ("1. b)", "State the duties of a router.", ["It forwards packets."]),
+        ("2. a)", "Draw the frame of Ethernet.", ["[picture:1]"]),
+    ]
+
+
+def test_a_sign_beside_a_line_begins_a_row_of_an_answered_table_of_a_page(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    for page, tasks in enumerate((("Describe a hub.", "Define a node."), ("State a duty.", "Draw a frame."))):
+        canvas.setFont("Helvetica", 11)
+        foot, top = 300, 780
+        for x in (40, 80, 120, 480, 560):
+            canvas.line(x, foot, x, top)
+        for y in (foot, 540, top):
+            canvas.line(40, y, 560, y)
+        for row, task in enumerate(tasks):
+            y = (760, 520)[row]
+            canvas.drawString(50, y, f"{page + 1}." if row == 0 else "")
+            canvas.drawString(90, y, f"{'ab'[row]})")
+            canvas.drawString(125, y, task)
+            canvas.drawString(490, y, "4M")
+            canvas.drawString(90, y - 16, "Ans.")
+            for line in range(5):
+                canvas.drawString(125, y - 16 - 14 * line, f"Line {line} of the answer to {task}")
+            canvas.drawImage(ImageReader(draw(task)), 130, y - 180, 120, 60)
+        canvas.showPage()
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [(one["number_label"], one["stem"]) for one in questions] == [
+        ("1. a)", "Describe a hub."),
+        ("1. b)", "Define a node."),
+        ("2. a)", "State a duty."),
+        ("2. b)", "Draw a frame."),
+    ]
+    for question in questions:
+        assert [one["place"] for one in question["pictures"]] == ["answer"]
+        assert question["answer"][0].startswith("Line 0") and question["answer"][0].endswith("[picture:1]")
+
+
+def test_a_photograph_of_writing_below_a_whole_question_is_its_answer(tmp_path: Path) -> None:
+    written = draw("", size=(700, 300))
+    for line in range(6):
+        pen = ImageDraw.Draw(written)
+        pen.text(
+            (20, 10 + 45 * line), f"so the sum of all {line} of these terms is", fill="black", font_size=26
+        )
+    blocks = [
+        say("一、简答题"),
+        say("1. 什么是进程？请从操作系统如何管理程序的运行来说明，并说明它与程序的区别。" * 2),
+        say("", show("written")),
+        say("2. 下面的程序输出什么？请说明理由，并说明循环执行了多少次，变量最后的值是多少。" * 2),
+        say("", show("written")),
+        say("3. 求电阻的大小。请写出计算过程，并说明所用的定律的名称和它成立的条件。" * 2),
+        say("", show("p1")),
+    ]
+    questions = parse_word(tmp_path, blocks, {**FOUR, "written": save(written)}).questions
+    assert [[one["place"] for one in question["pictures"]] for question in questions] == [
+        ["answer"],
+        ["stem"],
+        ["stem"],
+    ]
+
+
+def test_a_picture_beside_options_is_of_the_line_at_which_it_begins(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    y = 760
+    for number in (1, 2):
+        canvas.drawString(60, y, f"{number}. The curve at the right belongs to number {number}, which is")
+        canvas.drawImage(ImageReader(draw(f"curve {number}")), 430, y - 62, 120, 70)
+        for place, letter in enumerate("ABCD", start=1):
+            canvas.drawString(60, y - 18 * place, f"{letter}. an acid of the kind {letter}{letter}")
+        y -= 110
+    canvas.save()
+    for question in parse_document(tmp_path / "paper.pdf", IngestOptions()).questions:
+        assert [one["place"] for one in question["pictures"]] == ["stem"]
