@@ -13,6 +13,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import HASHED
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
+from warehouse.ledger.exam.archives import list_archives
 
 _PAGE = 20_000
 # What a sitting consists of; of these a story tells the number.
@@ -33,16 +34,29 @@ def list_unchained(connection: Connection) -> list[int]:
 
 
 def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
-    """The chain, a page at a time: number, previous_hash, entry_hash, the columns of `HASHED`."""
-    last = 0
-    columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
-    while True:
-        query = select(*columns).where(access_log.c.number > last).order_by(access_log.c.number)
-        page = connection.execute(query.limit(_PAGE)).all()
+    """The chain: number, previous_hash, entry_hash, the columns of `HASHED`."""
+    for page in iter_chain_pages(connection):
         yield from page
-        if len(page) < _PAGE:
-            return
-        last = page[-1].number
+
+
+def iter_chain_pages(
+    connection: Connection, after: int = 0, until: int | None = None
+) -> Iterator[Sequence[Row[Any]]]:
+    """The same a page at a time, of the entries after one number and until another."""
+    columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
+    query = select(*columns).order_by(access_log.c.number).limit(_PAGE)
+    if until is not None:
+        query = query.where(access_log.c.number <= until)
+    while page := connection.execute(query.where(access_log.c.number > after)).all():
+        yield page
+        after = page[-1].number
+
+
+def count_chained(connection: Connection) -> int:
+    """How many entries the chain has, in the ledger and in what has left it."""
+    query = select(func.count()).where(access_log.c.number.is_not(None))
+    gone = sum(part.row_counts.get(access_log.name, 0) for part in list_archives(connection))
+    return int(connection.execute(query).scalar_one()) + gone
 
 
 def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
@@ -53,10 +67,15 @@ def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
     return query
 
 
-def read_session_entries(connection: Connection, session_id: str) -> list[Row[Any]]:
-    """The entries of a session in order."""
-    query = select(access_log).where(access_log.c.session_id == session_id)
-    return list(connection.execute(query.order_by(access_log.c.access_id)))
+def read_session_entries(connection: Connection, session_id: str) -> Sequence[Row[Any]]:
+    """(number, action, seq, target, answer_hash, digest) of a session's allowed entries in order."""
+    columns = [access_log.c[name] for name in ("number", "action", "seq", "target", "answer_hash", "digest")]
+    query = select(*columns).where(
+        access_log.c.session_id == session_id,
+        access_log.c.http_status == 200,
+        access_log.c.number.is_not(None),
+    )
+    return connection.execute(query.order_by(access_log.c.access_id)).all()
 
 
 def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:
