@@ -8,17 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas.ledger.exam import Response
 from schemas.ledger.trust import ErasedAnswer
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.log.words import LogFinding
 from warehouse.ledger.engine.logs import digests
 from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.tables import responses
 from warehouse.ledger.exam.tokens import digest_end
 from warehouse.ledger.trust import access, erasures, sealed_state, seals
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
+    from warehouse.ledger.trust.access import SessionEntry
+
+_COLUMNS: Final = tuple(responses.c.keys())
+_SEQ, _TEXT = map(_COLUMNS.index, ("seq", "response"))
 _ANSWERS: Final = ("submit", "submit_and_next")
 _PLANS: Final = ("plan_run", "plan_seed")
 _DRAWS: Final = ("draw_set", "draw_key")
@@ -136,7 +142,7 @@ def _check_sessions(connection: Connection, passed: AbstractSet[str]) -> Iterato
 def _check_session(connection: Connection, session: Row[Any], *, is_erased: bool) -> Iterator[LogFinding]:
     where = f"session {session.session_id}"
     allowed = access.read_session_entries(connection, session.session_id)
-    last: dict[str, Row[Any]] = {row.action: row for row in allowed}
+    last = {row.action: row for row in allowed}
     plan = last.get("plan_session")
     if plan is None:
         yield LogFinding("session_added", where, "no entry says that it was planned")
@@ -170,16 +176,21 @@ def _check_answers(
     connection: Connection,
     session: Row[Any],
     where: str,
-    allowed: Sequence[Row[Any]],
+    allowed: Sequence[SessionEntry],
     erased: Mapping[int, ErasedAnswer],
 ) -> Iterator[LogFinding]:
-    answers = {row.seq: row for row in allowed if row.action in _ANSWERS}
+    answers = {row.seq: row for row in allowed if row.action in _ANSWERS and row.seq is not None}
     unsealed = count = 0
     rows = sealed_state.read_responses(connection, session.session_id)
-    for row, digest in zip(rows, digests.digest_responses(rows), strict=True):
+    for values, digest in zip(rows, digests.digest_responses(rows), strict=True):
         count += 1
-        seq = row.seq
+        seq = values[_SEQ]
         entry, kept = answers.pop(seq, None), erased.get(seq)
+        if entry is not None and kept is None and digest == entry.digest:
+            is_given = digests.digest_text(values[_TEXT]) == entry.answer_hash
+            if is_given:
+                continue
+        row = Response(**dict(zip(_COLUMNS, values, strict=True)))
         place = f"{where}, question {seq}"
         if kept is not None:
             yield from _check_erased(row, digest, entry, kept, place)
@@ -210,7 +221,7 @@ def _check_answers(
 
 
 def _check_erased(
-    row: Row[Any], digest: str, entry: Row[Any] | None, kept: ErasedAnswer, place: str
+    row: Response, digest: str, entry: SessionEntry | None, kept: ErasedAnswer, place: str
 ) -> Iterator[LogFinding]:
     """An erased answer must have no text, and beside it what was kept at the erasure."""
     number = None if entry is None else entry.number
@@ -230,7 +241,7 @@ def _check_erased(
 
 
 def _check_deliveries(
-    connection: Connection, session_id: str, where: str, allowed: Sequence[Row[Any]]
+    connection: Connection, session_id: str, where: str, allowed: Sequence[SessionEntry]
 ) -> Iterator[LogFinding]:
     written = dict(_parse_delivery(row.target) for row in allowed if row.seq is not None and row.target)
     kept = sealed_state.list_deliveries(connection, session_id)

@@ -105,7 +105,7 @@ def test_a_change_of_what_is_old_is_found_in_its_turn_and_by_all(
 ) -> None:
     change(home, one)
     assert list_wrong(home, is_all_read=True)
-    assert any([list_wrong(home) for _ in range(looks.LOOKS + 1)])
+    assert any(list_wrong(home) for _ in range(looks.LOOKS + 1))
     # What was found once is found again until it is mended.
     assert list_wrong(home)
 

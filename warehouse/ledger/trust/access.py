@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, RowMapping, Select, func, or_, select, text
+from sqlalchemy import Connection, Row, RowMapping, Select, bindparam, func, or_, select, text
 
 from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import HASHED
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
+from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
 from warehouse.ledger.exam.archives import list_archives
 
@@ -67,15 +68,32 @@ def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
     return query
 
 
-def read_session_entries(connection: Connection, session_id: str) -> Sequence[Row[Any]]:
-    """(number, action, seq, target, answer_hash, digest) of a session's allowed entries in order."""
-    columns = [access_log.c[name] for name in ("number", "action", "seq", "target", "answer_hash", "digest")]
-    query = select(*columns).where(
-        access_log.c.session_id == session_id,
-        access_log.c.http_status == 200,
+class SessionEntry(NamedTuple):
+    """An allowed entry about a session."""
+
+    number: int
+    action: str
+    seq: int | None
+    target: str | None
+    answer_hash: str | None
+    digest: str | None
+
+
+_SESSION_ENTRIES = HotStatement(
+    select(*(access_log.c[name] for name in SessionEntry._fields))
+    .where(
+        access_log.c.session_id == bindparam("session"),
+        access_log.c.http_status == bindparam("status"),
         access_log.c.number.is_not(None),
     )
-    return connection.execute(query.order_by(access_log.c.access_id)).all()
+    .order_by(access_log.c.access_id)
+)
+
+
+def read_session_entries(connection: Connection, session_id: str) -> list[SessionEntry]:
+    """The allowed entries of a session in order."""
+    values = {"session": session_id, "status": 200}
+    return list(map(SessionEntry._make, _SESSION_ENTRIES.run(connection, values)))
 
 
 def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from warehouse.ledger.engine.logs.digests import read_set_digest
+from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import (
     access_log,
     allocations,
@@ -113,15 +113,21 @@ def list_budgets(connection: Connection) -> list[Row[Any]]:
     return list(connection.execute(query))
 
 
-def read_responses(connection: Connection, session_id: str) -> Sequence[Row[Any]]:
-    """Every response of a session, marks of the exam included, by position."""
-    query = select(responses).where(responses.c.session_id == session_id).order_by(responses.c.seq)
-    return connection.execute(query).all()
+_RESPONSES = HotStatement(
+    select(responses).where(responses.c.session_id == bindparam("session")).order_by(responses.c.seq)
+)
+_DELIVERIES = HotStatement(
+    select(allocations.c.seq, allocations.c.delivered_at).where(
+        allocations.c.session_id == bindparam("session"), allocations.c.delivered_at.is_not(None)
+    )
+)
+
+
+def read_responses(connection: Connection, session_id: str) -> list[tuple[Any, ...]]:
+    """Every column of every response of a session, marks of the exam included, by position."""
+    return list(_RESPONSES.run(connection, {"session": session_id}))
 
 
 def list_deliveries(connection: Connection, session_id: str) -> dict[int, str]:
     """Position → when its question was first handed out; those that were not are left out."""
-    query = select(allocations.c.seq, allocations.c.delivered_at).where(
-        allocations.c.session_id == session_id, allocations.c.delivered_at.is_not(None)
-    )
-    return dict(connection.execute(query).tuples().all())
+    return dict(_DELIVERIES.run(connection, {"session": session_id}))
