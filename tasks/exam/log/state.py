@@ -33,7 +33,7 @@ _ENDS_KEPT_S: Final = 365 * 86_400
 
 
 def find_state_faults(connection: Connection, passed: AbstractSet[str] = frozenset()) -> Iterator[LogFinding]:
-    """Every difference, by name; of sessions `passed` nothing but that they are there is looked at."""
+    """Every difference, by name; of sessions `passed` only whether they are there."""
     yield from _check_runs(connection)
     yield from _check_sets(connection)
     yield from _check_erasures(connection)

@@ -139,27 +139,13 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
     ]
 
 
-def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """One row per allocation of these sessions.
-
-    A row has the question, its discipline and content, the columns of the answer (None where there is no answer),
-    and the erasure of the answer. Sessions of one set share its contents: each is read once.
-    """
-    names, rows = read_sat_rows(connection, session_ids)
-    read = [dict(zip(names, row, strict=True)) for row in rows]
-    asked = {
-        (set_id, lineage): {"question_uuid": uuid, "discipline": discipline, "content": content}
-        for set_id, lineage, uuid, discipline, content in read_asked_rows(
-            connection, sorted({row["set_id"] for row in read}), with_contents=True
-        )
-    }
-    return [row | asked[place] for row in read if (place := (row["set_id"], row["lineage_uuid"])) in asked]
-
-
 def read_sat_rows(
     connection: Connection, session_ids: Sequence[str]
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Names, and values as plain tuples: `read_response_rows` without what is asked."""
+    """Names of columns, and a plain tuple for each allocation of these sessions.
+
+    A tuple has the columns of the answer, null where there is none, and the erasure of the answer.
+    """
     names = (
         *("set_id", "session_id", "seq", "lineage_uuid", "allocated_at"),
         *(column.name for column in responses.c if column.name not in ("session_id", "seq", "call_key")),

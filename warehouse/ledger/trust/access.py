@@ -34,16 +34,13 @@ def list_unchained(connection: Connection) -> list[int]:
     return [int(number) for number in connection.execute(query.order_by(access_log.c.access_id)).scalars()]
 
 
-def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
-    """The chain: number, previous_hash, entry_hash, the columns of `HASHED`."""
-    for page in iter_chain_pages(connection):
-        yield from page
-
-
 def iter_chain_pages(
     connection: Connection, after: int = 0, until: int | None = None
 ) -> Iterator[Sequence[Row[Any]]]:
-    """The same a page at a time, of the entries after one number and until another."""
+    """The chain by pages: number, previous_hash, entry_hash, the columns of `HASHED`.
+
+    Of the entries after one number and until another.
+    """
     columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
     query = select(*columns).order_by(access_log.c.number).limit(_PAGE)
     if until is not None:
