@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from deployments.doctor.findings import Findings, NoteFinding, name_some
+from deployments.doctor.looks import LedgerLook
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 
@@ -136,35 +137,47 @@ def examine_archives(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     )
 
 
-def examine_sessions(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
+def examine_sessions(ledger: Ledger, lake: Lake, look: LedgerLook, note: NoteFinding) -> None:
     """Whether the ledger says of closed sessions what was landed."""
     from tasks.exam.closed import find_changed_sessions
     from tasks.running import Progress
 
     with Progress("doctor: rows of the ledger") as progress:
-        differing = find_changed_sessions(ledger, lake, progress.advance)
+        differing = find_changed_sessions(ledger, lake, progress.advance, look.passed)
+    if not differing:
+        look.note_fine("ledger against lake")
     note(
         "ledger against lake",
         f"{len(differing)} sessions or sets are not what was landed: {name_some(differing)}"
         if differing
-        else "says what was landed",
+        else f"says what was landed{look.describe(len(look.passed))}",
         not differing,
         _FROM_ONE,
     )
 
 
-def examine_audit_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
-    """Whether the audit log is as it was written."""
+def examine_audit_log(settings: Settings, ledger: Ledger, look: LedgerLook, note: NoteFinding) -> None:
+    """Whether the audit log is as it was written, and has the entry with which it ended before."""
     from tasks.exam.log import check_log
     from tasks.running import Progress
 
     with Progress("doctor: audit log"):
-        log = check_log(ledger, settings)
+        log = check_log(ledger, settings, look.seen)
+    if look.lost_end is not None:
+        note(
+            "end of the audit log",
+            f"entry {look.lost_end}, with which it ended at the last look, is not there or is another",
+            False,
+            "an older ledger was put in place, or the log was written anew: compare with the newest backup and with heads that witnesses "
+            "keep; if you restored it yourself, proctor doctor --all takes it as it is",
+        )
+    if not log.findings:
+        look.note_fine("audit log", log.stays)
     note(
         "audit log",
         f"{len(log.findings)} findings: {name_some(sorted({found.name for found in log.findings}))} (proctor exam audit)"
         if log.findings
-        else f"{log.entry_count} entries as they were written",
+        else f"{log.entry_count} entries as they were written{look.describe(log.entry_count - log.read_count)}",
         not log.findings,
         _FROM_ONE,
     )
@@ -191,7 +204,7 @@ def examine_stages(settings: Settings, ledger: Ledger, lake: Lake | None, note: 
     )
 
 
-def examine_public_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
+def examine_public_log(settings: Settings, ledger: Ledger, look: LedgerLook, note: NoteFinding) -> None:
     """Whether the public folder is there, and the public log as it was written."""
     from tasks.exam.public.log import SIGN, check_public_log, name_log_file
     from tasks.running import Progress
@@ -213,7 +226,9 @@ def examine_public_log(settings: Settings, ledger: Ledger, note: NoteFinding) ->
             "copy, but signed heads and files of editions and runs are nowhere else",
         )
     with Progress("doctor: public log"):
-        public = check_public_log(ledger, settings)
+        public = check_public_log(ledger, settings, look.passed)
+    if not public.findings:
+        look.note_fine("public log")
     note(
         "public log",
         f"{len(public.findings)} findings: {name_some(sorted({found.name for found in public.findings}))} (proctor exam audit)"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from deployments.doctor import contents, disk_encryption, keys, machine, services
 from deployments.doctor.findings import Finding, Findings, NoteFinding
+from deployments.doctor.looks import LedgerLook
 from schemas.errors import ProctorError
 from schemas.settings import Settings, is_home
 
@@ -26,7 +27,8 @@ _CHECK_SETTINGS: Final = "check the settings that name it, and that its server a
 def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Finding]:
     """Every finding.
 
-    Of files of the lake whose bytes are those that were read before rows are not read again, unless `is_all_read`.
+    Of files of the lake whose bytes are those that were read before rows are not read again, nor most of what the ledger has closed and
+    was found as it was closed, unless `is_all_read`.
 
     Rows are looked at where their own store can be relied on, whatever is wrong with the others.
     """
@@ -49,6 +51,9 @@ def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Findi
         ledger = _open(found, stack, "ledger", broken, _make_ledger(settings))
         lake = _open(found, stack, "lake", broken, _make_lake(settings))
         frozen: dict[str, str] = {}
+        look = LedgerLook()
+        if lake is not None:
+            found.look("earlier looks", look.begin, ledger, lake, is_all_read)
         found.look("programs", machine.examine_helpers, settings, contents.count_waiting(lake, found))
         if ledger is not None:
             found.look("clock", machine.examine_clock, settings, ledger)
@@ -58,33 +63,33 @@ def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Findi
             found.look("schedules", services.examine_schedules, ledger)
             found.look("backups", contents.examine_backups, ledger)
             found.look("ledger against the exam's database", contents.examine_sides, ledger)
-            found.look("audit log", contents.examine_audit_log, settings, ledger)
+            found.look("audit log", contents.examine_audit_log, settings, ledger, look)
             found.look("stages", contents.examine_stages, settings, ledger, lake)
-            found.look("public log", contents.examine_public_log, settings, ledger)
+            found.look("public log", contents.examine_public_log, settings, ledger, look)
             found.look("disclosure of closed runs", contents.examine_disclosure, settings, ledger)
         if lake is not None:
             found.look("object store", contents.name_object_store, settings)
-            found.look("rows of the lake", _examine_rows, settings, lake, frozen, is_all_read)
+            found.look("rows of the lake", _examine_rows, settings, lake, frozen, look)
             found.look("quarantine", contents.examine_quarantine, lake)
             found.look("held papers", contents.examine_held_papers, lake)
         if ledger is not None and lake is not None:
             found.look("rows by month", contents.examine_months, ledger, lake)
             found.look("rows that left the ledger", contents.examine_archives, ledger, lake)
-            found.look("ledger against lake", contents.examine_sessions, ledger, lake)
+            found.look("ledger against lake", contents.examine_sessions, ledger, lake, look)
             found.look("editions", contents.examine_editions, ledger, lake, frozen)
             found.look("texts of answers", contents.examine_retention, settings, ledger, lake)
+        found.look("earlier looks", look.save)
     return found.found
 
 
 def _examine_rows(
-    settings: Settings, lake: Lake, frozen: dict[str, str], is_all_read: bool, found: Findings
+    settings: Settings, lake: Lake, frozen: dict[str, str], look: LedgerLook, found: Findings
 ) -> None:
     from warehouse.lake.upkeep import Looked
 
-    looked = Looked(lake, is_trusted=not is_all_read)
+    looked = look.looked or Looked(lake, is_trusted=False)
     found.look("checks", contents.examine_checks, lake, looked)
     found.look("contents of landings", contents.examine_rows, settings, lake, looked, frozen)
-    looked.save()
 
 
 def _examine_stores(settings: Settings, found: Findings) -> set[str]:

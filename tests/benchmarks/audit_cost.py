@@ -34,6 +34,7 @@ from tasks.exam.public import add_closing, add_opening
 from tests.benchmarks.history_rows import land_month
 from tests.benchmarks.year_by_commands import BANK_SIZE, Year, describe_candidates
 from tests.benchmarks.year_texts import describe_bank
+from tests.tasks.exam.answer_rows import read_response_rows
 from warehouse.lake import Batch, open_lake
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.digests import digest_response, digest_text
@@ -181,7 +182,7 @@ def judge(connection: Connection, sessions: list[ClosedSession]) -> Iterator[Bat
     by_id = {session.session_id: session for session in sessions}
     rows: dict[str, list[dict[str, object]]] = {name: [] for name in by_id}
     at = datetime.now(UTC)
-    for row in closed.read_response_rows(connection, list(by_id)):
+    for row in read_response_rows(connection, list(by_id)):
         session = by_id[row["session_id"]]
         stars = row["seq"] % 4
         judgement: dict[str, object] = {

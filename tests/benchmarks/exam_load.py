@@ -39,6 +39,7 @@ import psutil
 from deployments.http.server import KEEP_ALIVE_S
 from schemas.settings import Settings
 from tasks.exam.protocol.tokens import issue_token, open_keys
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.kit import check_ledger, set_deadlines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import start_postgresql
@@ -46,7 +47,6 @@ from warehouse.ledger.engine.exam_role import grant_role
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import sittings
-from warehouse.ledger.exam.closed import read_response_rows
 
 SERVER = """
 import sys

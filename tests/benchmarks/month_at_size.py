@@ -39,6 +39,7 @@ from tests.benchmarks.history_rows import land_controls, land_month
 from tests.benchmarks.year_by_commands import BANK_SIZE, Year, describe_candidates
 from tests.benchmarks.year_texts import describe_bank
 from tests.tasks.editions.kit import publish_and_keep_root
+from tests.tasks.exam.answer_rows import read_response_rows
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import closed, sittings
@@ -152,7 +153,7 @@ def judge(ledger: Ledger, lake: Lake, _: Settings) -> int:
         sessions = closed.list_closed_sessions(connection, _run_id(ledger))
         for start in range(0, len(sessions), 20):
             part = {session.session_id: session for session in sessions[start : start + 20]}
-            lake.land_together(list(_judge(closed.read_response_rows(connection, list(part)), part)))
+            lake.land_together(list(_judge(read_response_rows(connection, list(part)), part)))
     return int(lake.query("SELECT count(*) AS n FROM judgements").item())
 
 

@@ -18,7 +18,6 @@ from deployments.commands.options import AnyRun, AsJson, NoServer
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.judging import export_unparsed, import_unparsed
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -200,6 +199,8 @@ def export(
 
     Example: proctor unparsed export unparsed.xlsx --run 2026-11
     """
+    from tasks.judging import export_unparsed
+
     check_run(run_id)
     if out.suffix != ".xlsx" or not out.parent.is_dir():
         raise UsageError(f"{out} cannot be written: name a file .xlsx in a folder that exists.")
@@ -222,6 +223,8 @@ def import_(
 
     Example: proctor unparsed import unparsed.xlsx --user eve
     """
+    from tasks.judging import import_unparsed
+
     check_run(run_id)
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -138,7 +138,7 @@ def doctor(
     all_rows: Annotated[
         bool,
         typer.Option(
-            "--all", help="Read every row of the lake, also of files with the bytes that were read before."
+            "--all", help="Read every row of lake and ledger, also what was found as it was closed before."
         ),
     ] = False,
     as_json: AsJson = False,
@@ -146,8 +146,10 @@ def doctor(
     """Check the installation and the data: programs, versions and stores.
 
     It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
-    differ from what was read before, so that a damaged file is found whenever it was damaged. What was found is kept in the home
-    (doctor/looked): with --all it is not believed, and every row is read and hashed again.
+    differ from what was read before, so that a damaged file is found whenever it was damaged. Of the ledger, a closed session that was
+    found as audit log, public log and lake have it is known by its row and the number of its rows, and the audit log by its last entry;
+    a thirtieth of both is read again each time, and what is not is said. What was found is kept in the home (doctor/looked): with --all
+    it is not believed, and every row is read and hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are

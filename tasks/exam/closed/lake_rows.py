@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import hashlib
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
 
 from schemas.tables import get_table
-from tasks.exam.answers import extract_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from sqlalchemy import RowMapping
 
-    from tasks.questions import BareQuestion
     from warehouse.ledger.exam.closed import ClosedSession
     from warehouse.ledger.exam.sittings import PlannedRun
+
+_OF_SESSION: Final = (
+    "session_id",
+    "run_id",
+    "model",
+    "organisation",
+    "prompt_style",
+    "repeat",
+    "month",
+    "bank_version",
+    "is_simulated",
+)
 
 
 def describe_run(run: PlannedRun, *, is_whole: bool) -> dict[str, object]:
@@ -66,22 +78,43 @@ def describe_session(session: ClosedSession, answered_count: int) -> dict[str, o
     return _pick("sessions", {**session.as_values(), **own})
 
 
-def describe_allocation(session: ClosedSession, row: Mapping[str, Any]) -> dict[str, object]:
-    """A question at its place in a session, for `allocations`."""
-    return _pick("allocations", {**row, "run_id": session.run_id, "month": session.month})
+def frame_sat_rows(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+    """Allocations with their answers, as `read_sat_rows` gives them."""
+    kinds = get_table("responses").polars_schema
+    schema = {name: kinds.get(name, pl.String()) for name in names}
+    frame = pl.DataFrame(rows, schema=schema, orient="row", strict=False)
+    # A session has a few moments, and rows by the thousand.
+    moments = frame["allocated_at"].unique().to_list()
+    read = [None if one is None else datetime.fromisoformat(one) for one in moments]
+    kind = get_table("allocations").polars_schema["allocated_at"]
+    return frame.with_columns(
+        pl.col("allocated_at").replace_strict(moments, pl.Series(read, dtype=kind), return_dtype=kind)
+    )
 
 
-def describe_response(
-    session: ClosedSession, row: Mapping[str, Any], question: BareQuestion
-) -> dict[str, object]:
-    """A candidate's answer as a row of `responses`, extracted here; of an erased one no text."""
-    response = None if row["erasure_id"] is not None else row["response"]
-    own = {
-        "organisation": session.organisation_name,
-        "response": response,
-        "answer": None if response is None else extract_answer(question, response),
-    }
-    return _pick("responses", {**session.as_values(), **row, **own})
+def frame_asked_rows(rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+    """What sets ask, by set and lineage."""
+    names = ("set_id", "lineage_uuid", "question_uuid", "discipline")
+    return pl.DataFrame(
+        [row[: len(names)] for row in rows], schema=dict.fromkeys(names, pl.String), orient="row"
+    )
+
+
+def frame_sessions(sessions: Sequence[ClosedSession]) -> pl.DataFrame:
+    """What rows of questions and answers have of their session."""
+    kinds = get_table("responses").polars_schema
+    names = [name for name in _OF_SESSION if name != "organisation"]
+    rows = [(*(getattr(one, name) for name in names), one.organisation_name) for one in sessions]
+    schema = {name: kinds[name] for name in (*names, "organisation")}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def fit_frame(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """The table's own columns of a frame that has them, in their types."""
+    contract = get_table(table)
+    return frame.select(
+        pl.col(one.name).cast(contract.polars_schema[one.name]) for one in contract.own_columns
+    )
 
 
 def describe_call(row: RowMapping, session: ClosedSession) -> dict[str, object]:

@@ -16,15 +16,18 @@ import polars as pl
 
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
+from tasks.exam.answers import extract_answer
 from tasks.exam.closed.lake_rows import (
     describe_access,
-    describe_allocation,
     describe_call,
     describe_models,
-    describe_response,
     describe_run,
     describe_session,
     describe_set_question,
+    fit_frame,
+    frame_asked_rows,
+    frame_sat_rows,
+    frame_sessions,
 )
 from tasks.exam.log import keep_head
 from tasks.exam.public.log import keep_public_head
@@ -87,19 +90,24 @@ def iter_landings(
         yield [_batch("runs", run_id, [describe_run(run, is_whole=True)])]
 
 
-def iter_settled(ledger: Ledger, lake: Lake, run: PlannedRun) -> Iterator[list[Batch]]:
+def iter_settled(
+    ledger: Ledger, lake: Lake, run: PlannedRun, passed: AbstractSet[str] = frozenset()
+) -> Iterator[list[Batch]]:
     """What is landed of a run and never changes, landed or not, as lists of batches.
 
-    That is its sets, and its closed sessions with their questions and answers: the run and its models follow the run's state,
-    and calls may be billed later.
+    That is its sets, and its closed sessions but for those `passed`, with their questions and answers: the run and its models follow
+    the run's state, and calls may be billed later. What was extracted of an answer is as the lake has it.
     """
     with ledger.read() as connection:
         sessions = closed.list_closed_sessions(connection, run.run_id)
         set_ids = closed.list_run_sets(connection, run.run_id)
     yield from _iter_sets(ledger, run.set_size, set_ids, ROWS_PER_CHUNK)
-    for chunk in _chunk(sessions, _count_questions, ROWS_PER_CHUNK):
-        with read_whole(ledger, lake, session_ids=[row.session_id for row in chunk]) as connection:
-            yield _read_sittings(connection, chunk)
+    wanted = [row for row in sessions if row.session_id not in passed]
+    for chunk in _chunk(wanted, _count_questions, ROWS_PER_CHUNK):
+        names = [row.session_id for row in chunk]
+        extracted = lake.read("landed_answers", {"month": run.month, "session_ids": names})
+        with read_whole(ledger, lake, session_ids=names) as connection:
+            yield _read_sittings(connection, chunk, extracted)
 
 
 def iter_access_landings(
@@ -206,36 +214,49 @@ def _read_sessions(connection: Connection, sessions: Sequence[ClosedSession]) ->
     ]
 
 
-def _read_sittings(connection: Connection, sessions: Sequence[ClosedSession]) -> list[Batch]:
-    """These sessions with their questions and answers, one batch per session and table."""
-    by_id = {session.session_id: session for session in sessions}
-    names = list(by_id)
-    allocations: list[dict[str, object]] = []
-    responses: list[dict[str, object]] = []
-    # Sessions of one set ask the same.
-    questions: dict[tuple[str, str], BareQuestion] = {}
-    for row in closed.read_response_rows(connection, names):
-        session = by_id[row["session_id"]]
-        allocations.append(describe_allocation(session, row))
-        # An answer that is not there is an allocation without a response, whether its time was over or the session was closed.
-        if row["answered_at"] is None or row["answer_status"] == UNANSWERED:
-            continue
-        place = (session.set_id, row["lineage_uuid"])
-        question = questions.get(place)
-        if question is None:
-            question = questions[place] = BareQuestion.from_row(row["content"])
-        responses.append(describe_response(session, row, question))
-    answered = Counter(str(row["session_id"]) for row in responses if row["answer_status"] in GIVEN_STATUSES)
+def _read_sittings(
+    connection: Connection, sessions: Sequence[ClosedSession], extracted: pl.DataFrame | None = None
+) -> list[Batch]:
+    """These sessions with their questions and answers, one batch per session and table.
+
+    With `extracted` (session_id, seq, answer) nothing is read out of answers again.
+    """
+    names = [session.session_id for session in sessions]
+    columns, rows = closed.read_sat_rows(connection, names)
+    sat = frame_sat_rows(columns, rows)
+    asked = closed.read_asked_rows(
+        connection, sat["set_id"].unique().sort().to_list(), with_contents=extracted is None
+    )
+    sat = sat.join(frame_asked_rows(asked), on=("set_id", "lineage_uuid"), maintain_order="left")
+    sat = sat.join(frame_sessions(sessions), on="session_id", maintain_order="left")
+    # An answer that is not there is an allocation without a response, whether its time was over or the session was closed.
+    given = sat.filter(pl.col("answered_at").is_not_null() & (pl.col("answer_status") != UNANSWERED))
+    given = given.with_columns(response=pl.when(pl.col("erasure_id").is_null()).then("response"))
+    if extracted is None:
+        given = given.with_columns(answer=_extract_answers(given, asked))
+    else:
+        given = given.join(extracted, on=("session_id", "seq"), how="left", maintain_order="left")
+    counts = given.filter(pl.col("answer_status").is_in(GIVEN_STATUSES))["session_id"].value_counts()
+    answered = dict(counts.rows())
+    described = [describe_session(session, answered.get(session.session_id, 0)) for session in sessions]
     return [
-        *_group(
-            "sessions",
-            "session_id",
-            [describe_session(session, answered[session.session_id]) for session in sessions],
-            names,
-        ),
-        *_group("allocations", "session_id", allocations, names),
-        *_group("responses", "session_id", responses, names),
+        *_group("sessions", "session_id", described, names),
+        *_cut("allocations", fit_frame("allocations", sat), sat["session_id"], names),
+        *_cut("responses", fit_frame("responses", given), given["session_id"], names),
     ]
+
+
+def _extract_answers(given: pl.DataFrame, asked: Sequence[tuple[Any, ...]]) -> pl.Series:
+    """What each response answers. Sessions of one set ask the same."""
+    contents = {(set_id, lineage): content for set_id, lineage, _, _, content in asked}
+    questions: dict[tuple[str, str], BareQuestion] = {}
+    answers: list[str | None] = []
+    for set_id, lineage, response in given.select("set_id", "lineage_uuid", "response").iter_rows():
+        place = (set_id, lineage)
+        if place not in questions:
+            questions[place] = BareQuestion.from_row(contents[place])
+        answers.append(None if response is None else extract_answer(questions[place], response))
+    return pl.Series(answers, dtype=pl.String)
 
 
 def _batch(table: str, unit: str, rows: Sequence[dict[str, object]]) -> Batch:
@@ -252,9 +273,14 @@ def _group_by(
     table: str, rows: list[dict[str, object]], keys: Sequence[str], units: Sequence[str]
 ) -> list[Batch]:
     """One frame for all, then a slice per unit: building a frame costs more than cutting one."""
+    return _cut(table, get_table(table).frame(rows), pl.Series(keys, dtype=pl.String), units)
+
+
+def _cut(table: str, frame: pl.DataFrame, keys: pl.Series, units: Sequence[str]) -> list[Batch]:
+    """A batch per unit, of the rows that have it as their key."""
     from warehouse.lake import Batch
 
-    frame = get_table(table).frame(rows).with_columns(pl.Series("landing_key", keys, dtype=pl.String))
+    frame = frame.with_columns(landing_key=keys)
     slices = {str(name[0]): part for name, part in frame.partition_by("landing_key", as_dict=True).items()}
     empty = frame.clear()
     return [Batch(table, unit, slices.get(unit, empty).drop("landing_key")) for unit in units]

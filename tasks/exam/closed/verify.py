@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from tasks.exam.closed.landing import iter_settled
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
 
 
 def find_changed_sessions(
-    ledger: Ledger, lake: Lake, step: Callable[[int], None] = lambda _: None
+    ledger: Ledger,
+    lake: Lake,
+    step: Callable[[int], None] = lambda _: None,
+    passed: AbstractSet[str] = frozenset(),
 ) -> list[str]:
     """The `table/unit` names of what has changed in the ledger since it was landed.
 
-    `step` is called with the number of rows looked at. Reads run by run and chunk by chunk. What the lake does not have
-    yet is no difference: it is landed by the next flow.
+    `step` is called with the number of rows looked at. Reads run by run and chunk by chunk, and of sessions `passed` nothing. What
+    the lake does not have yet is no difference: it is landed by the next flow.
     """
     with ledger.read() as connection:
         runs = [sittings.read_run(connection, run_id) for run_id in sittings.list_run_ids(connection)]
@@ -28,7 +32,7 @@ def find_changed_sessions(
     for run in runs:
         if run is None:
             continue
-        for batches in iter_settled(ledger, lake, run):
+        for batches in iter_settled(ledger, lake, run, passed):
             step(sum(batch.frame.height for batch in batches))
             hashes = hash_rows_of([batch.frame for batch in batches])
             landed = dict(

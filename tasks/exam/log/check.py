@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,21 +20,25 @@ from tasks.exam.log.heads import (
 )
 from tasks.exam.log.signing import describe_head, has_signer, is_signed, name_key_file, open_signer
 from tasks.exam.log.state import find_state_faults
-from tasks.exam.log.words import LogFinding
+from tasks.exam.log.words import LogFinding, Seen
 from tasks.exam.protocol.tokens import open_keys
 from tasks.running.archives import read_whole
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH, compute_entry_hash
+from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH, HASHED, compute_entry_hashes
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.tables import access_log, allocations, responses
 from warehouse.ledger.trust import access
 from warehouse.ledger.trust.erasures import list_erasures
+from warehouse.ledger.trust.sealed_state import list_sessions
 from warehouse.stores.shared_files import has_hosts, read_shared_files
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 _FIRST_HASHED: Final = 3
+_ACTION: Final = _FIRST_HASHED + HASHED.index("action")
+_SEQ: Final = _FIRST_HASHED + HASHED.index("seq")
+_NOTHING: Final = Seen()
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class LogReport:
         unsigned_count: entries since the last signed head.
         findings: what is not as it was written.
         erasures: what was erased of answers, in order, as the ledger keeps it; it is as it was written where there is no finding.
+        read_count: entries that were read now.
+        stays: number and hash of the last entry that never leaves the ledger.
     """
 
     entry_count: int
@@ -56,24 +62,40 @@ class LogReport:
     unsigned_count: int
     findings: tuple[LogFinding, ...]
     erasures: tuple[Erasure, ...] = ()
+    read_count: int = 0
+    stays: tuple[int, str] = (0, FIRST_HASH)
 
 
-def check_log(ledger: Ledger, settings: Settings) -> LogReport:
-    """Check everything that the audit log fixes, and the log itself."""
-    with read_whole(ledger, settings, tables=(access_log, allocations, responses)) as connection:
+def check_log(ledger: Ledger, settings: Settings, seen: Seen | None = None) -> LogReport:
+    """Check everything that the audit log fixes, and the log itself.
+
+    Of what was `seen` as it was written, only what it names is read again. Where anything is found, everything is read.
+    """
+    tables = (access_log, allocations, responses)
+    if seen is not None:
+        with ledger.read() as connection:
+            names = [row.session_id for row in list_sessions(connection)]
+        new = [name for name in names if name not in seen.session_ids]
+        with read_whole(ledger, settings, session_ids=new, tables=tables) as connection:
+            report = check_home(connection, settings, seen)
+        if not report.findings:
+            return report
+    with read_whole(ledger, settings, tables=tables) as connection:
         return check_home(connection, settings)
 
 
-def check_home(connection: Connection, settings: Settings) -> LogReport:
+def check_home(connection: Connection, settings: Settings, seen: Seen = _NOTHING) -> LogReport:
     """The same on a connection."""
     kept = list(iter_kept_heads(settings))
-    report = check_ledger(connection, {head.number: head for head in kept if head is not None})
+    report = check_ledger(connection, {head.number: head for head in kept if head is not None}, seen)
     heads = {head.number: head for head in access.iter_signed_heads(connection)}
     findings = [*_check_kept(settings, heads, kept), *_check_keys(connection, settings)]
     return replace(report, findings=(*report.findings, *findings))
 
 
-def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None = None) -> LogReport:
+def check_ledger(
+    connection: Connection, kept: Mapping[int, SignedHead] | None = None, seen: Seen = _NOTHING
+) -> LogReport:
     """The same without a home: what the ledger alone shows, with the heads `kept` elsewhere."""
     findings = [
         LogFinding("entry_unchained", f"row {number}", "it has no place in the chain")
@@ -81,11 +103,17 @@ def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None =
     ]
     heads = {head.number: head for head in access.iter_signed_heads(connection)}
     findings += _check_signatures(connection, heads)
-    chain = _ChainCheck(heads, kept or {})
-    for row in access.iter_chain(connection):
-        chain.add(row)
+    findings += _check_signings(connection, heads)
+    chain = _ChainCheck(heads, kept or {}, seen.number, seen.entry_hash)
+    for page in access.iter_chain_pages(connection, seen.number):
+        chain.add(page)
     findings += chain.finish(access.read_head(connection))
-    findings += find_state_faults(connection)
+    again = _ChainCheck(heads, kept or {}, is_part=True)
+    if seen.again_until:
+        for page in access.iter_chain_pages(connection, seen.again_after, seen.again_until):
+            again.add(page)
+        findings += again.findings
+    findings += find_state_faults(connection, seen.session_ids)
     return LogReport(
         chain.last_number,
         chain.last_hash if chain.last_number else "",
@@ -93,43 +121,69 @@ def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None =
         chain.last_number - max(heads, default=0),
         tuple(findings),
         tuple(list_erasures(connection)),
+        chain.read_count + again.read_count,
+        chain.stays,
     )
 
 
 class _ChainCheck:
-    """Checks the entries of the chain as they come."""
+    """Checks the entries of the chain as they come.
 
-    def __init__(self, heads: Mapping[int, SignedHead], kept: Mapping[int, SignedHead]) -> None:
+    Args:
+        heads: signed heads of the ledger, by number.
+        kept: those of the file of the home.
+        number: the entry that the first one follows.
+        entry_hash: its hash.
+        is_part: whether what comes is a part, of which others may be in the lake.
+    """
+
+    def __init__(
+        self,
+        heads: Mapping[int, SignedHead],
+        kept: Mapping[int, SignedHead],
+        number: int = 0,
+        entry_hash: str = FIRST_HASH,
+        *,
+        is_part: bool = False,
+    ) -> None:
         self._heads = heads
         self._kept = kept
+        self._is_part = is_part
         self.findings: list[LogFinding] = []
-        self.last_number = 0
-        self.last_hash = FIRST_HASH
+        self.last_number = number
+        self.last_hash = entry_hash
+        self.read_count = 0
+        # The last one that never leaves the ledger.
+        self.stays = (number, entry_hash)
 
-    def add(self, row: Any) -> None:
-        number, previous, entry_hash = row[0], row[1], row[2]
-        if number != self.last_number + 1:
-            self._note(
-                "entry_missing",
-                f"{number - self.last_number - 1} entries before it are not there",
-                number,
-            )
-        elif previous != self.last_hash:
-            self._note("entry_out_of_order", "it does not follow the entry before it", number)
-        if compute_entry_hash(previous or "", number, row[_FIRST_HASHED:]) != entry_hash:
-            self._note("entry_changed", "it was changed after it was written", number)
-        if number == 1 and row.action != BEGIN:
-            self._note("entry_changed", "the log does not begin with it", number)
+    def add(self, page: Sequence[Row[Any]]) -> None:
+        hashes = compute_entry_hashes([(row[1] or "", row[0], *row[_FIRST_HASHED:]) for row in page])
+        for row, own_hash in zip(page, hashes, strict=True):
+            number, previous, entry_hash = row[0], row[1], row[2]
+            if number != self.last_number + 1:
+                if not self._is_part:
+                    self._note(
+                        "entry_missing",
+                        f"{number - self.last_number - 1} entries before it are not there",
+                        number,
+                    )
+            elif previous != self.last_hash:
+                self._note("entry_out_of_order", "it does not follow the entry before it", number)
+            if own_hash != entry_hash:
+                self._note("entry_changed", "it was changed after it was written", number)
+            if number == 1 and row[_ACTION] != BEGIN:
+                self._note("entry_changed", "the log does not begin with it", number)
+            if number in self._heads or number in self._kept:
+                self._check_heads(number, entry_hash)
+            if row[_SEQ] is None:
+                self.stays = (number, entry_hash)
+            self.last_number, self.last_hash = number, entry_hash
+        self.read_count += len(page)
+
+    def _check_heads(self, number: int, entry_hash: str) -> None:
         for name, known in (("signed_head_differs", self._heads), ("kept_head_differs", self._kept)):
             if (head := known.get(number)) is not None and head.entry_hash != entry_hash:
                 self._note(name, f"the head signed {head.signed_at} says something else", number)
-        if row.action == "sign_head" and row.http_status == 200:
-            signed = self._heads.get(int(row.target))
-            if signed is None:
-                self._note("signed_head_missing", f"the head signed at entry {row.target} is gone", number)
-            elif digest_text(signed.signature) != row.digest:
-                self._note("signed_head_replaced", f"the head at entry {row.target} was signed again", number)
-        self.last_number, self.last_hash = number, entry_hash
 
     def finish(self, head: access.Head) -> list[LogFinding]:
         """What is found at the end."""
@@ -148,6 +202,18 @@ class _ChainCheck:
 
     def _note(self, name: str, reason: str, number: int) -> None:
         self.findings.append(LogFinding(name, f"entry {number}", reason, number))
+
+
+def _check_signings(connection: Connection, heads: Mapping[int, SignedHead]) -> Iterator[LogFinding]:
+    """Whether every head that an entry says was signed is there, with the signature of then."""
+    for row in access.iter_targets(connection, ("sign_head",)):
+        signed = heads.get(int(row.target))
+        if signed is None:
+            reason = f"the head signed at entry {row.target} is gone"
+            yield LogFinding("signed_head_missing", f"entry {row.number}", reason, row.number)
+        elif digest_text(signed.signature) != row.digest:
+            reason = f"the head at entry {row.target} was signed again"
+            yield LogFinding("signed_head_replaced", f"entry {row.number}", reason, row.number)
 
 
 def _check_signatures(connection: Connection, heads: Mapping[int, SignedHead]) -> Iterator[LogFinding]:

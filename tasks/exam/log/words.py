@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from warehouse.ledger.engine.logs.chain import FIRST_HASH
+
 
 class LogFinding(NamedTuple):
     """Something that is not as it was written.
@@ -19,3 +21,21 @@ class LogFinding(NamedTuple):
     where: str
     reason: str
     number: int | None = None
+
+
+class Seen(NamedTuple):
+    """What an earlier check found as it was written, and is not read again.
+
+    Attributes:
+        session_ids: sessions whose answers were those of the log.
+        number: the entry up to which the chain was followed.
+        entry_hash: its hash.
+        again_after: the entry after which some are read once more.
+        again_until: the last of these.
+    """
+
+    session_ids: frozenset[str] = frozenset()
+    number: int = 0
+    entry_hash: str = FIRST_HASH
+    again_after: int = 0
+    again_until: int = 0

@@ -11,7 +11,7 @@ from tasks.running.flow_runs.record import MissedRun, find_missed_runs, select_u
 from warehouse.lake import Lake
 from warehouse.lake.reading import run_checks
 from warehouse.ledger.engine.moments import write_moment
-from warehouse.ledger.exam.closed import count_closed_by_month
+from warehouse.ledger.exam.closed import count_closed_by_month, has_closed_since
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
@@ -87,12 +87,13 @@ def find_month_differences(
     that the lake lacks may, for the next flow lands it.
     """
     moment = now or datetime.now(UTC)
-    with ledger.read() as connection:
-        settled = count_closed_by_month(connection, before=write_moment((moment - ON_ITS_WAY).timestamp()))
     landed = {row["month"]: row for row in lake.read("landed_exam_rows").to_dicts()}
     # Read last: what the lake has by now was closed before.
+    before = write_moment((moment - ON_ITS_WAY).timestamp())
     with ledger.read() as connection:
         closed = count_closed_by_month(connection)
+        is_on_its_way = not may_wait and has_closed_since(connection, before)
+        settled = count_closed_by_month(connection, before=before) if is_on_its_way else closed
     differences = []
     for month in sorted({*closed, *landed}):
         least, most = settled.get(month, (0, 0, 0)), closed.get(month, (0, 0, 0))

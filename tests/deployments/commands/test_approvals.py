@@ -17,7 +17,7 @@ from tests.tasks.exam.world import make_bank
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users
-from warehouse.ledger.trust.access import iter_chain
+from warehouse.ledger.trust.access import iter_chain_pages
 
 PASSWORD = "correct horse battery"
 MONTH = "2026-11"
@@ -87,7 +87,9 @@ def test_a_schedule_asks_two_people_decide_and_the_next_run_plans(
     assert "is used already" in run("approvals", "refuse", "1", "--as", "otto").stderr
 
     with open_ledger(Settings(home=home).ledger_address) as ledger, ledger.read() as connection:
-        tried = [row for row in iter_chain(connection) if row.action == "approve_request"]
+        tried = [
+            row for page in iter_chain_pages(connection) for row in page if row.action == "approve_request"
+        ]
     assert [row.code for row in tried] == [
         "password_wrong",
         "password_wrong",

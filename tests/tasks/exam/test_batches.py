@@ -16,10 +16,11 @@ from tasks.models import ModelClient
 from tasks.models.batches import BatchClient, collect_batches
 from tasks.models.registry import Registry
 from tasks.models.registry.file import BatchTerms
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.exam import sittings
 
 PROFILE = {"seed": "test", "models": {"alpha": {}, "rho": {}}}
 
@@ -66,7 +67,7 @@ class Hall:
             names = {
                 row.session_id: row.model for row in sittings.list_sessions(connection, run_id=self.run_id)
             }
-            rows = closed.read_response_rows(connection, list(names))
+            rows = read_response_rows(connection, list(names))
         return sorted(
             (names[row["session_id"]], row["seq"], row["response"]) for row in rows if row["answered_at"]
         )

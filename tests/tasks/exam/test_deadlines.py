@@ -25,6 +25,7 @@ from tasks.exam.protocol.words import Answer, Lease
 from tasks.exam.sitting import SittingPart, sit_sessions
 from tasks.models import CallFailed
 from tasks.texts import cut_text
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.doors import DoorToTheExam, serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -37,7 +38,7 @@ from tests.tasks.exam.world import (
 )
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.exam import closed, seats, sittings
+from warehouse.ledger.exam import seats, sittings
 
 DAY_S = 86_400.0
 LIMITS = Deadlines(session_s=2 * DAY_S, question_s=600.0)
@@ -91,7 +92,7 @@ def refused(door: DoorToTheExam, operation: Any) -> tuple[int, str]:
 def statuses(world: World, session_id: str) -> list[str | None]:
     """What became of every question, in order; null where there is no answer."""
     with world.ledger.read() as connection:
-        return [row["answer_status"] for row in closed.read_response_rows(connection, [session_id])]
+        return [row["answer_status"] for row in read_response_rows(connection, [session_id])]
 
 
 def land(world: World) -> dict[str, Any]:

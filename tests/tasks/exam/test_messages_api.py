@@ -12,10 +12,11 @@ import pytest
 from tasks.exam.log.check import check_ledger
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.models import ModelClient
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.tasks.models.anthropic_server import KEY, Fault, Message, serve_messages
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.exam import sittings
 
 
 def test_a_run_is_sat_and_closed_by_a_provider_of_another_form(
@@ -55,7 +56,7 @@ def test_a_run_is_sat_and_closed_by_a_provider_of_another_form(
     assert (report.is_complete, report.is_run_closed, report.failures) == (True, True, [])
     with ledger.read() as connection:
         sessions = [row.session_id for row in sittings.list_sessions(connection, run_id=plan.run_id)]
-        rows = closed.read_response_rows(connection, sessions)
+        rows = read_response_rows(connection, sessions)
         assert check_ledger(connection).findings == ()
     assert len(rows) == report.answer_count == len(server.asked) - 2
     assert sorted({(row["answer_status"], row["finish_reason"], row["reasoning"]) for row in rows}) == [

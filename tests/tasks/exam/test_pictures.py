@@ -33,6 +33,7 @@ from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.questions.pictures import name_picture
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     DISCIPLINES,
@@ -48,7 +49,7 @@ from tests.tasks.exam.world import (
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.exam import sittings
 
 CODES = "QKZXVJWPHN"
 
@@ -107,7 +108,7 @@ def settings(tmp_path: Path) -> Any:
 def read_responses(ledger: Ledger, run_id: str) -> list[dict[str, Any]]:
     with ledger.read() as connection:
         names = {row.session_id: row.model for row in sittings.list_sessions(connection, run_id=run_id)}
-        rows = closed.read_response_rows(connection, list(names))
+        rows = read_response_rows(connection, list(names))
     return [{**row, "model": names[row["session_id"]]} for row in rows]
 
 

@@ -14,6 +14,7 @@ from tasks.exam.doors import Door
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.tokens.tokens import AUDIENCE, issue_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionSummary
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.doors import DoorToTheExam
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
 from warehouse.ledger.engine.tables import access_log
@@ -131,7 +132,6 @@ def test_an_answer_to_a_closed_session_is_refused(door: DoorToTheExam, world: Wo
 def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     door: DoorToTheExam, world: World
 ) -> None:
-    from warehouse.ledger.exam import closed
 
     session_id, token, lease = open_one(door, world)
     account = Answer(
@@ -152,7 +152,7 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     door.call(lambda d: d.submit_and_next(token, lease, 1, account))
     door.call(lambda d: d.submit_answer(token, lease, 2, Answer("  \n")))
     with world.ledger.read() as connection:
-        rows = closed.read_response_rows(connection, [session_id])
+        rows = read_response_rows(connection, [session_id])
     kept = {
         name: rows[0][name]
         for name in ("response", "reasoning", "answer_status", "finish_reason", "attempts")

@@ -34,6 +34,7 @@ from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_s
 from tasks.running.claiming import claim_work, hold_if_free
 from tasks.running.sharing import WORKER, JobQueue
 from tests.hunts import tries
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -48,7 +49,7 @@ from warehouse.ledger.engine.leases.jobs import list_jobs, make_job
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log
-from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.exam import sittings
 from warehouse.stores import away
 
 ROOT = Path(__file__).parents[3]
@@ -98,7 +99,7 @@ def statuses(world: World) -> dict[str, int]:
 def assert_every_question_was_answered_once(world: World) -> None:
     with world.ledger.read() as connection:
         for session in sittings.list_sessions(connection, run_id=world.plan.run_id):
-            rows = closed.read_response_rows(connection, [session.session_id])
+            rows = read_response_rows(connection, [session.session_id])
             assert [row["seq"] for row in rows if row["answered_at"]] == list(
                 range(1, session.question_count + 1)
             )
@@ -157,7 +158,7 @@ def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(cr
             for row in sittings.list_sessions(connection, run_id=crowd.plan.run_id)
         }
         for session_id, style in styles.items():
-            rows = closed.read_response_rows(connection, [session_id])
+            rows = read_response_rows(connection, [session_id])
             assert {row["prompt_version"].split("/")[1] for row in rows} == {style}
     assert {request.unit for request in client.requests} == set(styles)
     assert len({(request.unit, request.salt) for request in client.requests}) == 72

@@ -28,12 +28,13 @@ from tasks.exam.protocol.tokens.tokens import issue_token
 from tasks.exam.public.bank import BankRows
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.warehouse.bank_rows import BANK
 from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import runs, sessions
-from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.exam import sittings
 
 SEED = "0123456789abcdef0123456789abcdef"
 # What names and salts of a bank are made with where a test indexes it by itself.
@@ -219,13 +220,13 @@ class World:
     def order(self, session_id: str) -> list[str]:
         """The stems of a session in the allocated order, from the ledger."""
         with self.ledger.read() as connection:
-            return [row["content"]["stem"] for row in closed.read_response_rows(connection, [session_id])]
+            return [row["content"]["stem"] for row in read_response_rows(connection, [session_id])]
 
     def answers(self, session_id: str) -> dict[int, str]:
         with self.ledger.read() as connection:
             return {
                 row["seq"]: row["response"]
-                for row in closed.read_response_rows(connection, [session_id])
+                for row in read_response_rows(connection, [session_id])
                 if row["answered_at"] is not None
             }
 

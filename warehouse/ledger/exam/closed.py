@@ -11,7 +11,6 @@ from sqlalchemy import Connection, RowMapping, and_, func, select
 from schemas.ledger.exam import Session
 from schemas.ledger.row import column
 from schemas.vocabulary import UNANSWERED
-from warehouse.ledger.engine.many import list_values
 from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
@@ -75,15 +74,22 @@ def count_closed_by_month(
     )
     answered = Counter({str(month): int(count) for month, count in connection.execute(of_responses)})
     months = dict(connection.execute(select(runs.c.run_id, runs.c.month)).tuples().all())
+    of_session = select(responses.c.seq).where(responses.c.session_id == sessions.c.session_id)
+    here = set(connection.execute(select(sessions.c.session_id).where(of_session.exists())).scalars())
     for part in list_archives(connection):
         # What has left the ledger was closed long before. After a kill it may have some of it still, and counts that itself.
-        here = responses.c.session_id.in_(list_values(connection, part.session_ids))
-        if connection.execute(select(responses.c.session_id).where(here).limit(1)).first() is None:
+        if here.isdisjoint(part.session_ids):
             answered[months[part.run_id]] += int(part.sums["answered"])
     return {
         str(month): (int(count), int(total), answered[str(month)])
         for month, count, total in connection.execute(of_sessions)
     }
+
+
+def has_closed_since(connection: Connection, moment: str) -> bool:
+    """Whether a session was closed after a moment (ISO text)."""
+    query = select(sessions.c.session_id).where(sessions.c.closed_at > moment)
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[ClosedSession]:
@@ -133,11 +139,12 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
     ]
 
 
-def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """One row per allocation of these sessions.
+def read_sat_rows(
+    connection: Connection, session_ids: Sequence[str]
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Names of columns, and a plain tuple for each allocation of these sessions.
 
-    A row has the question, its discipline and content, the columns of the answer (None where there is no answer),
-    and the erasure of the answer. Sessions of one set share its contents: each is read once.
+    A tuple has the columns of the answer, null where there is none, and the erasure of the answer.
     """
     names = (
         *("set_id", "session_id", "seq", "lineage_uuid", "allocated_at"),
@@ -172,32 +179,21 @@ def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> li
         )
         .order_by(allocations.c.session_id, allocations.c.seq)
     )
-    read = [
-        dict(zip(names, row, strict=True))
+    return names, [
+        tuple(row)
         for part in iter_chunks(session_ids)
-        for row in connection.execute(query.where(allocations.c.session_id.in_(part))).all()
+        for row in connection.execute(query.where(allocations.c.session_id.in_(part)))
     ]
-    questions = _read_set_questions(connection, sorted({row["set_id"] for row in read}))
-    found = []
-    for row in read:
-        question = questions.get((row["set_id"], row["lineage_uuid"]))
-        if question is not None:
-            row.update(question)
-            found.append(row)
-    return found
 
 
-def _read_set_questions(
-    connection: Connection, set_ids: Sequence[str]
-) -> dict[tuple[str, str], dict[str, Any]]:
-    """(set, lineage) → what these sets ask of it."""
-    query = select(
-        sets.c.set_id, sets.c.lineage_uuid, sets.c.question_uuid, sets.c.discipline, sets.c.content
-    )
-    return {
-        (set_id, lineage): {"question_uuid": uuid, "discipline": discipline, "content": content}
+def read_asked_rows(
+    connection: Connection, set_ids: Sequence[str], *, with_contents: bool = False
+) -> list[tuple[Any, ...]]:
+    """(set_id, lineage_uuid, question_uuid, discipline) of what these sets ask, and the content."""
+    columns = [sets.c.set_id, sets.c.lineage_uuid, sets.c.question_uuid, sets.c.discipline]
+    query = select(*columns, *([sets.c.content] if with_contents else []))
+    return [
+        tuple(row)
         for part in iter_chunks(set_ids)
-        for set_id, lineage, uuid, discipline, content in connection.execute(
-            query.where(sets.c.set_id.in_(part))
-        )
-    }
+        for row in connection.execute(query.where(sets.c.set_id.in_(part)))
+    ]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, RowMapping, Select, func, or_, select, text
+from sqlalchemy import Connection, Row, RowMapping, Select, bindparam, func, or_, select, text
 
 from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import HASHED
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
+from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
+from warehouse.ledger.exam.archives import list_archives
 
 _PAGE = 20_000
 # What a sitting consists of; of these a story tells the number.
@@ -32,17 +34,27 @@ def list_unchained(connection: Connection) -> list[int]:
     return [int(number) for number in connection.execute(query.order_by(access_log.c.access_id)).scalars()]
 
 
-def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
-    """The chain, a page at a time: number, previous_hash, entry_hash, the columns of `HASHED`."""
-    last = 0
+def iter_chain_pages(
+    connection: Connection, after: int = 0, until: int | None = None
+) -> Iterator[Sequence[Row[Any]]]:
+    """The chain by pages: number, previous_hash, entry_hash, the columns of `HASHED`.
+
+    Of the entries after one number and until another.
+    """
     columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
-    while True:
-        query = select(*columns).where(access_log.c.number > last).order_by(access_log.c.number)
-        page = connection.execute(query.limit(_PAGE)).all()
-        yield from page
-        if len(page) < _PAGE:
-            return
-        last = page[-1].number
+    query = select(*columns).order_by(access_log.c.number).limit(_PAGE)
+    if until is not None:
+        query = query.where(access_log.c.number <= until)
+    while page := connection.execute(query.where(access_log.c.number > after)).all():
+        yield page
+        after = page[-1].number
+
+
+def count_chained(connection: Connection) -> int:
+    """How many entries the chain has, in the ledger and in what has left it."""
+    query = select(func.count()).where(access_log.c.number.is_not(None))
+    gone = sum(part.row_counts.get(access_log.name, 0) for part in list_archives(connection))
+    return int(connection.execute(query).scalar_one()) + gone
 
 
 def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
@@ -53,10 +65,32 @@ def select_entries(actions: Sequence[str], **values: object) -> Select[Any]:
     return query
 
 
-def read_session_entries(connection: Connection, session_id: str) -> list[Row[Any]]:
-    """The entries of a session in order."""
-    query = select(access_log).where(access_log.c.session_id == session_id)
-    return list(connection.execute(query.order_by(access_log.c.access_id)))
+class SessionEntry(NamedTuple):
+    """An allowed entry about a session."""
+
+    number: int
+    action: str
+    seq: int | None
+    target: str | None
+    answer_hash: str | None
+    digest: str | None
+
+
+_SESSION_ENTRIES = HotStatement(
+    select(*(access_log.c[name] for name in SessionEntry._fields))
+    .where(
+        access_log.c.session_id == bindparam("session"),
+        access_log.c.http_status == bindparam("status"),
+        access_log.c.number.is_not(None),
+    )
+    .order_by(access_log.c.access_id)
+)
+
+
+def read_session_entries(connection: Connection, session_id: str) -> list[SessionEntry]:
+    """The allowed entries of a session in order."""
+    values = {"session": session_id, "status": 200}
+    return list(map(SessionEntry._make, _SESSION_ENTRIES.run(connection, values)))
 
 
 def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from warehouse.ledger.engine.logs.digests import read_set_digest
+from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import (
     access_log,
     allocations,
@@ -20,6 +21,7 @@ from warehouse.ledger.engine.tables import (
     set_keys,
     set_numbers,
 )
+from warehouse.ledger.exam.archives import list_archives
 from warehouse.ledger.exam.closed import list_run_sets
 
 
@@ -33,6 +35,32 @@ def list_sessions(connection: Connection) -> list[Row[Any]]:
         sessions.c.deadline_at,
     )
     return list(connection.execute(query.order_by(sessions.c.session_id)))
+
+
+def read_session_states(connection: Connection) -> dict[str, list[Any]]:
+    """Closed session → what tells without its answers whether it is as it was.
+
+    That is its row, how many rows the ledger has of it in `allocations`, `responses` and the audit log, and the hash of the archive
+    that has them.
+    """
+    parts = {name: part.rows_hash for part in list_archives(connection) for name in part.session_ids}
+    counts = [
+        dict(
+            connection.execute(select(table.c.session_id, func.count()).group_by(table.c.session_id))
+            .tuples()
+            .all()
+        )
+        for table in (allocations, responses, access_log)
+    ]
+    query = select(sessions).where(sessions.c.status == "closed").order_by(sessions.c.session_id)
+    return {
+        str(row.session_id): [
+            *row,
+            *(count.get(row.session_id, 0) for count in counts),
+            parts.get(row.session_id),
+        ]
+        for row in connection.execute(query)
+    }
 
 
 def list_runs(connection: Connection) -> list[Row[Any]]:
@@ -85,16 +113,21 @@ def list_budgets(connection: Connection) -> list[Row[Any]]:
     return list(connection.execute(query))
 
 
-def read_responses(connection: Connection, session_id: str) -> list[dict[str, Any]]:
-    """Every response of a session, marks of the exam included, by position."""
-    query = select(responses).where(responses.c.session_id == session_id).order_by(responses.c.seq)
-    names = tuple(column.name for column in responses.c)
-    return [dict(zip(names, row, strict=True)) for row in connection.execute(query).all()]
+_RESPONSES = HotStatement(
+    select(responses).where(responses.c.session_id == bindparam("session")).order_by(responses.c.seq)
+)
+_DELIVERIES = HotStatement(
+    select(allocations.c.seq, allocations.c.delivered_at).where(
+        allocations.c.session_id == bindparam("session"), allocations.c.delivered_at.is_not(None)
+    )
+)
+
+
+def read_responses(connection: Connection, session_id: str) -> list[tuple[Any, ...]]:
+    """Every column of every response of a session, marks of the exam included, by position."""
+    return list(_RESPONSES.run(connection, {"session": session_id}))
 
 
 def list_deliveries(connection: Connection, session_id: str) -> dict[int, str]:
     """Position → when its question was first handed out; those that were not are left out."""
-    query = select(allocations.c.seq, allocations.c.delivered_at).where(
-        allocations.c.session_id == session_id, allocations.c.delivered_at.is_not(None)
-    )
-    return {int(seq): str(at) for seq, at in connection.execute(query)}
+    return dict(_DELIVERIES.run(connection, {"session": session_id}))

@@ -16,7 +16,20 @@
 -- Shown: model_a, model_b, month, difference, together_low, together_high, verdict, since_month, needed_count
 WITH chosen AS (
     SELECT
-        p.*,
+        p.edition_id,
+        p.month,
+        p.prompt_style,
+        p.model_a,
+        p.model_b,
+        p.difference,
+        p.difference_se,
+        p.together_low,
+        p.together_high,
+        p.p_together,
+        p.p_holm,
+        p.is_paired,
+        p.pair_count,
+        p.is_simulated,
         e.overridden_gates,
         e.is_provisional,
         e.judge,
@@ -44,27 +57,24 @@ months AS (
         count(*) FILTER (side = 1) AS better_count,
         count(*) FILTER (side = -1) AS worse_count,
         count(*) FILTER (side = 0) AS alike_count,
-        arg_max_null(side, month) AS last_side
+        arg_max_null(side, month) AS last_side,
+        max(month) AS month,
+        coalesce(max(month) FILTER (side IS DISTINCT FROM 1), '') AS not_better_month,
+        coalesce(max(month) FILTER (side IS DISTINCT FROM -1), '') AS not_worse_month
     FROM chosen
     GROUP BY model_a, model_b, is_simulated
 ),
 
 streaks AS (
     SELECT
-        m.*,
-        min(c.month) FILTER (c.side = m.last_side) AS since_month,
-        count(*) FILTER (c.side = m.last_side) AS since_count
-    FROM months AS m
-    JOIN chosen AS c USING (model_a, model_b, is_simulated)
-    WHERE m.last_side <> 0
-        AND c.month > coalesce((
-            SELECT max(o.month)
-            FROM chosen AS o
-            WHERE o.model_a = m.model_a
-                AND o.model_b = m.model_b
-                AND o.is_simulated = m.is_simulated
-                AND o.side IS DISTINCT FROM m.last_side
-        ), '')
+        c.model_a,
+        c.model_b,
+        c.is_simulated,
+        min(c.month) AS since_month,
+        count(*) AS since_count
+    FROM chosen AS c
+    JOIN months AS m USING (model_a, model_b, is_simulated)
+    WHERE c.month > CASE m.last_side WHEN 1 THEN m.not_better_month WHEN -1 THEN m.not_worse_month END
     GROUP BY ALL
 ),
 
@@ -89,9 +99,9 @@ pooled AS (
 ),
 
 latest AS MATERIALIZED (
-    SELECT *
-    FROM chosen
-    QUALIFY row_number() OVER (PARTITION BY model_a, model_b, is_simulated ORDER BY month DESC) = 1
+    SELECT c.*
+    FROM chosen AS c
+    JOIN months AS m USING (model_a, model_b, is_simulated, month)
 ),
 
 people AS (

@@ -30,6 +30,7 @@ from tasks.operations.repair import evidence, inspect_home, repair_home
 from tasks.operations.repair.evidence import find_held
 from tests.deployments.test_cli import invoke
 from tests.fresh import copying_new_stores
+from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import World, make_bank, make_settings, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
@@ -37,7 +38,6 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.exam.closed import read_response_rows
 from warehouse.ledger.exam.sittings import list_open_runs
 from warehouse.ledger.trust.access import iter_targets
 from warehouse.stores import lost_logs

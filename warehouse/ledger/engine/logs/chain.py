@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from warehouse.ledger.engine.logs.digests import read_user_digests
+from warehouse.ledger.engine.logs.digests import encode_rows, read_user_digests
 from warehouse.ledger.engine.logs.gathered import GatheredLog
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import (
@@ -179,6 +179,11 @@ def name_account() -> str:
 def compute_entry_hash(previous_hash: str, number: int, values: Sequence[object]) -> str:
     """The hash of an entry: its place in the chain, and the values of `HASHED` in their order."""
     return hashlib.sha256(_encode([previous_hash, number, *values]).encode()).hexdigest()
+
+
+def compute_entry_hashes(rows: Sequence[Sequence[object]]) -> list[str]:
+    """The same of many: each row has the hash before, the number, and the values."""
+    return [hashlib.sha256(text.encode()).hexdigest() for text in encode_rows(rows)]
 
 
 def _write_entries(connection: Connection, entries: list[Entry]) -> None:

@@ -1,0 +1,133 @@
+"""What of the ledger was found as it was closed before, and is not read again.
+
+Rows of the ledger lie in no files of their own whose bytes would tell. A closed session that was found as audit log, public log and lake
+have it is known by its row, the number of its rows, the archive that has them, and what landed of it. Of those that the ledger still
+has, and of the chain, a thirtieth is read again in each look. What has left the ledger is known by the files of the lake that have it.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.errors import StoreError
+from tasks.exam.log import Seen
+
+if TYPE_CHECKING:
+    from deployments.doctor.findings import NoteFinding
+    from warehouse.lake import Lake
+    from warehouse.lake.upkeep import Looked
+    from warehouse.ledger.engine.ledger import Ledger
+
+# Looks until everything that the ledger has was read again.
+LOOKS: Final = 30
+_NAME: Final = "ledger"
+# Raised with what is kept.
+_FORM: Final = "1"
+_TABLES: Final = ("sessions", "allocations", "responses")
+# Checks that read answers; a session is known when each of them found it as it was closed.
+_CHECKS: Final = frozenset({"audit log", "public log", "ledger against lake"})
+
+
+class LedgerLook:
+    """One look at the ledger.
+
+    Attributes:
+        looked: what is kept of looks at the lake and at the ledger; null where the lake cannot be opened.
+        seen: what is not read again; null where everything is.
+        lost_end: the entry with which the audit log ended, and which it does not have any more; null where it has it.
+    """
+
+    def __init__(self) -> None:
+        self.looked: Looked | None = None
+        self.seen: Seen | None = None
+        self.lost_end: int | None = None
+        self._kept: dict[str, Any] = {}
+        self._marks: dict[str, str] = {}
+        self._fine: set[str] = set()
+        self._end: tuple[int, str] | None = None
+
+    @property
+    def passed(self) -> frozenset[str]:
+        """The sessions whose answers are not read again."""
+        return frozenset() if self.seen is None else self.seen.session_ids
+
+    def begin(self, ledger: Ledger | None, lake: Lake, is_all_read: bool, _note: NoteFinding) -> None:
+        """Find out what is known; nothing, where everything is to be read."""
+        from warehouse.lake.upkeep import Looked
+        from warehouse.ledger.trust import access, sealed_state
+
+        self.looked = Looked(lake, is_trusted=not is_all_read)
+        if ledger is None:
+            return
+        kept = self._kept = self.looked.find(_NAME, _FORM) or {}
+        with ledger.read() as connection:
+            states = sealed_state.read_session_states(connection)
+            end = access.read_entry(connection, kept["end"][0]) if kept else None
+            is_whole = access.count_chained(connection) == access.read_head(connection).number
+        units = [f"{table}/{name}" for name in states for table in _TABLES]
+        try:
+            landed = dict(lake.read("landed_hashes", {"units": units}).rows())
+        except StoreError:
+            # The look at the lake names it.
+            return
+        for name, state in states.items():
+            hashes = [landed.get(f"{table}/{name}") for table in _TABLES]
+            if None not in hashes:
+                self._marks[name] = sha256(json.dumps([state, hashes], default=str).encode()).hexdigest()
+        if not kept:
+            return
+        if end is None or end.entry_hash != kept["end"][1]:
+            self.lost_end = kept["end"][0]
+        elif is_whole and kept["is_fine"]:
+            known = [name for name, (mark, _) in kept["sessions"].items() if self._marks.get(name) == mark]
+            here = sorted((name for name in known if states[name][-1] is None), key=self._find_last)
+            due = here[: -(-len(here) // LOOKS)]
+            number, after = kept["end"][0], kept["again_after"]
+            self.seen = Seen(
+                frozenset(known) - frozenset(due),
+                number,
+                kept["end"][1],
+                max(after - 1, 0),
+                min(after + -(-number // LOOKS), number),
+            )
+
+    def note_fine(self, what: str, end: tuple[int, str] | None = None) -> None:
+        """A check found everything as it was closed; `end` is where the audit log ends."""
+        self._fine.add(what)
+        self._end = end or self._end
+
+    def describe(self, count: int) -> str:
+        """The end of a sentence that says how much was not read again."""
+        return f"; {count} not read again (--all reads all)" if self.seen is not None and count else ""
+
+    def save(self, _note: NoteFinding) -> None:
+        """Keep what was found; where anything was not as it was closed, everything is read again."""
+        if self.looked is None:
+            return
+        look = self._kept.get("look", 0) + 1
+        if self._fine >= _CHECKS and self.lost_end is None and self._end is not None:
+            sessions = {
+                name: self._kept["sessions"][name] if name in self.passed else [mark, look]
+                for name, mark in self._marks.items()
+            }
+            until = (
+                0 if self.seen is None or self.seen.again_until >= self.seen.number else self.seen.again_until
+            )
+            kept = {
+                "look": look,
+                "is_fine": True,
+                "end": self._end,
+                "again_after": until,
+                "sessions": sessions,
+            }
+            self.looked.keep(_NAME, _FORM, kept)
+        elif self._kept:
+            # The end that the log is held to stays.
+            self.looked.keep(_NAME, _FORM, {**self._kept, "is_fine": False})
+        self.looked.save()
+
+    def _find_last(self, session_id: str) -> tuple[int, str]:
+        """The look in which a session was read last, and its name."""
+        return self._kept["sessions"][session_id][1], session_id

@@ -1,0 +1,145 @@
+"""What the doctor found as it was closed is read again in turns, and all of it with `--all`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import Connection, delete, func, select, update
+
+from deployments.doctor import examine_home, looks
+from schemas.settings import Settings
+from tasks.exam.closed import find_changed_sessions, land_access_log
+from tasks.models import land_paid_calls
+from tasks.operations.archiving import archive_runs
+from tests.tasks.exam.tamperings import rehash
+from tests.tasks.operations.erasure.conftest import LATER, judged_home, settings
+from warehouse.lake import open_lake
+from warehouse.ledger.engine import tables as t
+from warehouse.ledger.engine.opening import open_ledger
+
+pytestmark = pytest.mark.slow
+__all__ = ["judged_home", "settings"]
+READERS = ("audit log", "public log", "ledger against lake", "end of the audit log")
+
+
+@pytest.fixture
+def home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The home, everything landed, looked at once; a third is read again in each look."""
+    monkeypatch.setattr(looks, "LOOKS", 3)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        land_access_log(ledger, lake)
+        land_paid_calls(ledger, lake)
+    assert list_wrong(settings) == set()
+    return settings
+
+
+def look(settings: Settings, *, is_all_read: bool = False) -> dict[str, tuple[str, str]]:
+    """What the readers of answers said: severity and words."""
+    found = examine_home(settings, is_all_read=is_all_read)
+    return {one.what: (one.severity, one.found) for one in found if one.what in READERS}
+
+
+def list_wrong(settings: Settings, *, is_all_read: bool = False) -> set[str]:
+    return {what for what, (kind, _) in look(settings, is_all_read=is_all_read).items() if kind == "wrong"}
+
+
+def change(settings: Settings, statement: Callable[[Connection], object]) -> None:
+    with open_ledger(settings.ledger_address) as ledger, ledger.engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        statement(connection)
+        connection.exec_driver_sql("COMMIT")
+
+
+def change_an_answer(connection: Connection) -> None:
+    connection.execute(update(t.responses).where(t.responses.c.seq == 1).values(response="another"))
+
+
+def change_an_old_entry(connection: Connection) -> None:
+    """An entry that nothing but the chain holds to what it was."""
+    first = select(func.min(t.access_log.c.number)).where(t.access_log.c.action == "next")
+    where = t.access_log.c.number == first.scalar_subquery()
+    connection.execute(update(t.access_log).where(where).values(address="10.0.0.1"))
+
+
+def lose_an_answer(connection: Connection) -> None:
+    one = select(t.responses.c.session_id).limit(1).scalar_subquery()
+    connection.execute(delete(t.responses).where(t.responses.c.session_id == one, t.responses.c.seq == 1))
+
+
+def lose_an_entry(connection: Connection) -> None:
+    first = select(func.min(t.access_log.c.number)).where(t.access_log.c.action == "next")
+    connection.execute(delete(t.access_log).where(t.access_log.c.number == first.scalar_subquery()))
+
+
+def change_a_session(connection: Connection) -> None:
+    connection.execute(update(t.sessions).values(opened_at="2020-01-01T00:00:00.000000+00:00"))
+
+
+def test_a_look_says_what_it_does_not_read_again(home: Settings) -> None:
+    with open_ledger(home.ledger_address) as ledger, ledger.read() as connection:
+        sessions = int(connection.scalar(select(func.count()).select_from(t.sessions)) or 0)
+    due = -(-sessions // looks.LOOKS)
+    said = look(home)
+    assert said["ledger against lake"] == (
+        "fine",
+        f"says what was landed; {sessions - due} not read again (--all reads all)",
+    )
+    assert "not read again" in said["audit log"][1]
+    assert {words for _, words in look(home, is_all_read=True).values() if "not read again" in words} == set()
+
+
+@pytest.mark.parametrize("lose", [lose_an_answer, lose_an_entry, change_a_session])
+def test_a_lost_row_or_another_session_is_found_by_the_next_look(
+    home: Settings, lose: Callable[[Connection], None]
+) -> None:
+    list_wrong(home)
+    change(home, lose)
+    assert list_wrong(home)
+    assert list_wrong(home)
+
+
+@pytest.mark.parametrize("one", [change_an_answer, change_an_old_entry])
+def test_a_change_of_what_is_old_is_found_in_its_turn_and_by_all(
+    home: Settings, one: Callable[[Connection], None]
+) -> None:
+    change(home, one)
+    assert list_wrong(home, is_all_read=True)
+    assert any(list_wrong(home) for _ in range(looks.LOOKS + 1))
+    # What was found once is found again until it is mended.
+    assert list_wrong(home)
+
+
+def test_a_log_that_was_hashed_again_as_a_whole_is_held_to_its_former_end(home: Settings) -> None:
+    def rewrite(connection: Connection) -> None:
+        change_an_old_entry(connection)
+        connection.execute(delete(t.signed_heads))
+        rehash(connection)
+
+    change(home, rewrite)
+    assert "end of the audit log" in list_wrong(home)
+    assert "end of the audit log" in list_wrong(home)
+    assert "end of the audit log" not in list_wrong(home, is_all_read=True)
+
+
+def test_what_has_left_the_ledger_is_read_once_more_and_then_known_by_its_files(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_ledger(home.ledger_address) as ledger, open_lake(home) as lake:
+        assert archive_runs(home, ledger, lake, now=LATER)
+    assert "not read again" not in look(home)["ledger against lake"][1]
+    read: list[int] = []
+    with open_ledger(home.ledger_address) as ledger, open_lake(home) as lake:
+        now = looks.LedgerLook()
+        now.begin(ledger, lake, False, lambda *_: None)
+        find_changed_sessions(ledger, lake, read.append, now.passed)
+        with ledger.read() as connection:
+            sets = int(connection.scalar(select(func.count()).select_from(t.sets)) or 0)
+    assert sum(read) == sets
+    assert list_wrong(home) == set()
+    with open_lake(home) as lake:
+        lake.connection.execute(
+            "UPDATE archived_rows SET row_json = replace(row_json, 'answered', 'refused')"
+        )
+    found = {one.what for one in examine_home(home) if one.severity == "wrong"}
+    assert "contents of landings" in found
