@@ -64,6 +64,8 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),
 }
+# What the Click within Typer raises for options and arguments; Typer shows only what is below it.
+_Misuse: Any = typer.BadParameter.__base__
 # Commands that use a home and none of its stores: what runs can be stopped whatever is missing.
 _WITHOUT_STORES = ("down",)
 
@@ -73,6 +75,17 @@ class Command(TyperCommand):
 
     This holds in a process of its own and in a test alike.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what was typed; with --json a mistake in it is a JSON document, too."""
+        is_json = "--json" in args
+        try:
+            return super().parse_args(ctx, args)
+        except _Misuse as error:
+            if not is_json:
+                raise
+            print_error(error.format_message(), UsageError.exit_code, as_json=True)
+            raise typer.Exit(UsageError.exit_code) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what it raises on purpose is printed, never traced."""

@@ -72,12 +72,12 @@ class ServingOptions:
         return listening
 
 
-def read_month(text: str) -> str:
-    """Check a month, or take the present one; raises UsageError."""
+def read_month(text: str, option: str = "--month") -> str:
+    """Check a month, or take the present one; raises UsageError that names the option."""
     if not text:
         return datetime.now(UTC).strftime("%Y-%m")
     if not re.match(MONTH_PATTERN, text):
-        raise UsageError(f"--month {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
+        raise UsageError(f"{option} {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
     return text
 
 
