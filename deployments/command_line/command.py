@@ -99,13 +99,26 @@ class Command(TyperCommand):
             raise typer.Exit(error.exit_code) from None
         except (KeyboardInterrupt, Exception) as error:
             if not is_interruption(error):
-                raise
+                if not isinstance(error, OSError) or error.filename is None:
+                    raise
+                place, code = _name_place(error, ctx.params)
+                said = f"{place} cannot be used: {error.strerror}. Name another place, or mend this one."
+                print_error(said, code, as_json=as_json)
+                raise typer.Exit(code) from None
             print_error(
                 "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
                 INTERRUPTED,
                 as_json=as_json,
             )
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _name_place(error: OSError, params: Mapping[str, Any]) -> tuple[str, int]:
+    """The file or folder that the system refused, and the exit code: whether somebody typed it."""
+    place = os.fsdecode(error.filename)
+    typed = [str(value) for value in params.values() if isinstance(value, Path)]
+    is_typed = any(place in one or one in place for one in typed)
+    return place, UsageError.exit_code if is_typed else ProctorError.exit_code
 
 
 def group_with_default(default: str) -> type[TyperGroup]:

@@ -96,6 +96,23 @@ def test_a_misused_option_is_a_json_document_with_json(home: Path, typed: tuple[
     assert said["error"]
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("packages", "sbom", "--out"),
+        ("rules", "check", "--out"),
+        ("report", "--no-server", "--out"),
+        ("backup",),
+    ],
+)
+def test_a_place_that_takes_nothing_is_named(home: Path, tmp_path: Path, typed: tuple[str, ...]) -> None:
+    (tmp_path / "file").write_text("x")
+    done = invoke(home, *typed, str(tmp_path / "file" / "out"), "--json")
+    said = json.loads(done.stdout)
+    assert (done.exit_code, said["exit_code"]) == (2, 2)
+    assert str(tmp_path / "file") in said["error"] and "cannot be used: Not a directory" in said["error"]
+
+
 def test_every_value_of_a_statement_stands_in_json(home: Path, tmp_path: Path) -> None:
     statement = "select 'nan'::double as a, 2 as a, ['inf'::double, 1] as b"
     rows = [{"a": None, "a_1": 2, "b": [None, 1.0]}]
