@@ -117,7 +117,8 @@ def _name_place(error: OSError, params: Mapping[str, Any]) -> tuple[str, int]:
     """The file or folder that the system refused, and the exit code: whether somebody typed it."""
     place = os.fsdecode(error.filename)
     typed = [str(value) for value in params.values() if isinstance(value, Path)]
-    is_typed = any(place in one or one in place for one in typed)
+    # What is written first lies beside what was named.
+    is_typed = any(place in one or one in place or Path(place).parent == Path(one).parent for one in typed)
     return place, UsageError.exit_code if is_typed else ProctorError.exit_code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,25 @@ class Listening:
         return f"{'https' if self.certificate else 'http'}://{shown_host}:{self.port}"
 
     def check_files(self) -> None:
-        """Pass when the files that it names are there; raises UsageError."""
+        """Pass when the files that it names are a certificate and its key; raises UsageError."""
         for option, file in (("--certificate", self.certificate), ("--certificate-key", self.key)):
             if file and not Path(file).is_file():
                 raise UsageError(f"The file {file} of {option} does not exist.")
+        if self.key and not self.certificate:
+            raise UsageError("--certificate-key goes with --certificate: name that, too.")
+        if self.certificate:
+            asked: list[str] = []
+
+            def note_asked() -> str:
+                asked.append("")
+                return ""
+
+            try:
+                ssl.create_default_context().load_cert_chain(self.certificate, self.key, note_asked)
+            except (OSError, ValueError):
+                # Of a key with a password the server asks for it when it starts.
+                if not asked:
+                    raise UsageError(
+                        f"{self.certificate} and {self.key or 'no further file'} are no certificate with its key, both as PEM. Correct "
+                        "--certificate and --certificate-key."
+                    ) from None
