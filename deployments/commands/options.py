@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deployments.command_line.printing import print_note
 from schemas.errors import UsageError
 from schemas.table import MONTH_PATTERN
 
@@ -69,6 +70,11 @@ class ServingOptions:
             self.metrics,
         )
         listening.check_files()
+        if listening.is_readable:
+            print_note(
+                f"Warning: {self.host} is open to other machines, and without TLS passwords and questions can be read on their way: "
+                "give --certificate and --certificate-key, or --proxy."
+            )
         return listening
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,11 @@ class Listening:
         shown_host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.certificate else 'http'}://{shown_host}:{self.port}"
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether what is sent can be read on its way: it leaves this machine without TLS."""
+        return not (self.certificate or self.proxy or is_loopback(self.host))
+
     def check_files(self) -> None:
         """Pass when the files that it names are a certificate and its key; raises UsageError."""
         for option, file in (("--certificate", self.certificate), ("--certificate-key", self.key)):
@@ -58,3 +64,13 @@ class Listening:
                         f"{self.certificate} and {self.key or 'no further file'} are no certificate with its key, both as PEM. Correct "
                         "--certificate and --certificate-key."
                     ) from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on is reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from deployments.commands.options import ServingOptions
 from schemas.settings import Settings
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
@@ -121,6 +122,22 @@ def test_every_value_of_a_statement_stands_in_json(home: Path, tmp_path: Path) -
     path = tmp_path / "rows.json"
     assert invoke(home, "sql", statement, "--output", str(path)).exit_code == 0
     assert json.loads(path.read_text("utf-8"), parse_constant=pytest.fail) == rows
+
+
+def test_a_benchmark_without_a_name_is_refused(home: Path, tmp_path: Path) -> None:
+    table = tmp_path / "marks.csv"
+    table.write_text("model,item_id,mark\nm,1,1\n")
+    check(invoke(home, "import", "scores", str(table), "--benchmark", " "), 2, "name the benchmark")
+
+
+def test_an_address_of_other_machines_without_tls_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    for options, warned in (
+        ({}, False),
+        ({"host": "0.0.0.0"}, True),
+        ({"host": "::", "proxy": "::1"}, False),
+    ):
+        ServingOptions(**options).listen(8710)
+        assert ("can be read on their way" in capsys.readouterr().err) is warned
 
 
 def test_with_nothing_judged_publish_says_so_and_names_the_step_before(home: Path) -> None:
