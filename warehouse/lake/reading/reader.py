@@ -52,7 +52,7 @@ class Rows:
     rows: list[tuple[object, ...]]
 
     def as_records(self) -> list[dict[str, object]]:
-        """One dictionary per row; of columns with one name the later ones are numbered, as in a frame."""
+        """One dictionary per row; later columns of the same name are numbered, as in a frame."""
         names: list[str] = []
         for name in self.columns:
             chosen, number = name, 0
