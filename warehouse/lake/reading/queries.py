@@ -374,6 +374,7 @@ def _parse_given(query: Query, name: str, default: str | None, value: object) ->
         )
     model = _parse_default(default)
     cast = next((found[2] for found in _CAST.finditer(query.body) if found[1] == name), "")
+    kind: type[int]  # A bool is an int, too
     if isinstance(model, bool) or cast == "BOOLEAN":
         kind, meant = bool, "true or false"
     elif isinstance(model, int) or cast:
