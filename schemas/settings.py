@@ -114,7 +114,7 @@ class Settings(BaseSettings):
     """Everything that can be set. Paths that are not given lie under `home`."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, extra="forbid", hide_input_in_errors=True, frozen=True
+        env_prefix=PREFIX, extra="forbid", hide_input_in_errors=True, frozen=True, allow_inf_nan=False
     )
 
     home: Path = Field(Path(HOME_NAME), description="Folder of all state.")

@@ -64,6 +64,8 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "sql": lambda options: not options["query"],
     "ingest": lambda options: bool(options["check"] and options["out"] and not options["assist"]),
 }
+# What the Click within Typer raises for options and arguments; Typer shows only what is below it.
+_Misuse: Any = typer.BadParameter.__base__
 # Commands that use a home and none of its stores: what runs can be stopped whatever is missing.
 _WITHOUT_STORES = ("down",)
 
@@ -73,6 +75,17 @@ class Command(TyperCommand):
 
     This holds in a process of its own and in a test alike.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what was typed; with --json a mistake in it is a JSON document, too."""
+        is_json = "--json" in args
+        try:
+            return super().parse_args(ctx, args)
+        except _Misuse as error:
+            if not is_json:
+                raise
+            print_error(error.format_message(), UsageError.exit_code, as_json=True)
+            raise typer.Exit(UsageError.exit_code) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what it raises on purpose is printed, never traced."""
@@ -86,13 +99,27 @@ class Command(TyperCommand):
             raise typer.Exit(error.exit_code) from None
         except (KeyboardInterrupt, Exception) as error:
             if not is_interruption(error):
-                raise
+                if not isinstance(error, OSError) or error.filename is None:
+                    raise
+                place, code = _name_place(error, ctx.params)
+                said = f"{place} cannot be used: {error.strerror}. Name another place, or mend this one."
+                print_error(said, code, as_json=as_json)
+                raise typer.Exit(code) from None
             print_error(
                 "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
                 INTERRUPTED,
                 as_json=as_json,
             )
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _name_place(error: OSError, params: Mapping[str, Any]) -> tuple[str, int]:
+    """The file or folder that the system refused, and the exit code: whether somebody typed it."""
+    place = os.fsdecode(error.filename)
+    typed = [str(value) for value in params.values() if isinstance(value, Path)]
+    # What is written first lies beside what was named.
+    is_typed = any(place in one or one in place or Path(place).parent == Path(one).parent for one in typed)
+    return place, UsageError.exit_code if is_typed else ProctorError.exit_code
 
 
 def group_with_default(default: str) -> type[TyperGroup]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deployments.command_line.printing import print_note
 from schemas.errors import UsageError
 from schemas.table import MONTH_PATTERN
 
@@ -69,15 +70,20 @@ class ServingOptions:
             self.metrics,
         )
         listening.check_files()
+        if listening.is_readable:
+            print_note(
+                f"Warning: {self.host} is open to other machines, and without TLS passwords and questions can be read on their way: "
+                "give --certificate and --certificate-key, or --proxy."
+            )
         return listening
 
 
-def read_month(text: str) -> str:
-    """Check a month, or take the present one; raises UsageError."""
+def read_month(text: str, option: str = "--month") -> str:
+    """Check a month, or take the present one; raises UsageError that names the option."""
     if not text:
         return datetime.now(UTC).strftime("%Y-%m")
     if not re.match(MONTH_PATTERN, text):
-        raise UsageError(f"--month {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
+        raise UsageError(f"{option} {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
     return text
 
 

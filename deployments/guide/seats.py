@@ -77,11 +77,18 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
                 raise UsageError(f"Nobody is asked with --yes, and a judge is needed: give {option}.")
     for role, add in (("candidate", _add_candidates), ("judge", _add_judge)):
         said, own, is_new = answers, _list_own(role), False
+        asked = split_names(answers.candidates if role == "candidate" else answers.judge)
         wrong: list[RegisteredModel] = []
         # What does not answer is asked for again, and what was answered is then the default.
         while not own or (wrong := _find_wrong(talk, role, answers)):
-            if wrong and (
-                talk.is_silent or not talk.confirm("Answer again for what is wrong?", default=True)
+            # Of the options of an earlier call none is left: those of this one correct them.
+            is_corrected = not is_new and (
+                {*asked} not in (set(), {model.name for model in own}) or bool(_list_late(role, answers, own))
+            )
+            if wrong and not (
+                is_corrected
+                if talk.is_silent
+                else talk.confirm("Answer again for what is wrong?", default=True)
             ):
                 raise StepError(1)
             own = _list_own(role)
@@ -91,8 +98,7 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
                     talk.run("models", "remove", model.name)
             said, own = GivenAnswers(are_simulated=answers.are_simulated), _list_own(role)
             is_new = True
-        asked = answers.candidates if role == "candidate" else answers.judge
-        if not is_new and (unknown := sorted({*split_names(asked)} - {model.name for model in own})):
+        if not is_new and (unknown := sorted({*asked} - {model.name for model in own})):
             said_of = (
                 f"{', '.join(model.name for model in own)} is registered as {role} already, and {', '.join(unknown)} is not. Add it: "
                 "proctor models add NAME … Or begin again: proctor models remove NAME, then proctor start."

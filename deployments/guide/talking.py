@@ -12,13 +12,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import typer
 
-from deployments.command_line.printing import ask, ask_whether, fold_line, paint
+from deployments.command_line.printing import ask, ask_whether, fold_line, paint, print_error
 from schemas.errors import INTERRUPTED, UsageError
 from schemas.settings import GUIDED_VARIABLE, load_settings
 
@@ -164,6 +164,9 @@ class Talk:
             code = _run_here([*arguments, "--json"])
         if code and not (may_refuse and code in (1, 3)):
             sys.stderr.write(complained.getvalue())
+            # What went wrong is a document, too, and it is for a person now.
+            with suppress(ValueError, TypeError, KeyError):
+                print_error(json.loads(said.getvalue())["error"], code, as_json=False)
             raise StepError(code)
         return json.loads(said.getvalue())
 

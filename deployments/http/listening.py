@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +36,41 @@ class Listening:
         shown_host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.certificate else 'http'}://{shown_host}:{self.port}"
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether what is sent can be read on its way: it leaves this machine without TLS."""
+        return not (self.certificate or self.proxy or is_loopback(self.host))
+
     def check_files(self) -> None:
-        """Pass when the files that it names are there; raises UsageError."""
+        """Pass when the files that it names are a certificate and its key; raises UsageError."""
         for option, file in (("--certificate", self.certificate), ("--certificate-key", self.key)):
             if file and not Path(file).is_file():
                 raise UsageError(f"The file {file} of {option} does not exist.")
+        if self.key and not self.certificate:
+            raise UsageError("--certificate-key goes with --certificate: name that, too.")
+        if self.certificate:
+            asked: list[str] = []
+
+            def note_asked() -> str:
+                asked.append("")
+                return ""
+
+            try:
+                ssl.create_default_context().load_cert_chain(self.certificate, self.key, note_asked)
+            except (OSError, ValueError):
+                # Of a key with a password the server asks for it when it starts.
+                if not asked:
+                    raise UsageError(
+                        f"{self.certificate} and {self.key or 'no further file'} are no certificate with its key, both as PEM. Correct "
+                        "--certificate and --certificate-key."
+                    ) from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on is reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

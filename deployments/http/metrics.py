@@ -7,7 +7,6 @@ desk: a proxy before these cannot let a stranger read them.
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import threading
 import time
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from deployments.http.listening import is_loopback
 from deployments.http.store_metrics import StoreMetrics
 from schemas.errors import UsageError
 from schemas.settings import Settings
@@ -184,7 +184,7 @@ def open_metrics_server(
     that is taken.
     """
     token = None if settings.metrics_token is None else settings.metrics_token.get_secret_value()
-    if token is None and not _is_loopback(host):
+    if token is None and not is_loopback(host):
         raise UsageError(
             f"Metrics on {host} would be open to everybody. Set PROCTOR_METRICS_TOKEN, or leave them on 127.0.0.1."
         )
@@ -225,12 +225,3 @@ def _make_handler(registry: CollectorRegistry, token: str | None) -> type[BaseHT
             """Nothing: what is asked every few seconds fills no log."""
 
     return Handler
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

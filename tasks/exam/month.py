@@ -27,6 +27,7 @@ from tasks.exam.plan import (
     read_schedule,
 )
 from tasks.exam.public.bank import NO_BANK, LakeRows
+from tasks.models.budget import compute_worst_cost
 from tasks.models.registry import check_callable, read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -159,10 +160,18 @@ def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
 
 
 def check_reachable(settings: Settings, plan: RunPlan) -> None:
-    """Pass when every model that sits in house has its key and address; raises RegistryError."""
+    """Pass when every model that sits in house has its key and address; raises RegistryError.
+
+    Raises BudgetError where the run has a budget and it is not known what a call of such a model can cost.
+    """
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
-    check_callable(registry.get(name) for name in sorted(needed))
+    models = [registry.get(name) for name in sorted(needed)]
+    check_callable(models)
+    if plan.budget_usd is not None:
+        # The run keeps its budget once it is planned: without prices it could not be sat then.
+        for model in models:
+            compute_worst_cost(model, [], model.parameters)
 
 
 def _read_published(ledger: Ledger, run_id: str) -> RunPlan | None:

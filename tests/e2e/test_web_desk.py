@@ -251,6 +251,8 @@ def test_two_annotators_and_an_adjudicator_finish_a_batch(
     # A correction is begun; the page is loaded again in the middle of it; the correction is still there.
     assert "第3题" in chen.read_stem()
     chen.page.keyboard.press("e")
+    chen.page.keyboard.press("Control+Enter")
+    expect(chen.page.locator(".faults")).to_contain_text("Nothing is changed yet.")
     chen.page.keyboard.type(" 吗？")
     expect(chen.page.locator("[data-field=stem] ins")).to_have_text(" 吗？")
     faults += find_faults_of_access(chen.page)

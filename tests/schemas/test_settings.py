@@ -127,3 +127,10 @@ def test_one_folder_names_all_that_hosts_share_and_their_settings(
     assert (settings.set_size, settings.registry_path) == (7, shared / "models/ours.yaml")
     assert (settings.secrets_path, settings.archive_dir) == (shared / "secrets", shared / "archive")
     assert settings.public_dir == tmp_path / "public"
+
+
+@pytest.mark.parametrize("text", ["inf", "nan"])
+def test_a_number_without_an_end_is_no_setting(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_BUDGET_USD", text)
+    with pytest.raises(UsageError, match="'budget_usd'"):
+        load_settings()

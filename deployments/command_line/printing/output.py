@@ -8,6 +8,7 @@ A table on a terminal shows the columns that fit and names how many it left out;
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -40,7 +41,7 @@ def print_result(
     It is printed as JSON, or as the given lines (default: one line per entry). Within `proctor start` the guide says what follows.
     """
     if as_json:
-        print(json.dumps(result, ensure_ascii=False, default=render_plain, indent=2))
+        print(render_json(result))
         return
     is_guided = GUIDED_VARIABLE in os.environ
     if lines is None:
@@ -51,6 +52,22 @@ def print_result(
             print(fold_line(line))
     if then and not is_guided:
         print_note(f"Next: {then}")
+
+
+def render_json(value: object) -> str:
+    """The value as one JSON document; a number that JSON does not have is null."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=render_plain, indent=2, allow_nan=False)
+    except ValueError:
+        return json.dumps(_null_strange(value), ensure_ascii=False, default=render_plain, indent=2)
+
+
+def _null_strange(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _null_strange(one) for name, one in value.items()}
+    return [_null_strange(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def fold_line(text: str, stream: IO[str] | None = None) -> str:
@@ -116,7 +133,7 @@ def print_frame(frame: pl.DataFrame, *, format: str = "table", title: str | None
     elif format == "parquet":
         frame.write_parquet(sys.stdout.buffer)
     elif format == "json":
-        print(json.dumps(frame.to_dicts(), ensure_ascii=False, default=render_plain, indent=2))
+        print(render_json(frame.to_dicts()))
     else:
         lines = draw_table(frame.columns, frame.rows(), title=title, width=_find_width(is_wide=False))
         _print_lines(lines, is_wide=False)
@@ -136,7 +153,7 @@ def print_rows(
     `shown` names the columns to show first.
     """
     if format == "json":
-        print(json.dumps(rows.as_records(), ensure_ascii=False, default=render_plain, indent=2))
+        print(render_json(rows.as_records()))
         return
     width = _find_width(is_wide)
     lines = draw_table(rows.columns, rows.rows, title=title, width=width, shown=shown, way_to_all=way_to_all)
@@ -153,7 +170,7 @@ def print_records(
     """Print records that a command made itself: a table, or JSON."""
     if as_json:
         chosen = [{name: record[name] for name in columns} for record in records]
-        print(json.dumps(chosen, ensure_ascii=False, default=render_plain, indent=2))
+        print(render_json(chosen))
         return
     rows = [tuple(record[name] for name in columns) for record in records]
     _print_lines(draw_table(columns, rows, title=title, width=_find_width(is_wide=False)), is_wide=False)

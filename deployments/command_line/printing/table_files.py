@@ -5,14 +5,13 @@ A file is whole, or as it was before.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from deployments.command_line.printing.output import flatten_lists, render_plain
+from deployments.command_line.printing.output import flatten_lists, render_json
 from schemas.errors import UsageError
 from tasks.texts import write_safe_csv
 from warehouse.stores.whole_files import writing_whole
@@ -32,8 +31,7 @@ _WIDEST: Final = 60
 def write_rows(rows: Rows, path: Path) -> None:
     """Write rows that were read without Polars as JSON."""
     with _written(path) as file:
-        text = json.dumps(rows.as_records(), ensure_ascii=False, default=render_plain, indent=2)
-        file.write(text.encode() + b"\n")
+        file.write(render_json(rows.as_records()).encode() + b"\n")
 
 
 def write_frame(frame: pl.DataFrame, path: Path, *, format: str) -> None:
@@ -51,8 +49,7 @@ def write_frame(frame: pl.DataFrame, path: Path, *, format: str) -> None:
         elif format == "xlsx":
             _write_workbook(frame, file)
         else:
-            text = json.dumps(frame.to_dicts(), ensure_ascii=False, default=render_plain, indent=2)
-            file.write(text.encode() + b"\n")
+            file.write(render_json(frame.to_dicts()).encode() + b"\n")
 
 
 def _check_size(frame: pl.DataFrame) -> None:

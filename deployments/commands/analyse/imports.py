@@ -35,7 +35,15 @@ from warehouse.lake import Lake, open_lake
 import_app = typer.Typer(no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(help="The file.")]
-Benchmark = Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.")]
+
+
+def _check_name(name: str) -> str:
+    if not name.strip():
+        raise typer.BadParameter("it is empty; name the benchmark.")
+    return name
+
+
+Benchmark = Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.", callback=_check_name)]
 Map = Annotated[
     list[str] | None,
     typer.Option("--map", help="Our field and the file's column, field=column; may be repeated."),

@@ -218,7 +218,7 @@ def close(
 def token(
     user_id: Annotated[str, typer.Argument(help="The user.")] = "",
     session_id: Annotated[str, typer.Option("--session", help="Session the token is for.")] = "",
-    hours: Annotated[float, typer.Option("--hours", help="Life of the token.")] = 12.0,
+    hours: Annotated[float, typer.Option("--hours", min=0, max=1_000_000, help="Life of the token.")] = 12.0,
     revoke: Annotated[str, typer.Option("--revoke", help="End a token: itself, or its id.")] = "",
     revoke_user: Annotated[
         str, typer.Option("--revoke-user", help="End every token that this user has.")

@@ -180,6 +180,8 @@ def report(
     """
     if out is not None and out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; the report is written to a folder. Name another with --out.")
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     folder = "" if out is None else str(out.resolve())
     result = run_flow("report", without_server=no_server, out_dir=folder, team=team)
     print_result(result, as_json=as_json, then="open the page in a browser; the folder needs no network")

@@ -156,7 +156,7 @@ def improvement(
     """
     with open_lake(load_settings()) as lake:
         found = write_improvements(
-            lake, is_simulated=simulated, since_month=read_month(since) if since else None
+            lake, is_simulated=simulated, since_month=read_month(since, "--since") if since else None
         )
     told = found.filter(found["p_together"] <= 0.05)
     month = found["since_month"][0] if found.height else None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
 
+_MOST_USD = 1e12
 # Of what a run came to, a list shows what is something, and not all of it; --json has every count.
 _NOTHING = ("0", "False")
 _MOST_COUNTS = 6
@@ -232,7 +233,8 @@ def budget(
         str, typer.Argument(help="The run, or what stands for one, as an error of the budget names it.")
     ],
     limit: Annotated[
-        float | None, typer.Option("--raise", min=0, help="USD that it may spend from now on, in all.")
+        float | None,
+        typer.Option("--raise", min=0, max=_MOST_USD, help="USD that it may spend from now on, in all."),
     ] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why; kept beside the limit.")] = "",
     as_json: AsJson = False,

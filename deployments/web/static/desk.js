@@ -130,7 +130,7 @@ function cancelEdit() {
 
 async function saveEdit() {
   const corrected = editor.readEdit();
-  if (!Object.keys(corrected).length) return editor.showFaults([{ message: `${say.fault}: ${say.none}` }]);
+  if (!Object.keys(corrected).length) return editor.showFaults([{ message: say.nothing_changed }]);
   const here = card;
   editor.showFaults([]);
   const outcome = await decide({ decision: 'edit', edit: corrected }, { isWaiting: true });

@@ -165,7 +165,8 @@ def read_text(
     if value is None and not required:
         return None
     if not isinstance(value, str) or not value.strip():
-        found = "missing" if value is None else f"{type(value).__name__} where text is expected"
+        is_empty = value is None or isinstance(value, str)
+        found = "missing" if is_empty else f"{type(value).__name__} where text is expected"
         raise place.error(name, found, "Write text (in quotes if it looks like a number or a date)")
     return value
 

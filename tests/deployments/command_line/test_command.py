@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 
 import pytest
@@ -41,6 +42,15 @@ def test_a_fault_of_ours_is_no_interruption() -> None:
         raise ValueError("broken")
 
     assert isinstance(run(break_down).exception, ValueError)
+
+
+def test_what_the_system_refuses_of_a_file_that_nobody_typed_is_a_failure_in_one_sentence() -> None:
+    def write() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/srv/home/progress.json")
+
+    done = run(write)
+    assert done.exit_code == 1
+    assert "Error: /srv/home/progress.json cannot be used: No space left on device." in done.output
 
 
 @pytest.mark.parametrize("code", [0, 2, 5])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
 
+from deployments.commands.options import ServingOptions
 from schemas.settings import Settings
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
@@ -66,6 +68,14 @@ def check(done: Result, code: int, *says: str) -> None:
         (("review", "annotator", "chen", "--level", "Histroy=expert"), "Did you mean 'History'?"),
         (("review", "guidelines", "--chinese", "规则"), "--chinese goes with --publish"),
         (("evaluate", "--month", "2026-13"), "is not a month"),
+        (("improvement", "--since", "2026-13"), "--since '2026-13' is not a month"),
+        (("exam", "user", "add", "", "--role", "annotator"), "is no name of a user"),
+        (("exam", "user", "add", "zhao\n", "--role", "annotator"), "is no name of a user"),
+        (("exam", "token", "chen", "--hours", "nan"), "Invalid value for '--hours'"),
+        (("exam", "token", "chen", "--hours", "-1"), "Invalid value for '--hours'"),
+        (("runs", "budget", "2026-11", "--raise", "inf", "--reason", "x"), "Invalid value for '--raise'"),
+        (("sql", "leaderboard", "--param", "simulated=maybe"), "is true or false."),
+        (("sql", "exposure_by_lineage", "--param", "limit=1.5"), "is a whole number."),
         (("exam", "user", "add", "chen", "--role", "annotator"), "There is already a user 'chen'"),
         (
             ("models", "add", "sim-example", "--url", "http://127.0.0.1:9/v1", "--organisation", "Me"),
@@ -77,6 +87,53 @@ def test_what_is_misspelt_or_there_already_is_said_in_one_sentence(
     home: Path, typed: tuple[str, ...], says: str
 ) -> None:
     check(invoke(home, *typed), 2, says)
+
+
+@pytest.mark.parametrize("typed", [("sql", "--nosuch"), ("bank", "show"), ("approvals", "show", "three")])
+def test_a_misused_option_is_a_json_document_with_json(home: Path, typed: tuple[str, ...]) -> None:
+    done = invoke(home, *typed, "--json")
+    said = json.loads(done.stdout)
+    assert (done.exit_code, said["exit_code"], done.stderr) == (2, 2, "")
+    assert said["error"]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("packages", "sbom", "--out"),
+        ("rules", "check", "--out"),
+        ("report", "--no-server", "--out"),
+        ("backup",),
+    ],
+)
+def test_a_place_that_takes_nothing_is_named(home: Path, tmp_path: Path, typed: tuple[str, ...]) -> None:
+    (tmp_path / "file").write_text("x")
+    done = invoke(home, *typed, str(tmp_path / "file" / "out"), "--json")
+    said = json.loads(done.stdout)
+    assert (done.exit_code, said["exit_code"]) == (2, 2)
+    assert str(tmp_path / "file") in said["error"] and "cannot be used: Not a directory" in said["error"]
+
+
+def test_every_value_of_a_statement_stands_in_json(home: Path, tmp_path: Path) -> None:
+    statement = "select 'nan'::double as a, 2 as a, ['inf'::double, 1] as b"
+    rows = [{"a": None, "a_1": 2, "b": [None, 1.0]}]
+    done = invoke(home, "sql", statement, "--json")
+    assert json.loads(done.stdout, parse_constant=pytest.fail) == rows
+    path = tmp_path / "rows.json"
+    assert invoke(home, "sql", statement, "--output", str(path)).exit_code == 0
+    assert json.loads(path.read_text("utf-8"), parse_constant=pytest.fail) == rows
+
+
+def test_a_benchmark_without_a_name_is_refused(home: Path, tmp_path: Path) -> None:
+    table = tmp_path / "marks.csv"
+    table.write_text("model,item_id,mark\nm,1,1\n")
+    check(invoke(home, "import", "scores", str(table), "--benchmark", " "), 2, "name the benchmark")
+
+
+def test_an_address_of_other_machines_without_tls_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    for host, proxy, is_warned in (("127.0.0.1", "", False), ("0.0.0.0", "", True), ("::", "::1", False)):
+        ServingOptions(host=host, proxy=proxy).listen(8710)
+        assert ("can be read on their way" in capsys.readouterr().err) is is_warned
 
 
 def test_with_nothing_judged_publish_says_so_and_names_the_step_before(home: Path) -> None:

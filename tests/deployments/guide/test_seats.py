@@ -155,6 +155,22 @@ def test_with_nobody_to_ask_a_wrong_answer_ends_the_step(home: Path, url: str) -
         register_models(Talk(is_silent=True), GivenAnswers(url=url, candidates="own-tow", **judge))
 
 
+@pytest.mark.slow
+def test_with_nobody_to_ask_the_options_of_the_next_call_correct_a_wrong_name(home: Path, url: str) -> None:
+    judge: dict[str, Any] = {"judge": "own-judge", "judge_organisation": "Judges"}
+    given: dict[str, Any] = {"url": url, "organisation": "Own lab", "prices": "0, 0", "judge_prices": "0, 0"}
+    with pytest.raises(StepError):
+        register_models(Talk(is_silent=True), GivenAnswers(candidates="own-1,own-tow", **judge | given))
+    # The same again is as wrong as before.
+    with pytest.raises(StepError):
+        register_models(Talk(is_silent=True), GivenAnswers())
+    # Whether the judge can judge is asked after it is registered; this one cannot.
+    with pytest.raises(StepError):
+        register_models(Talk(is_silent=True), GivenAnswers(candidates="own-1,own-2", **judge | given))
+    models = read_registry(load_settings().registry_path).models
+    assert {name for name, model in models.items() if "candidate" in model.roles} == {"own-1", "own-2"}
+
+
 def test_with_nobody_to_ask_a_missing_judge_is_said_before_anything_is_written(home: Path, url: str) -> None:
     before = load_settings().registry_path.read_bytes()
     wrong: list[tuple[dict[str, Any], str]] = [

@@ -16,6 +16,7 @@ import typer
 from deployments.guide import talking
 from deployments.guide.talking import StepError, Talk, split_names
 from schemas.errors import INTERRUPTED, UsageError
+from schemas.settings import load_settings
 
 # A command that needs a second to end: interrupted as a terminal would, or told to.
 SLOW = """
@@ -55,6 +56,17 @@ def test_with_nobody_to_ask_the_default_is_taken_or_the_option_named() -> None:
     assert Talk(is_silent=True).ask("A number", "2", check=only_even) == "2"
     with pytest.raises(UsageError, match="A number: with --yes nobody is asked; give --number"):
         Talk(is_silent=True).ask("A number", option="--number")
+
+
+def test_what_a_command_that_is_read_refuses_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "none"))
+    load_settings.cache_clear()
+    with pytest.raises(StepError):
+        Talk().read("status")
+    load_settings.cache_clear()
+    assert "holds no home of Proctor. Run `proctor init`" in capsys.readouterr().err
 
 
 def test_an_interrupted_command_ends_by_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

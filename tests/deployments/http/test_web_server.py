@@ -84,3 +84,6 @@ def test_a_taken_port_and_a_missing_certificate_are_named(
     assert f"The web desk cannot listen on 127.0.0.1, port {port}" in refused.output
     missing = CliRunner().invoke(app, ["web", "--certificate", "none.pem"])
     assert (missing.exit_code, "none.pem" in missing.output) == (2, True)
+    (tmp_path / "text.pem").write_text("no certificate")
+    wrong = CliRunner().invoke(app, ["web", "--certificate", str(tmp_path / "text.pem")])
+    assert (wrong.exit_code, "text.pem and no further file are no certificate" in wrong.output) == (2, True)

@@ -11,7 +11,7 @@ import pytest
 
 from deployments.commands.exam import evaluate
 from deployments.commands.exam.plans import render_plan
-from schemas.errors import RegistryError, UsageError
+from schemas.errors import BudgetError, RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
@@ -92,6 +92,16 @@ def test_a_missing_key_is_found_before_anything_is_started_and_does_not_hinder_a
     shown = evaluate.preview(RunWishes(MONTH, ["beta"]), is_to_run=True)
     assert shown is not None
     assert shown["candidates"] == ["beta"]
+
+
+def test_a_run_with_a_budget_that_no_price_can_hold_is_not_planned(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    limited = settings.model_copy(update={"budget_usd": 5.0})
+    with pytest.raises(BudgetError, match="so the most that a call can cost is unknown"):
+        act(ledger, lake, limited)
+    # Nothing was claimed: without a budget it is planned, and has none.
+    assert act(ledger, lake, settings).budget_usd is None
 
 
 def test_who_has_become_due_since_is_shown_and_examined_in_a_further_run_only(

@@ -164,7 +164,7 @@ def test_parameters_take_their_defaults_and_the_kind_of_them() -> None:
         bind_parameters(query, {})
     with pytest.raises(UsageError, match="has no parameter colour; it takes a, b, c"):
         bind_parameters(query, {"c": 1, "colour": "red"})
-    with pytest.raises(UsageError, match="a must be like its default 3"):
+    with pytest.raises(UsageError, match="a of the query 'x' is a whole number"):
         bind_parameters(query, {"a": "five", "c": 1})
 
 

@@ -31,6 +31,8 @@ ANALYSES_DIR = SQL_DIR / "analyses"
 KINDS = ("analyses", "marts", "checks", "staging", "reads")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
 _WORD = re.compile(r"\b[a-z_]+\b")
+# What a parameter without a number for its default is taken for.
+_CAST = re.compile(r"\$([a-z_]+)::(BOOLEAN|BIGINT|INTEGER)\b")
 _PARAMETER_USED = re.compile(r"\$([a-z_][a-z0-9_]*)")
 # What a query takes for the month that was judged last, and what a lake finds of it (`months.py`): a month that is named reaches the
 # scan, one that is looked up in the same statement does not.
@@ -361,7 +363,7 @@ def _clean_default(text: str | None) -> str | None:
 
 
 def _parse_given(query: Query, name: str, default: str | None, value: object) -> object:
-    """Text from a command line becomes what the default is: a number where that is a number."""
+    """Text from a command line becomes what the default is, or what the statement takes it for."""
     if not isinstance(value, str):
         return value
     if value.lower() == "null":
@@ -371,14 +373,18 @@ def _parse_given(query: Query, name: str, default: str | None, value: object) ->
             f"--param {name}={value}: this is not a month. Write it as YYYY-MM, for example 2026-11."
         )
     model = _parse_default(default)
+    cast = next((found[2] for found in _CAST.finditer(query.body) if found[1] == name), "")
+    kind: type[int]  # A bool is an int, too
+    if isinstance(model, bool) or cast == "BOOLEAN":
+        kind, meant = bool, "true or false"
+    elif isinstance(model, int) or cast:
+        kind, meant = int, "a whole number"
+    else:
+        return value
     parsed = _parse_default(value)
-    if isinstance(model, bool | int | float):
-        if not isinstance(parsed, bool | int | float):
-            raise UsageError(
-                f"Query {query.name!r}: {name} must be like its default {default}, not {value!r}."
-            )
-        return parsed
-    return value
+    if type(parsed) is not kind:
+        raise UsageError(f"--param {name}={value}: {name} of the query {query.name!r} is {meant}.")
+    return parsed
 
 
 def _parse_default(text: str | None) -> object:

@@ -52,8 +52,15 @@ class Rows:
     rows: list[tuple[object, ...]]
 
     def as_records(self) -> list[dict[str, object]]:
-        """One dictionary per row."""
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        """One dictionary per row; later columns of the same name are numbered, as in a frame."""
+        names: list[str] = []
+        for name in self.columns:
+            chosen, number = name, 0
+            while chosen in names:
+                number += 1
+                chosen = f"{name}_{number}"
+            names.append(chosen)
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
 
     def scalar(self) -> object:
         """The one value of one row."""

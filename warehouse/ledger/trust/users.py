@@ -57,7 +57,11 @@ def add_user(
     question_limit: int | None = None,
     password_hash: str | None = None,
 ) -> User:
-    """Add a user; UsageError for an unknown role or organisation, or a name that is taken."""
+    """Add a user; UsageError for an unknown role or organisation, or a name that cannot be."""
+    if not 1 <= len(user_id) <= 120 or not user_id.isprintable() or user_id.strip() != user_id:
+        raise UsageError(
+            f"{user_id[:120]!r} is no name of a user: 1 to 120 letters that can be seen, no space before or after them. Choose another."
+        )
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     if read_user(connection, user_id) is not None:

@@ -99,7 +99,9 @@ def _read_partly(
         return [file.refuse(_render_refusal(file))]
     if is_corrected:
         return [file.make_submission()]
-    copy = write_marked_copy(file.book, path, file.reading, file.identity.language)
+    # A row that is gone cannot be marked.
+    can_be_marked = any(fault.row is not None for fault in faults)
+    copy = write_marked_copy(file.book, path, file.reading, file.identity.language) if can_be_marked else None
     return [file.make_submission(), file.refuse(_render_return(file, copy))]
 
 
@@ -121,15 +123,23 @@ def _render_refusal(file: _File) -> str:
     return f"{head}\n{render_faults(file.reading.faults, MOST_REPORTED, language)}"
 
 
-def _render_return(file: _File, copy: Path) -> str:
-    faults, language = file.reading.faults, file.identity.language
-    good, bad = len(file.reading.decisions), len({fault.row for fault in faults})
-    head = (
-        f"{file.path.name}：已读取 {good} 行，{bad} 行需要更正，已在 {copy.name} 中标出。请更正后导入该文件。"
-        if language == "zh"
-        else f"{file.path.name}: {good} rows were good, {bad} must be corrected and are marked in {copy.name}. "
-        "Correct them there and import that file."
-    )
+def _render_return(file: _File, copy: Path | None) -> str:
+    faults, is_zh = file.reading.faults, file.identity.language == "zh"
+    good, bad = len(file.reading.decisions), len({fault.row for fault in faults if fault.row is not None})
+    head = f"{file.path.name}：已读取 {good} 行。" if is_zh else f"{file.path.name}: {good} rows were good."
+    if copy is not None:
+        head = (
+            f"{head[:-1]}，{bad} 行需要更正，已在 {copy.name} 中标出。请更正后导入该文件。"
+            if is_zh
+            else f"{head[:-1]}, {bad} must be corrected and are marked in {copy.name}. Correct them there and import that file."
+        )
+    if lost := sum(fault.row is None for fault in faults):
+        head += (
+            f"缺少 {lost} 行：请恢复，或重新导出。"
+            if is_zh
+            else f" {lost} are missing: restore them, or export the workbook again."
+        )
+    language = file.identity.language
     return f"{head}\n{render_faults(faults, MOST_REPORTED, language)}"
 
 

@@ -110,6 +110,18 @@ def test_a_missing_row_and_a_changed_card_cost_only_their_own_questions(ledger: 
     (refusal,) = report.refusals
     assert "row 2, column B (QUESTION): this cell was changed" in refusal.message
     assert f"the row of question {QUESTIONS[1]['question_uuid']} is missing" in refusal.message
+    assert "1 rows were good, 1 must be corrected and are marked" in refusal.message
+    assert "1 are missing: restore them, or export the workbook again." in refusal.message
+
+
+def test_of_rows_that_are_gone_alone_there_is_nothing_to_correct_in_a_copy(
+    ledger: Ledger, path: Path
+) -> None:
+    fill(path, decision={2: "ok", 3: "ok", 4: "ok"})
+    change(path, lambda book: book[layout.SHEET].delete_rows(3))
+    (refusal,) = record(ledger, read_workbooks(ledger, [path]), LATER).refusals
+    assert "2 rows were good. 1 are missing: restore them, or export the workbook again." in refusal.message
+    assert "to-correct" not in refusal.message and list(path.parent.glob("*to-correct*")) == []
 
 
 def test_rows_sorted_apart_from_their_questions_are_refused_whole(ledger: Ledger, path: Path) -> None:
