@@ -19,6 +19,7 @@ from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
     find_filled,
+    find_offering,
     prints_answers,
     read_answers_below,
     read_filled,
@@ -251,16 +252,19 @@ class LinedPaper:
             known = self.noise[key] = is_noise(piece)
         return known
 
-    def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
+    def read_content(
+        self, lines: list[Piece], fine: FineType | None, is_answered: bool, offers: bool = False
+    ) -> Draft:
         """What `read_content` says of these lines, a draft of its own for each reading."""
         key = (
             fine and fine.name,
             is_answered,
+            offers,
             *[(piece.start, piece.text, piece.wraps, piece.kind, piece.label) for piece in lines],
         )
         known = self.contents.get(key)
         if known is None:
-            known = self.contents[key] = read_content(lines, fine, self.language, is_answered)
+            known = self.contents[key] = read_content(lines, fine, self.language, is_answered, offers)
         return known.copy()
 
 
@@ -403,9 +407,11 @@ def _split_part(
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
-    filled = find_filled(chunks)
+    filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
-        draft = paper.read_content(lines, section.fine, is_answered or number in filled)
+        draft = paper.read_content(
+            lines, section.fine, is_answered or number in filled, number in offering
+        )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number

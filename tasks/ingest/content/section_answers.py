@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
+from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
@@ -294,6 +295,26 @@ def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], 
         if not any(has_blank(text) for text in texts)
         and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
         >= max(2, 0.6 * len(texts))
+    }
+
+
+# In so many questions letters must run on, for those of the others to be options too.
+_LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
+
+
+def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
+    """Return the sections without a type in most of whose questions capital letters run on: `A in  B on  C at`.
+
+    There letters without a stop label options, too, and so do those below a stem that does not ask.
+    """
+    found: dict[int, list[bool]] = {}
+    for number, section, _, lines, _ in chunks:
+        if section.fine is None:
+            found.setdefault(number, []).append(offers_letters(lines))
+    return {
+        number
+        for number, offers in found.items()
+        if sum(offers) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(offers))
     }
 
 

@@ -20,7 +20,7 @@ _OPTION_HEADER = re.compile(
 )
 _STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
 _OPTION_NUMBER = re.compile(
-    r"^(?:选项|备选项|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
+    r"^(?:选项|备选项?|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
 )
 # Names that a template makes longer (`大题题干`, `试题的标准答案`) still end like the short ones.
 _LOOSE_NAMES = (
