@@ -23,12 +23,14 @@ from tasks.ingest.layout.mending import (
     open_cells,
     open_options,
     part_lines,
+    tick_right,
     write_bare_letters,
 )
 from tasks.ingest.layout.option_marks import write_alphabets, write_digits, write_letters, write_unlettered
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.words.answers import match_answer, read_key, read_truth
+from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
+    answer_name,
     is_status_line,
     may_open_number_word,
     may_open_status,
@@ -62,7 +64,8 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    lines = _drop_repeated(_drop_idle(open_options(open_cells(IndexedLines(pieces)))))
+    lines = tick_right(open_options(open_cells(IndexedLines(pieces))))
+    lines = _drop_repeated(_drop_idle(lines))
     lines = drop_decoration(write_exports(lines))
     lines = write_bare_letters(drop_upright(part_lines(lines)))
     lines = _write_numbers(_write_headings(lines))
@@ -122,7 +125,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     cut = {
         place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
         for shape, found in behind.items()
-        if len(found) >= least and "#" in shape and not _HAN_OR_ASKS.search(shape)
+        if len(found) >= least and "#" in shape and not _ASKS_OR_COUNTS.search(shape)
         for place in found
     }
     if not idle and not cut:
@@ -131,7 +134,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
 
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
-_HAN_OR_ASKS = re.compile(r"[？?=+*×÷_]")
+_ASKS_OR_COUNTS = re.compile(r"[？?=+*×÷_]")
 
 
 def _says_nothing(text: str) -> bool:
@@ -142,7 +145,8 @@ def _says_nothing(text: str) -> bool:
         and _CODE.search(text) is None
         and read_truth(text) is None
         and read_key(text) is None
-        and match_answer(text) is None
+        and answer_name().search(text) is None
+        and EXPLANATION_MARK.match(f"{text}:") is None
         and match_exactly(text) is None
         and _LETTER_MARK.match(text) is None
     )

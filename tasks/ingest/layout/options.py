@@ -23,7 +23,7 @@ from tasks.ingest.layout.option_chains import (
     scan_line,
 )
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.words.grammar import task, truth_words
+from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
 
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
@@ -114,7 +114,7 @@ def offers_options_in(texts: Sequence[str], is_choice: bool) -> bool:
     """Whether `split_options` would find options in pieces with these texts."""
     if _find_best_in(tuple(texts), is_choice) is not None:
         return True
-    boxes = [index for index, text in enumerate(texts) if _HAS_BOX.search(text) and _BOX.match(text)]
+    boxes = [index for index, text in enumerate(texts) if not text[:1].isalnum() and _BOX.match(text)]
     return 2 <= len(boxes) <= MAX_OPTIONS and boxes[0] > 0
 
 
@@ -154,20 +154,18 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
     return None
 
 
-# a circle or box to be ticked, and what a platform writes before the ticks of right options: `Correct answer □`
-_BOX = re.compile(r"\s*(?P<said>[^\W\d_][^\W\d_ ]*(?: [^\W\d_]+){0,2}[!:]?\s)?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
+_BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 
 
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     """Separate options without labels, each after a circle or box to be ticked.
 
-    They are called A, B, C … in order. Those that a word before the box calls right are starred, or else, where no box has a
-    word, those whose box is ticked.
+    They are called A, B, C … in order; those whose box is ticked are starred.
     """
     found = [
         (index, match)
         for index, piece in enumerate(pieces)
-        if _HAS_BOX.search(piece.text) and (match := _BOX.match(piece.text))
+        if not piece.text[:1].isalnum() and (match := _BOX.match(piece.text))
     ]
     marks = [(index, match.end()) for index, match in found]
     if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
@@ -176,16 +174,8 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     for place, (index, end) in enumerate(marks):
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
         options.append((LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
-    said = [(match["said"] or "").strip(" !:").casefold() for _, match in found]
-    right = [any(word in _RIGHT_WORDS for word in words.split()) for words in said]
-    ticked = [match["box"] in "☑☒" for _, match in found]
-    starred = right if any(said) else ticked
-    chosen = [LETTERS[place] for place, is_right in enumerate(starred) if is_right]
+    chosen = [LETTERS[place] for place, (_, match) in enumerate(found) if match["box"] in "☑☒"]
     return OptionSplit(list(pieces[: marks[0][0]]), options, [], chosen if len(chosen) < len(marks) else [])
-
-
-_HAS_BOX = re.compile("[○◯□☐▢☑☒]")
-_RIGHT_WORDS = truth_words()[0]
 
 
 def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
