@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.words.answers import match_answer, read_truth
-from tasks.ingest.words.grammar import option_alphabets, truth_word
+from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.grammar import answer_mark, option_alphabets, truth_word
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -123,7 +123,7 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
             changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
         key = re.compile(rf"(?<![{alphabet}\w])(?P<letter>[{alphabet}])(?=$|[\s,，、;；。.)）\]])")
         for index, piece in enumerate(pieces):
-            if index in changed or not (piece.text[:1].isdigit() or match_answer(piece.text) or _KEYS.search(piece.text)):
+            if index in changed or not (answer_mark().match(piece.text) or _KEYS.search(piece.text)):
                 continue
             for one in reversed(list(key.finditer(piece.text))):
                 letter = _LETTERS[alphabet.index(one["letter"])]

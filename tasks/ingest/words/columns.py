@@ -13,7 +13,7 @@ from importlib import resources
 
 import yaml
 
-from tasks.ingest.words.grammar import begins_asking
+from tasks.ingest.words.grammar import asking
 
 MAX_HEADER_ROW = 30
 _SAMPLE = 200
@@ -313,7 +313,7 @@ def _find_numbered(rows: Sequence[Sequence[str]]) -> Header | None:
     width = min(len(row) for row in filled)
     lengths = {column: sum(len(_at(row, column)) for row in filled) for column in range(1, width)}
     column = max(lengths, key=lambda one: lengths[one], default=0)
-    tasks = sum(1 for row in filled if column and begins_asking(_at(row, column)))
+    tasks = sum(1 for row in filled if column and asking().search(_at(row, column)) is not None)
     if tasks < _MOST_ASKING * len(filled):
         return None
     return Header(-1, {"number": 0, "stem": column}, names=[""] * width)
