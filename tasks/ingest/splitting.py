@@ -16,6 +16,7 @@ from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_
 from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
+    cut_numbers_again,
     cut_own_number,
     drop_form_lines,
     find_filled,
@@ -47,14 +48,13 @@ from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
-from tasks.ingest.layout.sections import Section, divide
+from tasks.ingest.layout.sections import Section, divide, leave_out_rules
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
-from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -397,8 +397,8 @@ def _split_part(
             and not has_options_ahead(section.pieces)
         ):
             continue
-        if section.fine is None and section.pieces and is_instruction_title(section.pieces[0].text):
-            continue
+        if section.fine is None:
+            section.pieces = leave_out_rules(section.pieces)
         if section.is_question:
             own = Label(section.style, section.number or 0, 0, section.label)
             chunks.append((number, section, own, section.pieces, None))
@@ -431,6 +431,7 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    cut_numbers_again(drafts)
     drop_form_lines(drafts)
     cut_after_options(drafts, paper.language)
     take_form_tails(drafts)

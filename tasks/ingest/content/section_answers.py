@@ -21,7 +21,7 @@ from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import truth_ends, truth_word
+from tasks.ingest.words.grammar import begins_asking, truth_ends, truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -201,9 +201,10 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
-        if len(shaped) < max(_LEAST_BELOW, _LEAST_SHAPED * followed):
-            continue
-        _take_below(shaped)
+        if len(shaped) >= max(_LEAST_BELOW, _LEAST_SHAPED * followed):
+            _take_below(shaped)
+        elif all(map(_is_titled, group)):
+            _take_below(group)
     for group in groups:
         others = [draft for draft in drafts if draft.section != group[0].section]
         is_usual = sum(1 for draft in others if draft.answer) > 0.5 * len(others)
@@ -212,15 +213,42 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
             _take_below(group)  # one line that asks, one that answers, in a paper that prints its answers
 
 
+# A title is so short, and what answers it below is longer.
+_LONGEST_TITLE = 60
+
+
+def _is_titled(draft: Draft) -> bool:
+    """Whether one short line stands above text that sets no task and leaves no place: a list of topics with answers."""
+    first, _, below = draft.stem.partition("\n")
+    return (
+        draft.marks is None
+        and draft.fine is None
+        and not draft.material
+        and len(first) <= min(_LONGEST_TITLE, len(below))
+        and _POINTS_ON.search(first) is None
+        and not has_blank(first)
+        and not any(begins_asking(line.lstrip("（(0123456789)）.、 *-")) for line in below.split("\n"))
+        and "？" not in below
+        and "?" not in below
+    )
+
+
+def _part_below(stem: str) -> tuple[str, str]:
+    """The lines that ask, up to the first that closes with marks, else the first; and those below them."""
+    lines = stem.split("\n")
+    closes = next((place for place, line in enumerate(lines[:-1]) if _MARKED.search(line)), 0)
+    return "\n".join(lines[: closes + 1]), "\n".join(lines[closes + 1 :])
+
+
 def _take_below(drafts: Sequence[Draft]) -> None:
     for draft in drafts:
-        draft.stem, _, answer = draft.stem.partition("\n")
+        draft.stem, answer = _part_below(draft.stem)
         take_marks(draft)
         take_below(draft, answer.strip())
 
 
 def _is_answered_below(stem: str) -> bool:
-    first, _, below = stem.partition("\n")
+    first, below = _part_below(stem)
     asks = _MARKED.sub("", first).rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
     asks = asks or (has_blank(first) and len(below) < 60)
     asks = asks or (_MARKED.search(first) is not None and CODE.search(below) is None)
@@ -232,6 +260,23 @@ def _is_answered_below(stem: str) -> bool:
         and "?" not in below
         and not any(_ASKS.match(line.lstrip("（(0123456789)）.、 ")) for line in below.split("\n"))
     )
+
+
+_AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
+
+
+def cut_numbers_again(drafts: Sequence[Draft]) -> None:
+    """Drop the number of each question that is printed a second time before its stem: `QUESTION 3:`, `3) …`."""
+    again = [
+        (draft, mark)
+        for draft in drafts
+        if draft.value is not None
+        and (mark := _AGAIN.match(draft.stem)) is not None
+        and int(mark[1]) == draft.value
+    ]
+    if len(again) >= max(_LEAST_BELOW, _LEAST_TAILED * len(drafts)):
+        for draft, mark in again:
+            draft.stem = draft.stem[mark.end() :]
 
 
 # one pattern for all numbers: a pattern of its own for each would be compiled for every question
