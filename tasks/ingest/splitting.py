@@ -409,9 +409,7 @@ def _split_part(
     has_tables = bool(drafts)
     filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
-        draft = paper.read_content(
-            lines, section.fine, is_answered or number in filled, number in offering
-        )
+        draft = paper.read_content(lines, section.fine, is_answered or number in filled, number in offering)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number

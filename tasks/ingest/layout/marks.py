@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
 from tasks.ingest.layout.exports import write_exports
-from tasks.ingest.layout.headings import read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, read_heading
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_upright,
@@ -111,7 +111,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
             numbered += 1
             rest = text[label.end :].strip()
-            if rest and len(rest) <= _LONGEST_REPEATED and place + 1 < len(pieces):
+            if 0 < len(rest) <= _LONGEST_REPEATED and _stands_above(lines, place) and not _asks(rest):
                 behind.setdefault(_DIGITS.sub("#", rest), []).append(place)
         elif 1 < len(text) <= _LONGEST_REPEATED and label is None and piece.kind == "body":
             below.setdefault(text, set()).add(numbered)
@@ -126,7 +126,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     cut = {
         place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
         for shape, found in behind.items()
-        if len(found) >= least and "#" in shape and not _ASKS_OR_COUNTS.search(shape)
+        if len(found) >= least and "#" in shape
         for place in found
     }
     if not idle and not cut:
@@ -135,7 +135,20 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
 
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
-_ASKS_OR_COUNTS = re.compile(r"[？?=+*×÷_]")
+_ASKS = re.compile(r"[？?=+*×÷_]|[.。）)\]]$")
+
+
+def _asks(text: str) -> bool:
+    """Whether what stands behind a number may be a stem, or is a bracket with marks, which is read as such."""
+    return _ASKS.search(text) is not None or MARKS_GROUP.match(text) is not None
+
+
+def _stands_above(lines: IndexedLines, place: int) -> bool:
+    """Whether the line below a number is neither numbered nor an option: the question itself."""
+    if place + 1 == len(lines.pieces):
+        return False
+    label = lines.labels[place + 1]
+    return (label is None or label.is_weak) and _LETTER_MARK.match(lines.pieces[place + 1].text) is None
 
 
 def _says_nothing(text: str) -> bool:

@@ -125,9 +125,7 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
     return ord(letter) - ord("A"), line
 
 
-_SAID_BOX = re.compile(
-    r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)"
-)
+_SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3
 
@@ -143,7 +141,9 @@ def tick_right(lines: IndexedLines) -> IndexedLines:
         if (match := _SAID_BOX.match(piece.text)) is not None
     }
     right = {
-        place: match for place, match in said.items() if truth_words()[0] & {*match["said"].casefold().split()}
+        place: match
+        for place, match in said.items()
+        if truth_words()[0] & {*match["said"].casefold().split()}
     }
     if len(right) < _LEAST_SAID:
         return lines

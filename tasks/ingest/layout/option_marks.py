@@ -106,7 +106,9 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
         pieces = lines.pieces
         if len(lines.open_with((alphabet[0], "(", "（"))) < _LEAST_OF_ALPHABET:
             continue
-        mark = re.compile(rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}])(?:\s*[)）\]．.、:：]|(?=\s))\s*(?=\S)")
+        mark = re.compile(
+            rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}])(?:\s*[)）\]．.、:：]|(?=\s))\s*(?=\S)"
+        )
         found = [
             (index, Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]))
             for index, piece in enumerate(pieces)

@@ -151,11 +151,7 @@ def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
     """
     first = next((place for place, piece in enumerate(pieces) if _count(piece) is not None), len(pieces))
     title = next(
-        (
-            place
-            for place, piece in enumerate(pieces[:first])
-            if names_rules(piece.text)
-        ),
+        (place for place, piece in enumerate(pieces[:first]) if names_rules(piece.text)),
         None,
     )
     if title is None:

@@ -32,9 +32,7 @@ def write_turns(lines: IndexedLines) -> IndexedLines:
         if piece.kind != "table" and (match := _LEAD.match(piece.text)) is not None
     ]
     turns = Counter(
-        (left[1], right[1])
-        for left, right in pairwise(leads)
-        if _answers(right[1]) and not _answers(left[1])
+        (left[1], right[1]) for left, right in pairwise(leads) if _answers(right[1]) and not _answers(left[1])
     )
     usual = turns.most_common(1)
     if not usual or usual[0][1] < _LEAST_TURNS:
@@ -89,9 +87,7 @@ def write_counted(lines: IndexedLines) -> IndexedLines:
     usual, count = sizes.most_common(1)[0] if sizes else (0, 0)
     if count < max(_LEAST_COUNTED, _USUAL_SHARE * len(groups)):
         return lines
-    offered = [
-        (first, group) for first, group in zip(numbered, groups, strict=True) if len(group) == usual
-    ]
+    offered = [(first, group) for first, group in zip(numbered, groups, strict=True) if len(group) == usual]
     texts = [pieces[place].text for _, group in offered for place in group]
     asks = sum(1 for first, _ in offered if _OFFERS.search(pieces[first].text))
     if (
