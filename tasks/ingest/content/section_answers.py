@@ -218,7 +218,7 @@ _LONGEST_TITLE = 60
 
 
 def _is_titled(draft: Draft) -> bool:
-    """Whether one short line stands above text that sets no task and leaves no place: a list of topics with answers."""
+    """Whether one short line stands above text that sets no task, as in a list of topics."""
     first, _, below = draft.stem.partition("\n")
     return (
         draft.marks is None
@@ -234,7 +234,7 @@ def _is_titled(draft: Draft) -> bool:
 
 
 def _part_below(stem: str) -> tuple[str, str]:
-    """The lines that ask, up to the first that closes with marks, else the first; and those below them."""
+    """The lines up to the first that closes with marks, else the first, and those below."""
     lines = stem.split("\n")
     closes = next((place for place, line in enumerate(lines[:-1]) if _MARKED.search(line)), 0)
     return "\n".join(lines[: closes + 1]), "\n".join(lines[closes + 1 :])
@@ -266,7 +266,7 @@ _AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
 
 
 def cut_numbers_again(drafts: Sequence[Draft]) -> None:
-    """Drop the number of each question that is printed a second time before its stem: `QUESTION 3:`, `3) …`."""
+    """Drop numbers that are printed a second time before the stem: `QUESTION 3:`, `3) …`."""
     again = [
         (draft, mark)
         for draft in drafts
@@ -348,7 +348,7 @@ _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 
 
 def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
-    """Return the sections without a type in most of whose questions capital letters run on: `A in  B on  C at`.
+    """Return the untyped sections in most of whose questions letters run on: `A in  B on`.
 
     There letters without a stop label options, too, and so do those below a stem that does not ask.
     """

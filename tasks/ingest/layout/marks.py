@@ -139,7 +139,7 @@ _ASKS = re.compile(r"[？?=+*×÷_]|[.。）)\]]$")
 
 
 def _asks(text: str) -> bool:
-    """Whether what stands behind a number may be a stem, or is a bracket with marks, which is read as such."""
+    """Whether what stands behind a number may be a stem, or is a bracket with marks."""
     return _ASKS.search(text) is not None or MARKS_GROUP.match(text) is not None
 
 

@@ -98,9 +98,9 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
 
 
 def write_alphabets(lines: IndexedLines) -> IndexedLines:
-    """Write the letters of other alphabets that run on below several questions as `A. `, and keys in them.
+    """Write letters of other alphabets that run on below several questions as `A. `.
 
-    So `ア イ ウ エ` and `а) б) в) г)`.
+    So `ア イ ウ エ` and `а) б) в) г)`, and keys in them.
     """
     for alphabet in option_alphabets():
         pieces = lines.pieces

@@ -144,7 +144,7 @@ _COUNTED = ("num", "nump", "paren", "bracket", "word")
 
 
 def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
-    """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`, `2. …`.
+    """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`.
 
     It ends where the questions begin to count at 1. Where none do, what the section begins with decides: below a title that
     only names rules there is nothing else.

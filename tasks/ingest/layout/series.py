@@ -224,7 +224,7 @@ def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
 
 
 def _find_answering(pieces: Sequence[Piece], lines: Sequence[str]) -> tuple[str, list[int]]:
-    """What opens answers of any kind (`Answer: Jupiter`), and these lines, where they are more than numbers are."""
+    """What opens answers of any kind (`Answer: Jupiter`), and these lines, if many."""
     marks = {
         place: mark
         for place, text in enumerate(lines)
@@ -263,7 +263,7 @@ _LEAST_LONE = 5
 
 
 def find_lone(pieces: Sequence[Piece]) -> list[int]:
-    """The lines without a number that close with a question mark, where others stand between nearly all of them."""
+    """The lines without a number that close with a question mark and stand apart."""
     lone = [
         place
         for place, piece in enumerate(pieces)

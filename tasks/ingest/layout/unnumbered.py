@@ -63,7 +63,7 @@ _OFFERS = re.compile(r"(?:[？?:：]|_{2,}|[（(]\s*[)）]|\.{3}|…)[\s.。]*$"
 
 
 def write_counted(lines: IndexedLines) -> IndexedLines:
-    """Letter the lines below each question where these are as many below most of them, short, and ask nothing.
+    """Letter the lines below each question where these are short, and as many below most.
 
     The lines of a free answer are seldom as many each time; the questions above the options ask or leave a place.
     """

@@ -305,7 +305,7 @@ _LEAST_NUMBERED, _MOST_ASKING = 4, 0.6
 
 
 def _find_numbered(rows: Sequence[Sequence[str]]) -> Header | None:
-    """The columns of a table without names whose rows are numbered from 1, and most of which set a task."""
+    """The columns of a table without names whose rows are numbered, and set tasks."""
     filled = [row for row in rows if any(cell.strip() for cell in row[1:])]
     values = [row[0].strip().rstrip(".、") for row in filled]
     if len(values) < _LEAST_NUMBERED or values != [str(value) for value in range(1, len(values) + 1)]:
