@@ -21,7 +21,7 @@ from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import begins_asking, truth_ends, truth_word
+from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -203,7 +203,7 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
         if len(shaped) >= max(_LEAST_BELOW, _LEAST_SHAPED * followed):
             _take_below(shaped)
-        elif all(map(_is_titled, group)):
+        elif all(map(_is_titled, group)) and any(asking().search(_part_below(one.stem)[0]) for one in group):
             _take_below(group)
     for group in groups:
         others = [draft for draft in drafts if draft.section != group[0].section]

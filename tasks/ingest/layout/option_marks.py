@@ -127,9 +127,9 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
         for index, piece in enumerate(pieces):
             if index in changed or not (answer_mark().match(piece.text) or _KEYS.search(piece.text)):
                 continue
-            for one in reversed(list(key.finditer(piece.text))):
-                letter = _LETTERS[alphabet.index(one["letter"])]
-                piece = changed[index] = rewrite(piece, one.end(), letter, one.start())
+            for match in reversed(list(key.finditer(piece.text))):
+                letter = _LETTERS[alphabet.index(match["letter"])]
+                piece = changed[index] = rewrite(piece, match.end(), letter, match.start())
         lines = lines.replace(changed)
     return lines
 

@@ -140,6 +140,7 @@ def _child_numbers(section: Section) -> list[int]:
 
 
 _NAMES_RULES = re.compile(r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项)\s*[:：]?\s*$")
+_NEAR = 2
 _COUNTED = ("num", "nump", "paren", "bracket", "word")
 
 
@@ -154,8 +155,9 @@ def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
         (place for place, piece in enumerate(pieces[:first]) if names_rules(piece.text)),
         None,
     )
-    if title is None:
-        return pieces
+    counting = _count(pieces[first]) if first < len(pieces) else None
+    if title is None or (counting is not None and (first > title + _NEAR or counting.style == "word")):
+        return pieces  # what is counted is no list of rules right below their title
     last: Label | None = None
     for place in range(first, len(pieces)):
         label = _count(pieces[place])
