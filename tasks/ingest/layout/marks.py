@@ -148,7 +148,7 @@ def _stands_above(lines: IndexedLines, place: int) -> bool:
     if place + 1 == len(lines.pieces):
         return False
     label = lines.labels[place + 1]
-    return (label is None or label.is_weak) and _LETTER_MARK.match(lines.pieces[place + 1].text) is None
+    return (label is None or label.is_weak) and _OPTION_MARK.match(lines.pieces[place + 1].text) is None
 
 
 def _says_nothing(text: str) -> bool:
@@ -166,6 +166,7 @@ def _says_nothing(text: str) -> bool:
     )
 
 
+_OPTION_MARK = re.compile(r"\s*[（(\[]?[A-Ja-j]\s*[.．、:：)）\]]")
 _LETTER_MARK = re.compile(r"[A-Ja-j](?:\W|$)")
 
 
