@@ -17,9 +17,11 @@ from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.named_pictures import label_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
+    cut_numbers_again,
     cut_own_number,
     drop_form_lines,
     find_filled,
+    find_offering,
     prints_answers,
     read_answers_below,
     read_filled,
@@ -47,14 +49,13 @@ from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
-from tasks.ingest.layout.sections import Section, divide
+from tasks.ingest.layout.sections import Section, divide, leave_out_rules
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
-from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -252,16 +253,19 @@ class LinedPaper:
             known = self.noise[key] = is_noise(piece)
         return known
 
-    def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
+    def read_content(
+        self, lines: list[Piece], fine: FineType | None, is_answered: bool, offers: bool = False
+    ) -> Draft:
         """What `read_content` says of these lines, a draft of its own for each reading."""
         key = (
             fine and fine.name,
             is_answered,
+            offers,
             *[(piece.start, piece.text, piece.wraps, piece.kind, piece.label) for piece in lines],
         )
         known = self.contents.get(key)
         if known is None:
-            known = self.contents[key] = read_content(lines, fine, self.language, is_answered)
+            known = self.contents[key] = read_content(lines, fine, self.language, is_answered, offers)
         return known.copy()
 
 
@@ -394,8 +398,8 @@ def _split_part(
             and not has_options_ahead(section.pieces)
         ):
             continue
-        if section.fine is None and section.pieces and is_instruction_title(section.pieces[0].text):
-            continue
+        if section.fine is None:
+            section.pieces = leave_out_rules(section.pieces)
         if section.is_question:
             own = Label(section.style, section.number or 0, 0, section.label)
             chunks.append((number, section, own, section.pieces, None))
@@ -404,9 +408,9 @@ def _split_part(
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
-    filled = find_filled(chunks)
+    filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
-        draft = paper.read_content(lines, section.fine, is_answered or number in filled)
+        draft = paper.read_content(lines, section.fine, is_answered or number in filled, number in offering)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
@@ -426,6 +430,7 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    cut_numbers_again(drafts)
     drop_form_lines(drafts)
     cut_after_options(drafts, paper.language)
     take_form_tails(drafts)

@@ -31,12 +31,16 @@ _AFTER_LETTER = re.compile(r"[\s.．、)）:：]")
 
 
 def read_content(
-    pieces: Sequence[Piece], fine: FineType | None, language: str | None, is_answered: bool
+    pieces: Sequence[Piece],
+    fine: FineType | None,
+    language: str | None,
+    is_answered: bool,
+    offers: bool = False,
 ) -> Draft:
     """Read the lines of one question, its label already removed.
 
     `is_answered` says that this paper prints answers right behind its questions: then the unmarked
-    paragraphs behind a free-response question are its answer.
+    paragraphs behind a free-response question are its answer. `offers`: the other questions of its section offer options.
     """
     draft = Draft(fine=fine)
     pieces = [piece for piece in pieces if piece.text.strip()]
@@ -49,7 +53,7 @@ def read_content(
         draft.notes.append("student")
     kind = draft.fine.question_type if draft.fine else None
     may_choose = draft.fine is not None and draft.fine.name in ("matching", "cloze")
-    is_choice = kind == "multiple_choice" or may_choose
+    is_choice = kind == "multiple_choice" or may_choose or offers
     split = (
         split_options(body, is_choice)
         if kind in (None, "multiple_choice", "true_false", "material_analysis") or may_choose

@@ -16,6 +16,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import TRUTH_KEY
+from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
 
@@ -160,7 +161,10 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
 
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
 _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
-_INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))\s*")
+_INLINE = re.compile(
+    r"(?:^\s*|\s+|[；;。]\s*)(?:((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))|"
+    rf"{number_word()}\s*(\d{{1,3}})(?!\d)\s*[.．、:：)）]?)\s*"
+)
 
 
 _DIGIT = re.compile(r"\d")
@@ -175,9 +179,13 @@ def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
         return []
     chosen = found[:1]
     for mark in found[1:]:
-        if int(mark.group(2)) == int(chosen[-1].group(2)) + 1:
+        if _read_value(mark) == _read_value(chosen[-1]) + 1:
             chosen.append(mark)
-    return [(int(mark.group(2)), mark.start(), mark.end()) for mark in chosen] if len(chosen) > 1 else []
+    return [(_read_value(mark), mark.start(), mark.end()) for mark in chosen] if len(chosen) > 1 else []
+
+
+def _read_value(mark: re.Match[str]) -> int:
+    return int(mark[2] or mark[3])
 
 
 NUMBERED_BLANK = re.compile(r"【\s*(\d{1,2})\s*】")

@@ -196,38 +196,44 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
 
     Its numbers or letters vary. What is the same each time may be an instruction, and what reads as a key is one: both stay.
     """
-    tails: dict[tuple[int, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
         counts[draft.section] += 1
-        tail = _FORM_TAIL.search(_read_end(draft)[-_LONGEST_TAIL:])
-        said = (tail["held"] or tail["worth"]) if tail is not None else ""
-        shape = _VARYING.sub("0", said)
-        if tail is not None and shape.strip(" 0,.") and read_key(said) is None and read_truth(said) is None:
-            tails[draft.section, shape].append((draft, tail))
-    for (section, _), found in tails.items():
+        for is_stem in (True, False)[: 2 if draft.options else 1]:
+            tail = _FORM_TAIL.search(_read_end(draft, is_stem)[-_LONGEST_TAIL:])
+            said = (tail["held"] or tail["worth"]) if tail is not None else ""
+            shape = _VARYING.sub("0", said)
+            if (
+                tail is not None
+                and shape.strip(" 0,.")
+                and read_key(said) is None
+                and read_truth(said) is None
+            ):
+                tails[draft.section, is_stem, shape].append((draft, tail))
+    for (section, is_stem, _), found in tails.items():
         varies = len({tail[0].strip() for _, tail in found}) > 1
         if varies and len(found) >= max(_LEAST_TAILS, _LEAST_SHARE * counts[section]):
             for draft, tail in found:
-                _cut_tail(draft, tail)
+                _cut_tail(draft, tail, is_stem)
 
 
 _LONGEST_TAIL = 32
 
 
-def _read_end(draft: Draft) -> str:
-    return draft.options[-1][1] if draft.options else draft.stem
+def _read_end(draft: Draft, is_stem: bool) -> str:
+    return draft.stem if is_stem else draft.options[-1][1]
 
 
-def _cut_tail(draft: Draft, tail: re.Match[str]) -> None:
-    text = _read_end(draft)
+def _cut_tail(draft: Draft, tail: re.Match[str], is_stem: bool) -> None:
+    text = _read_end(draft, is_stem)
     kept = text[: len(text) - (len(tail.string) - tail.start())].rstrip()
     worth = _WORTH.fullmatch(tail["held"] or tail["worth"])
     if not kept:
         return
-    if draft.options:
-        draft.options[-1] = (draft.options[-1][0], kept)
-    else:
+    if is_stem:
         draft.stem = kept
+    else:
+        draft.options[-1] = (draft.options[-1][0], kept)
     if worth is not None and draft.marks is None:
         draft.marks = float(worth[1])

@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
+from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import truth_ends, truth_word
+from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -200,9 +201,10 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
-        if len(shaped) < max(_LEAST_BELOW, _LEAST_SHAPED * followed):
-            continue
-        _take_below(shaped)
+        if len(shaped) >= max(_LEAST_BELOW, _LEAST_SHAPED * followed):
+            _take_below(shaped)
+        elif all(map(_is_titled, group)) and any(asking().search(_part_below(one.stem)[0]) for one in group):
+            _take_below(group)
     for group in groups:
         others = [draft for draft in drafts if draft.section != group[0].section]
         is_usual = sum(1 for draft in others if draft.answer) > 0.5 * len(others)
@@ -211,15 +213,42 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
             _take_below(group)  # one line that asks, one that answers, in a paper that prints its answers
 
 
+# A title is so short, and what answers it below is longer.
+_LONGEST_TITLE = 60
+
+
+def _is_titled(draft: Draft) -> bool:
+    """Whether one short line stands above text that sets no task, as in a list of topics."""
+    first, _, below = draft.stem.partition("\n")
+    return (
+        draft.marks is None
+        and draft.fine is None
+        and not draft.material
+        and len(first) <= min(_LONGEST_TITLE, len(below))
+        and _POINTS_ON.search(first) is None
+        and not has_blank(first)
+        and not any(begins_asking(line.lstrip("（(0123456789)）.、 *-")) for line in below.split("\n"))
+        and "？" not in below
+        and "?" not in below
+    )
+
+
+def _part_below(stem: str) -> tuple[str, str]:
+    """The lines up to the first that closes with marks, else the first, and those below."""
+    lines = stem.split("\n")
+    closes = next((place for place, line in enumerate(lines[:-1]) if _MARKED.search(line)), 0)
+    return "\n".join(lines[: closes + 1]), "\n".join(lines[closes + 1 :])
+
+
 def _take_below(drafts: Sequence[Draft]) -> None:
     for draft in drafts:
-        draft.stem, _, answer = draft.stem.partition("\n")
+        draft.stem, answer = _part_below(draft.stem)
         take_marks(draft)
         take_below(draft, answer.strip())
 
 
 def _is_answered_below(stem: str) -> bool:
-    first, _, below = stem.partition("\n")
+    first, below = _part_below(stem)
     asks = _MARKED.sub("", first).rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
     asks = asks or (has_blank(first) and len(below) < 60)
     asks = asks or (_MARKED.search(first) is not None and CODE.search(below) is None)
@@ -231,6 +260,23 @@ def _is_answered_below(stem: str) -> bool:
         and "?" not in below
         and not any(_ASKS.match(line.lstrip("（(0123456789)）.、 ")) for line in below.split("\n"))
     )
+
+
+_AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
+
+
+def cut_numbers_again(drafts: Sequence[Draft]) -> None:
+    """Drop numbers that are printed a second time before the stem: `QUESTION 3:`, `3) …`."""
+    again = [
+        (draft, mark)
+        for draft in drafts
+        if draft.value is not None
+        and (mark := _AGAIN.match(draft.stem)) is not None
+        and int(mark[1]) == draft.value
+    ]
+    if len(again) >= max(_LEAST_BELOW, _LEAST_TAILED * len(drafts)):
+        for draft, mark in again:
+            draft.stem = draft.stem[mark.end() :]
 
 
 # one pattern for all numbers: a pattern of its own for each would be compiled for every question
@@ -294,6 +340,26 @@ def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], 
         if not any(has_blank(text) for text in texts)
         and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
         >= max(2, 0.6 * len(texts))
+    }
+
+
+# In so many questions letters must run on, for those of the others to be options too.
+_LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
+
+
+def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
+    """Return the untyped sections in most of whose questions letters run on: `A in  B on`.
+
+    There letters without a stop label options, too, and so do those below a stem that does not ask.
+    """
+    found: dict[int, list[bool]] = {}
+    for number, section, _, lines, _ in chunks:
+        if section.fine is None:
+            found.setdefault(number, []).append(offers_letters(lines))
+    return {
+        number
+        for number, offers in found.items()
+        if sum(offers) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(offers))
     }
 
 

@@ -399,7 +399,7 @@ def _count_run(pieces: Sequence[Piece]) -> tuple[int, bool]:
 _COUNTED = ("num", "paren", "nump", "word", "bracket")
 _DIGIT = re.compile(r"\d")
 _MIN_KEYS = 3
-_KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")
+_KEY_LEAD = re.compile(r"^(?!\d)[^:：]{0,12}[:：、.．]\s*")
 
 
 def keep_keys_out(reading: Reading) -> ContractCheck:

@@ -12,6 +12,7 @@ from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.sections import names_rules
 from tasks.ingest.words.labels import Label
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum")
@@ -123,6 +124,7 @@ def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     lost = total = 0
     told: str | None = None
     known = reading.repeated.known
+    in_rules = False
     for place, piece in enumerate(reading.pieces):
         total += len(piece.text)
         start = piece.start
@@ -130,7 +132,8 @@ def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
             continue
         if place not in known:
             known[place] = _is_known(piece)
-        if known[place]:
+        in_rules = start < first and (in_rules or names_rules(piece.text))
+        if known[place] or in_rules:
             continue
         told = told if told is not None else _tell(reading)
         body = piece.text if piece.label is None else piece.text[piece.label.end :]

@@ -26,7 +26,7 @@ from tasks.questions import has_blank
 
 _CN = "一二三四五六七八九十百"
 MARKS_EACH = re.compile(
-    r"每\s*(?:小)?[题空道]?[题]?\s*[:：]?\s*(\d++(?:\.\d++)?)\s*分|(?<!\d)(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
+    r"(?:每\s*(?:小)?[题空道]?[题]?\s*[:：]?|[（(]各)\s*(\d++(?:\.\d++)?)\s*[分点]|(?<!\d)(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
     r"each[^.;,]{0,30}?(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)",
     re.IGNORECASE,
 )

@@ -16,18 +16,22 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
 from tasks.ingest.layout.exports import write_exports
-from tasks.ingest.layout.headings import read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, read_heading
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_upright,
     open_cells,
     open_options,
     part_lines,
+    tick_right,
     write_bare_letters,
 )
-from tasks.ingest.layout.option_marks import write_digits, write_letters, write_unlettered
+from tasks.ingest.layout.option_marks import write_alphabets, write_digits, write_letters, write_unlettered
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
+from tasks.ingest.layout.unnumbered import write_counted, write_turns
+from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
+    answer_name,
     is_status_line,
     may_open_number_word,
     may_open_status,
@@ -61,11 +65,13 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    lines = drop_decoration(write_exports(_drop_idle(open_options(open_cells(IndexedLines(pieces))))))
+    lines = tick_right(open_options(open_cells(IndexedLines(pieces))))
+    lines = _drop_repeated(_drop_idle(lines))
+    lines = drop_decoration(write_exports(lines))
     lines = write_bare_letters(drop_upright(part_lines(lines)))
-    lines = _write_numbers(_write_headings(lines))
-    lines = write_digits(write_letters(lines))
-    lines = write_unlettered(_cut_second_numbers(lines))
+    lines = _write_numbers(_write_headings(write_turns(lines)))
+    lines = write_digits(write_letters(write_alphabets(lines)))
+    lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
 
 
@@ -82,6 +88,86 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
             if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
         }
     return IndexedLines([piece for place, piece in enumerate(pieces) if place not in idle]) if idle else lines
+
+
+# So often short lines must come again, each time below another number, to be what a platform prints.
+_LONGEST_REPEATED, _LEAST_REPEATED, _MOST_REPEATED = 24, 5, 0.6
+_CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
+
+
+def _drop_repeated(lines: IndexedLines) -> IndexedLines:
+    """Leave out what comes again with most of the numbered questions, and is no part of any.
+
+    That are short lines of the same words (`Report this question`), and what stands behind the numbers themselves
+    (`Question 3 of 20`, `1 / 1 pts`).
+    """
+    pieces = lines.pieces
+    below: dict[str, set[int]] = {}
+    behind: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
+    numbered = 0
+    for place, (piece, label) in enumerate(zip(pieces, lines.labels, strict=True)):
+        text = piece.text.strip()
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+            numbered += 1
+            rest = text[label.end :].strip()
+            if 0 < len(rest) <= _LONGEST_REPEATED and _stands_above(lines, place) and not _asks(rest):
+                behind.setdefault(_DIGITS.sub("#", rest), []).append(place)
+        elif 1 < len(text) <= _LONGEST_REPEATED and label is None and piece.kind == "body":
+            below.setdefault(text, set()).add(numbered)
+            places.setdefault(text, []).append(place)
+    least = max(_LEAST_REPEATED, _MOST_REPEATED * numbered)
+    idle = {
+        place
+        for text, holders in below.items()
+        if len(holders - {0}) >= least and _says_nothing(text)
+        for place in places[text]
+    }
+    cut = {
+        place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
+        for shape, found in behind.items()
+        if len(found) >= least and "#" in shape
+        for place in found
+    }
+    if not idle and not cut:
+        return lines
+    return IndexedLines([cut.get(place, one) for place, one in enumerate(pieces) if place not in idle])
+
+
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
+_ASKS = re.compile(r"[？?=+*×÷_]|[.。）)\]]$")
+
+
+def _asks(text: str) -> bool:
+    """Whether what stands behind a number may be a stem, or is a bracket with marks."""
+    return _ASKS.search(text) is not None or MARKS_GROUP.match(text) is not None
+
+
+def _stands_above(lines: IndexedLines, place: int) -> bool:
+    """Whether the line below a number is neither numbered nor an option: the question itself."""
+    if place + 1 == len(lines.pieces):
+        return False
+    label = lines.labels[place + 1]
+    return (label is None or label.is_weak) and _OPTION_MARK.match(lines.pieces[place + 1].text) is None
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a line is neither an option, a key, a judgement, a type nor code."""
+    return (
+        any(map(str.isalpha, text))
+        and not text.islower()
+        and _CODE.search(text) is None
+        and read_truth(text) is None
+        and read_key(text) is None
+        and answer_name().search(text) is None
+        and EXPLANATION_MARK.match(f"{text}:") is None
+        and match_exactly(text) is None
+        and _LETTER_MARK.match(text) is None
+    )
+
+
+_OPTION_MARK = re.compile(r"\s*[（(\[]?[A-Ja-j]\s*[.．、:：)）\]]")
+_LETTER_MARK = re.compile(r"[A-Ja-j](?:\W|$)")
 
 
 # a dotted line to write on, with the number of the point and its marks: `1 ………… [2]`
@@ -162,7 +248,7 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
         )
     ):
         return None  # a bare number stands before a word
-    if rest[:1].isdigit() and (not gap or close[-1:] in "-–—~～:：/.,，%"):
+    if rest[:1].isdigit() and (not gap or (close and close[-1] in "-–—~～:：/.,，%")):
         return None  # `1-5 ABCDD`, `1:30`, `3.14`, `1/2`
     if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
         return None  # a formula

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.words.grammar import is_status_line, may_open_status
+from tasks.ingest.words.grammar import is_status_line, may_open_status, truth_words
 from tasks.ingest.words.labels import parse_label
 
 _DECORATION = re.compile(
@@ -123,6 +123,41 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
             line, text=line.text.rstrip() + tail, sources=sources[: len(line.text.rstrip()) + len(tail)]
         )
     return ord(letter) - ord("A"), line
+
+
+_SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
+_BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
+_LEAST_SAID = 3
+
+
+def tick_right(lines: IndexedLines) -> IndexedLines:
+    """Tick the boxes that a platform calls right (`Correct answer □ True`), and no others.
+
+    Which were ticked before is what somebody answered.
+    """
+    said = {
+        place: match
+        for place, piece in enumerate(lines.pieces)
+        if (match := _SAID_BOX.match(piece.text)) is not None
+    }
+    right = {
+        place: match
+        for place, match in said.items()
+        if truth_words()[0] & {*match["said"].casefold().split()}
+    }
+    if len(right) < _LEAST_SAID:
+        return lines
+    boxes = {
+        place: match
+        for place in lines.open_with_sign()
+        if (match := _BOX.match(lines.pieces[place].text)) is not None
+    }
+    return lines.replace(
+        {
+            place: rewrite(lines.pieces[place], match.end(), "☑ " if place in right else "□ ")
+            for place, match in {**boxes, **said}.items()
+        }
+    )
 
 
 _LETTERED = re.compile(r"\s*([A-H])(?:(?P<stop>\s*[.．、:：)）])|\s?(?=[\u4e00-\u9fff“《]))")

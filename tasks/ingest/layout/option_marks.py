@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import truth_word
+from tasks.ingest.words.grammar import answer_mark, option_alphabets, truth_word
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -95,6 +95,48 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
             piece = rewrite(piece, mark.end, f"{lead}{mark.letter.upper()}. ", mark.begin)
         changed[index] = piece
     return lines.replace(changed)
+
+
+def write_alphabets(lines: IndexedLines) -> IndexedLines:
+    """Write letters of other alphabets that run on below several questions as `A. `.
+
+    So `ア イ ウ エ` and `а) б) в) г)`, and keys in them.
+    """
+    for alphabet in option_alphabets():
+        pieces = lines.pieces
+        if len(lines.open_with((alphabet[0], "(", "（"))) < _LEAST_OF_ALPHABET:
+            continue
+        mark = re.compile(
+            rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}])(?:\s*[)）\]．.、:：]|(?=\s))\s*(?=\S)"
+        )
+        found = [
+            (index, Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]))
+            for index, piece in enumerate(pieces)
+            if piece.kind != "table"
+            for one in mark.finditer(piece.text)
+        ]
+        sets = _find_sets(found, pieces)
+        if len(sets) < _LEAST_OF_ALPHABET:
+            continue
+        changed: dict[int, Piece] = {}
+        for index, one in sorted((pair for group in sets for pair in group), key=lambda pair: -pair[1].begin):
+            piece = changed.get(index, pieces[index])
+            lead = "  " if piece.text[: one.begin].strip() else ""
+            changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
+        key = re.compile(rf"(?<![{alphabet}\w])(?P<letter>[{alphabet}])(?=$|[\s,，、;；。.)）\]])")
+        for index, piece in enumerate(pieces):
+            if index in changed or not (answer_mark().match(piece.text) or _KEYS.search(piece.text)):
+                continue
+            for match in reversed(list(key.finditer(piece.text))):
+                letter = _LETTERS[alphabet.index(match["letter"])]
+                piece = changed[index] = rewrite(piece, match.end(), letter, match.start())
+        lines = lines.replace(changed)
+    return lines
+
+
+_LEAST_OF_ALPHABET = 2
+# a number, and right behind it something of one sign
+_KEYS = re.compile(r"\d\s*[.．、:：)）]?\s*\w(?=$|[\s,，、;；。.)）\]])")
 
 
 def _name_shape(opening: str, letter: str, close: str) -> str:

@@ -99,6 +99,17 @@ def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
     return offers_options_in([piece.text for piece in pieces], is_choice)
 
 
+def offers_letters(pieces: Sequence[Piece]) -> bool:
+    """Whether capital letters run on below a stem, whatever closes them, and set no tasks."""
+    texts = tuple([piece.text for piece in pieces])
+    chain = _find_best_in(texts, True) or ()
+    return (
+        len(chain) > 2
+        and all(texts[mark.piece][mark.begin : mark.begin + 1].strip("(（[").isupper() for mark in chain)
+        and not _are_tasks(chain, texts)
+    )
+
+
 def offers_options_in(texts: Sequence[str], is_choice: bool) -> bool:
     """Whether `split_options` would find options in pieces with these texts."""
     if _find_best_in(tuple(texts), is_choice) is not None:
@@ -143,26 +154,28 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
     return None
 
 
-_BOX = re.compile(r"\s*([○◯□☐▢])\s*(?=\S)")
+_BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 
 
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     """Separate options without labels, each after a circle or box to be ticked.
 
-    They are called A, B, C … in order.
+    They are called A, B, C … in order; those whose box is ticked are starred.
     """
-    marks = [
-        (index, match.end())
+    found = [
+        (index, match)
         for index, piece in enumerate(pieces)
         if not piece.text[:1].isalnum() and (match := _BOX.match(piece.text))
     ]
+    marks = [(index, match.end()) for index, match in found]
     if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
         return None
     options: list[tuple[str, list[Piece]]] = []
     for place, (index, end) in enumerate(marks):
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
         options.append((LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
-    return OptionSplit(list(pieces[: marks[0][0]]), options, [])
+    chosen = [LETTERS[place] for place, (_, match) in enumerate(found) if match["box"] in "☑☒"]
+    return OptionSplit(list(pieces[: marks[0][0]]), options, [], chosen if len(chosen) < len(marks) else [])
 
 
 def _find_circled(texts: Sequence[str]) -> list[Marker] | None:

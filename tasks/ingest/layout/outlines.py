@@ -98,6 +98,8 @@ def propose_outlines(
     counted = _read_closed(pieces, *repeated.closing)
     if counted is not None and len(counted.numbers) > len(starts):
         yield counted
+    if len(repeated.lone) > 2 * len(starts):
+        yield _count_tasks(pieces, repeated.lone)
     if len(repeated.tasks) >= max(MIN_RUN, TASKS_EACH * len(starts)):
         yield _count_tasks(pieces, repeated.tasks)
     sections = list_sections(marks, pieces, heads)
@@ -176,6 +178,9 @@ def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> 
     for place in closing:
         while begin in counters or (begin and _name_field(lines[begin]) in tails):
             begin += 1
+        if not numbers or not _KEYED.search(lines[begin - 1]):
+            # an answer in words may have further lines: the next question begins where one asks, if any does
+            begin = next((at for at in range(begin, place) if _CLOSES_ASKING.search(lines[at])), begin)
         if begin < place:
             numbers[pieces[begin].start] = (0, len(numbers) + 1)
         begin = place + 1
@@ -225,6 +230,8 @@ def _find_counters(lines: Sequence[str]) -> set[int]:
 
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
+_KEYED = re.compile(r"(?:[\s:：]|^)(?:[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*$")
+_CLOSES_ASKING = re.compile(r"[？?]\s*$")
 _LOOSE = re.compile(
     r"\s*(?:[\[【(（][^\])】）\d]{1,8}[\])】）])?\s*[^\w\s]?\s*(\d{1,3})(?!\d)\s*[^\w\s]{0,2}\s*(?=\S)"
 )

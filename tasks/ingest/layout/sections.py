@@ -14,6 +14,7 @@ from tasks.ingest.layout.heading_search import find_headings
 from tasks.ingest.layout.headings import MARKS_EACH, MARKS_GROUP, Heading, is_chapter, is_instruction
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
     FineType,
@@ -136,6 +137,49 @@ def _child_numbers(section: Section) -> list[int]:
         for label in labels
         if label is not None and label.style in ("num", "paren", "word", "bracket") and not label.is_weak
     ]
+
+
+_NAMES_RULES = re.compile(r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项)\s*[:：]?\s*$")
+_NEAR = 2
+_COUNTED = ("num", "nump", "paren", "bracket", "word")
+
+
+def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`.
+
+    It ends where the questions begin to count at 1. Where none do, what the section begins with decides: below a title that
+    only names rules there is nothing else.
+    """
+    first = next((place for place, piece in enumerate(pieces) if _count(piece) is not None), len(pieces))
+    title = next(
+        (place for place, piece in enumerate(pieces[:first]) if names_rules(piece.text)),
+        None,
+    )
+    counting = _count(pieces[first]) if first < len(pieces) else None
+    if title is None or (counting is not None and (first > title + _NEAR or counting.style == "word")):
+        return pieces  # what is counted is no list of rules right below their title
+    last: Label | None = None
+    for place in range(first, len(pieces)):
+        label = _count(pieces[place])
+        if label is None:
+            continue
+        if last is not None and label.value == 1:
+            return [*pieces[:title], *pieces[place:]]
+        if label.value != (last.value if last is not None else 0) + 1 or label.style != (last or label).style:
+            break
+        last = label
+    return [] if is_instruction_title(pieces[0].text) else pieces
+
+
+def names_rules(text: str) -> bool:
+    """Whether a line stands above rules for candidates."""
+    return is_instruction_title(text) or _NAMES_RULES.search(text) is not None
+
+
+def _count(piece: Piece) -> Label | None:
+    label = piece.label
+    counts = label is not None and not label.is_weak and label.style in _COUNTED and piece.kind != "table"
+    return label if counts else None
 
 
 _ONLY_SUM = re.compile(

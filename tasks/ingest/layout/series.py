@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import begins_asking, not_counting
+from tasks.ingest.words.grammar import answer_mark, begins_asking, may_open_answer, not_counting
 from tasks.ingest.words.labels import Label, read_number
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
@@ -82,6 +82,11 @@ class Repeated:
     def asking(self) -> list[int]:
         """What `find_asking` finds."""
         return find_asking(self._pieces)
+
+    @cached_property
+    def lone(self) -> list[int]:
+        """What `find_lone` finds."""
+        return find_lone(self._pieces)
 
     @cached_property
     def tasks(self) -> list[int]:
@@ -203,7 +208,7 @@ def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
     words = Counter(own.values())
     usual = words.most_common(1)
     if not usual or usual[0][1] < _LEAST_CLOSED:
-        return "", []
+        return _find_answering(pieces, lines)
     word = usual[0][0]
     # the key may be missing, and the line may hold the last option too
     closer = re.compile(rf"{re.escape(word)}(?:\s*[:：]|\s+|$)\s*(?:[A-Ja-j]{{1,6}}|[√×✓✗对错TF])?$")
@@ -216,6 +221,24 @@ def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
     ]
     close = sum(1 for left, right in pairwise(closing) if right == left + 1)
     return (word, closing) if close <= _MOST_CLOSE * len(closing) else ("", [])
+
+
+def _find_answering(pieces: Sequence[Piece], lines: Sequence[str]) -> tuple[str, list[int]]:
+    """What opens answers of any kind (`Answer: Jupiter`), and these lines, if many."""
+    marks = {
+        place: mark
+        for place, text in enumerate(lines)
+        if (":" in text or "：" in text)
+        and may_open_answer(text[:1])
+        and (mark := answer_mark().match(text)) is not None
+        and mark[1].strip(" *_")
+        and mark.end() < len(text)
+    }
+    numbered = sum(1 for piece in pieces if piece.label is not None and not piece.label.is_weak)
+    close = sum(1 for left, right in pairwise(marks) if right == left + 1)
+    if len(marks) < _LEAST_CLOSED or close > _MOST_CLOSE * len(marks) or 2 * numbered > len(marks):
+        return "", []
+    return next(iter(marks.values()))[0].strip(" :："), list(marks)
 
 
 # So many lines must ask, and most of them stand two lines below the one before.
@@ -234,6 +257,20 @@ def find_asking(pieces: Sequence[Piece]) -> list[int]:
         if right == left + 2 and len(pieces[left + 1].text) <= _LONGEST_REPLY
     )
     return asking if len(asking) >= _LEAST_ASKING and spaced >= _MOST_SPACED * (len(asking) - 1) else []
+
+
+_LEAST_LONE = 5
+
+
+def find_lone(pieces: Sequence[Piece]) -> list[int]:
+    """The lines without a number that close with a question mark and stand apart."""
+    lone = [
+        place
+        for place, piece in enumerate(pieces)
+        if piece.kind != "table" and piece.label is None and piece.text.rstrip().endswith(("?", "？"))
+    ]
+    near = sum(1 for left, right in pairwise(lone) if right == left + 1)
+    return lone if len(lone) >= _LEAST_LONE and near <= _MOST_CLOSE * len(lone) else []
 
 
 # One line may stand between two tasks: the rest of a long one, or a title.

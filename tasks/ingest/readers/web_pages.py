@@ -71,7 +71,8 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         if element.tag in blocks:
             element.text = "\n" + (element.text or "")
             element.tail = "\n" + (element.tail or "")
-    for line in str(root.text_content()).split("\n"):
+    # a box whose label stands in an element of its own: both are one line
+    for line in _BOX_ALONE.sub(r"\1 ", str(root.text_content())).split("\n"):
         if not line.strip().startswith(_TABLE_MARK):
             extraction.lines.append(Line(line.strip()))
             continue
@@ -82,6 +83,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     return extraction
 
 
+_BOX_ALONE = re.compile(r"([□☑])[^\S\n]*\n\s*(?=[^\s□☑])")
 _DATA_ADDRESS = re.compile(r"\s*data:image/[\w.+-]+;base64,", re.IGNORECASE)
 _MOST_FILE_BYTES = 60 * 1024 * 1024
 

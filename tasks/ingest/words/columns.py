@@ -13,6 +13,8 @@ from importlib import resources
 
 import yaml
 
+from tasks.ingest.words.grammar import asking
+
 MAX_HEADER_ROW = 30
 _SAMPLE = 200
 _OPTION_HEADER = re.compile(
@@ -20,7 +22,7 @@ _OPTION_HEADER = re.compile(
 )
 _STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
 _OPTION_NUMBER = re.compile(
-    r"^(?:选项|备选项|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
+    r"^(?:选项|备选项?|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
 )
 # Names that a template makes longer (`大题题干`, `试题的标准答案`) still end like the short ones.
 _LOOSE_NAMES = (
@@ -282,7 +284,9 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
     if not rows or max(len(row) for row in rows) < 2:
         return None
     header = find_header(rows)
-    if header is None or header.row > 5:
+    if header is None:
+        return _find_numbered(rows)
+    if header.row > 5:
         return None
     stem = fold_header(header.names[header.columns["stem"]])
     offers = len(header.options) >= 2 or "options" in header.columns
@@ -295,6 +299,24 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
     column = header.columns["stem"]
     stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]
     return header if any(len(text) >= MIN_STEM for text in stems) else None
+
+
+_LEAST_NUMBERED, _MOST_ASKING = 4, 0.6
+
+
+def _find_numbered(rows: Sequence[Sequence[str]]) -> Header | None:
+    """The columns of a table without names whose rows are numbered, and set tasks."""
+    filled = [row for row in rows if any(cell.strip() for cell in row[1:])]
+    values = [row[0].strip().rstrip(".、") for row in filled]
+    if len(values) < _LEAST_NUMBERED or values != [str(value) for value in range(1, len(values) + 1)]:
+        return None
+    width = min(len(row) for row in filled)
+    lengths = {column: sum(len(_at(row, column)) for row in filled) for column in range(1, width)}
+    column = max(lengths, key=lambda one: lengths[one], default=0)
+    tasks = sum(1 for row in filled if column and asking().search(_at(row, column)) is not None)
+    if tasks < _MOST_ASKING * len(filled):
+        return None
+    return Header(-1, {"number": 0, "stem": column}, names=[""] * width)
 
 
 def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:

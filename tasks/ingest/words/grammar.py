@@ -44,6 +44,12 @@ def not_counting() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def option_alphabets() -> tuple[str, ...]:
+    """The letters that label options in other scripts, in their order."""
+    return tuple(_read()["option_alphabets"])
+
+
+@lru_cache(maxsize=1)
 def truth_words() -> tuple[frozenset[str], frozenset[str]]:
     """The words and signs for true statements, and those for false ones, folded."""
     true, false = (

@@ -36,14 +36,14 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "part",
         re.compile(
-            r"(?:Part|Section|PART|SECTION|Unit|UNIT)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
+            r"(?:Part|Section|Unit|PART|SECTION|UNIT|Teil|Abschnitt|Parte|PARTE|Partie|PARTIE|Exercice|Secci[oó]n|Sezione|Часть|Раздел|ЧАСТЬ|РАЗДЕЛ)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
     (
         "part",
         re.compile(
-            rf"第\s*([{_CN}]{{1,3}}|[IVXⅠⅡⅢⅣⅤⅥⅦⅧ]{{1,4}}|\d{{1,2}})\s*(?:部分|大题|卷)\s*[.．、:：]?\s*"
+            rf"第\s*([{_CN}]{{1,3}}|[IVXⅠⅡⅢⅣⅤⅥⅦⅧ]{{1,4}}|\d{{1,2}})\s*(?:部分|大[题問]|卷|問(?!題))\s*[.．、:：]?\s*"
         ),
     ),
     (
@@ -55,7 +55,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item)\s*[.:#]?\s*(\d{1,3})\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item)\s*[.:#-]?\s*(\d{1,3})\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
         ),
     ),
     (
@@ -98,7 +98,7 @@ _BARE = re.compile(r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（【]))(?=[^\d\
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 # With what a label of each style may begin; a 0 stands for every digit.
 _STARTS = {
-    "part": "PSU第",
+    "part": "PSUTAEЧР第",
     "wordp": "QPE",
     "word": "QqPpEeNI【[第题试例",
     "cn": _CN,
