@@ -89,15 +89,18 @@ def signed_by(public_key: bytes, signature: Any, fields: dict[str, Any]) -> bool
 class Bank:
     """A bank file, in the order of positions.
 
-    `rows` maps lineage → (position, discipline, slots, slots_root), `passages` lineage → the passage that it shares.
+    `rows` maps lineage → (position, discipline, slots, slots_root), `passages` lineage → the passage that it shares,
+    also of lineages that left the bank and are named beside one of it: `beside`.
     """
 
     rows: dict[str, tuple[int, str, int, str]] = field(default_factory=dict)
     passages: dict[str, str] = field(default_factory=dict)
+    beside: dict[str, list[str]] = field(default_factory=dict)
 
     def leaf(self, lineage: str) -> bytes:
         _, discipline, slots, slots_root = self.rows[lineage]
         named = [hexes(self.passages[lineage])] if lineage in self.passages else []
+        named += map(hexes, self.beside.get(lineage, ()))
         return digest("proctor lineage", hexes(lineage), discipline, slots, hexes(slots_root), *named)
 
     def with_siblings(self, lineages: set[str]) -> set[str]:
@@ -428,7 +431,8 @@ def read_bank(world: World, root: str) -> Bank:
             last = (discipline, lineage)
             bank.rows[lineage] = (place, discipline, slots, slots_root)
             if shared:
-                (bank.passages[lineage],) = shared
+                passage, *bank.beside[lineage] = shared
+                bank.passages |= dict.fromkeys([lineage, *bank.beside[lineage]], passage)
             leaves.append(bank.leaf(lineage))
         if first["lineages"] != len(rows) or tree(leaves) != root or len(bank.rows) != len(rows):
             raise ValueError("its root or its count")

@@ -34,6 +34,7 @@ class SampleBank:
     slots: dict[str, list[tuple[bytes, bytes]]]
     contents: dict[bytes, tuple[bytes, str]]
     root: bytes
+    version: int = 3
 
     def item(self, lineage: str, slot: int) -> Item:
         row = next(row for row in self.rows if row[0] == lineage)
@@ -61,6 +62,14 @@ def make_bank(chance: random.Random, lie: Lie) -> SampleBank:
         for place in places:
             rows[place].append(digest("proctor sample passage", passage).hex())
     return SampleBank(rows, slots, contents, compute_root(make_leaves(rows)))
+
+
+def leave(bank: SampleBank, place: int) -> SampleBank:
+    """The next version, without the lineage of that place; another one of its passage names it."""
+    gone = bank.rows[place]
+    rows = [list(row) for row in bank.rows if row is not gone]
+    next(row for row in rows if row[4:] == gone[4:]).append(gone[0])
+    return SampleBank(rows, bank.slots, bank.contents, compute_root(make_leaves(rows)), bank.version + 1)
 
 
 def make_leaves(rows: list[list[Any]]) -> list[bytes]:
@@ -130,16 +139,18 @@ def make_folder(path: Path, lie: Lie | None = None) -> Folder:
         "begin",
         {"installation": "sample", "key": folder.key_name, "public_key": public, "has_former_runs": False},
     )
-    folder.write(
-        f"banks/{bank.root.hex()}.jsonl",
-        dump_lines([{"bank_version": 3, "lineages": len(bank.rows)}, *bank.rows]),
-    )
+    later = leave(bank, lie.leaves)
+    for each in (bank, later):
+        folder.write(
+            f"banks/{each.root.hex()}.jsonl",
+            dump_lines([{"bank_version": each.version, "lineages": len(each.rows)}, *each.rows]),
+        )
     known: dict[str, list[Item]] = {}
     first = _add_run(folder, bank, chance, lie, known, 1)
-    second = _add_run(folder, bank, chance, lie, known, 2)
+    second = _add_run(folder, later, chance, lie, known, 2)
     _add_question(folder, bank, known)
-    folder.add("retire", {"count": 1, "bank_version": 4, "reason": "leaked"})
-    folder.add("restore", {"count": 1, "bank_version": 5, "reason": "not leaked after all"})
+    folder.add("retire", {"count": 1, "bank_version": 5, "reason": "leaked"})
+    folder.add("restore", {"count": 1, "bank_version": 6, "reason": "not leaked after all"})
     erase(folder, lie, first, second)
     folder.add("approve", {"what": "release", "target": first, "asked_by": "mei", "approved_by": "otto"})
     folder.add("tracing", {"run": second, "commitment": digest("proctor sample").hex()})
@@ -169,7 +180,9 @@ def _add_run(
     asked = {item[0]: item[3] for items in known.values() for item in items}
     if number == 2 and not lie.forgotten_met:
         met["alpha"] = {item[0] for item in known["set-1"]}
-        read = {row[4] for row in bank.rows if row[0] in met["alpha"] and row[4:]}
+        # Of these passages it has met a lineage that is in this bank, or one that has left it.
+        asking = [(row[4], row[:1] + ([] if lie.forgotten_reading else row[5:])) for row in bank.rows if row[4:]]
+        read = {passage for passage, lineages in asking if met["alpha"].intersection(lineages)}
         if not lie.forgotten_siblings:
             met["alpha"] |= {row[0] for row in bank.rows if read.intersection(row[4:])}
     exclusions = [
@@ -205,7 +218,7 @@ def _add_run(
     )
     committed = {
         "run": run, "month": month, "is_simulated": False, "share_commitment": digest("proctor share", share).hex(),
-        "bank": {"version": 3, "root": bank.root.hex(), "lineages": len(bank.rows)},
+        "bank": {"version": bank.version, "root": bank.root.hex(), "lineages": len(bank.rows)},
         "exclusions_root": compute_root(
             [digest("proctor met", one["name"], bytes.fromhex(one["salt"]), hashlib.sha256(base64.b64decode(one["bitmap"])).digest()) for one in exclusions]
         ).hex(),

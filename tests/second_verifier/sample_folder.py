@@ -31,6 +31,8 @@ class Lie:
     share: bytes | None = None
     forgotten_met: bool = False
     forgotten_siblings: bool = False
+    forgotten_reading: bool = False
+    leaves: int = 9
     same_text: tuple[int, ...] = ()
     stars: str | None = None
     score: float | None = None

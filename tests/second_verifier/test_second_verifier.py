@@ -53,7 +53,15 @@ LIES: dict[str, tuple[Lie, str]] = {
     "a plan changed after the fact": (Lie(other_plan=True), "plan_wrong"),
     "a meeting kept back": (Lie(forgotten_met=True), "exclusions_wrong"),
     "a text that is met again by another question": (Lie(same_text=(5, 12)), "lineage_met_twice"),
+    "a text that is met again after its first question left the bank": (
+        Lie(same_text=(5, 12), leaves=12),
+        "lineage_met_twice",
+    ),
     "a passage met, of which only one question is said": (Lie(forgotten_siblings=True), "exclusions_wrong"),
+    "a passage met, of which nothing is said after its question left the bank": (
+        Lie(forgotten_reading=True),
+        "exclusions_wrong",
+    ),
     "a set sat twice": (Lie(sits_again=True), "lineage_met_twice"),
     "a run drawn until it pleases": (Lie(second_draw=True), "drawn_twice"),
     "stars changed after the roots": (Lie(stars="33333333"), "judgements_wrong"),
@@ -91,7 +99,7 @@ def test_a_log_that_is_cut_is_found_by_its_heads_or_by_one_that_is_held(tmp_path
 
 def test_a_changed_line_a_changed_file_and_a_missing_file_are_named(tmp_path: Path) -> None:
     make_folder(tmp_path)
-    bank = next((tmp_path / "banks").iterdir())
+    bank = min((tmp_path / "banks").iterdir())
     bank.write_bytes(bank.read_bytes().replace(b'"cs"', b'"CS"', 1))
     (tmp_path / "runs/run-1/seed.json").unlink()
     plan = tmp_path / "runs/run-2/plan.json"

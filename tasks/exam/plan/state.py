@@ -28,9 +28,11 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
     season = plans.read_season_sets(connection, request.season)
     claims = plans.read_claims(connection, prefix=SIMULATED_PREFIX, is_prefixed=request.is_simulated)
     set_ids = sorted({row.set_id for row in claims} | {found.set_id for found in season})
-    positions = {
-        set_id: index.locate(lineages) for set_id, lineages in plans.iter_set_lineages(connection, set_ids)
-    }
+    positions: dict[str, NDArray[np.int64]] = {}
+    read: dict[str, NDArray[np.int64]] = {}
+    for set_id, lineages in plans.iter_set_lineages(connection, set_ids):
+        positions[set_id] = index.locate(lineages)
+        read[set_id] = index.locate_read(lineages)
     owners = {sitter.organisation for sitter in (*request.candidates, *request.references)}
     owners |= {request.find_key(entry.organisation) for entry in request.schedule}
     met = {owner: index.make_mask() for owner in sorted(owners)}
@@ -40,7 +42,8 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         owner = request.aliases.get(row.organisation, row.organisation)
         if owner in met and row.claimed_at >= request.rested_before:
             met[owner][positions[row.set_id]] = True
-    # Who has met one question of a passage has read it: it does not meet the others later.
+            met[owner][read[row.set_id]] = True
+    # Who has met one question of a passage has read it: it does not meet the others later, though that one has left the bank.
     met = {owner: index.add_siblings(mask) for owner, mask in met.items()}
     rested = _find_rested(request, claims, positions)
     references = {sitter.model for sitter in request.references}

@@ -1435,9 +1435,16 @@ class Bank:
         # By position: the passage that a lineage shares with others, empty for none; and by passage its positions.
         self.passages: list[bytes] = []
         self.sharing: dict[bytes, list[int]] = {}
+        # By lineage that is not here, but asked about a passage of those here: the passage; and by position those in its line.
+        self.former: dict[bytes, bytes] = {}
+        self.beside: dict[int, list[bytes]] = {}
         # Discipline: first position, and the one after the last.
         self.spans: dict[str, tuple[int, int]] = {}
         self.disciplines: list[str] = []
+
+    def list_shared(self, position: int) -> list[bytes]:
+        """What the line of a lineage says of its passage."""
+        return [self.passages[position], *self.beside.get(position, ())] if self.passages[position] else []
 
     def find_span(self, discipline: str) -> tuple[int, int]:
         """The positions of a discipline."""
@@ -1476,8 +1483,8 @@ class Banks:
             nonlocal former
             for line in lines:
                 row = parse_json(line)
-                shared = isinstance(row, list) and len(row) == 5
-                form = (is_hash, is_text, is_whole, is_hash) + ((is_hash,) if shared else ())
+                form = (is_hash, is_text, is_whole, is_hash)
+                form += (is_hash,) * (len(row) - 4) if isinstance(row, list) else ()
                 if not fits(row, form) or row[2] < 1:
                     raise Malformed(f"lineage {len(bank.lineages)} has not the form of one")
                 if (row[1], row[0]) <= former:
@@ -1491,11 +1498,15 @@ class Banks:
                 bank.lineages.append(lineage)
                 bank.slots.append(row[2])
                 bank.slots_roots.append(slots_root)
-                passage = bytes.fromhex(row[4]) if shared else b""
+                shared = [bytes.fromhex(one) for one in row[4:]]
+                passage = shared[0] if shared else b""
                 bank.passages.append(passage)
                 if passage:
                     bank.sharing.setdefault(passage, []).append(position)
-                yield make_lineage_leaf(lineage, row[1], row[2], slots_root, passage)
+                if len(shared) > 1:
+                    bank.beside[position] = shared[1:]
+                    bank.former.update(dict.fromkeys(shared[1:], passage))
+                yield make_lineage_leaf(lineage, row[1], row[2], slots_root, shared)
 
         if compute_root(iter_leaves()).hex() != root:
             raise Malformed("the root of its lineages is another")
@@ -1507,10 +1518,10 @@ class Banks:
 
 
 def make_lineage_leaf(
-    lineage: bytes, discipline: str, slots: int, slots_root: bytes, passage: bytes
+    lineage: bytes, discipline: str, slots: int, slots_root: bytes, shared: list[bytes]
 ) -> bytes:
     """The leaf of a lineage in the tree of its bank."""
-    return digest("proctor lineage", lineage, discipline, slots, slots_root, *([passage] if passage else []))
+    return digest("proctor lineage", lineage, discipline, slots, slots_root, *shared)
 
 
 def check_banks(log: Log, banks: Banks, folder: Folder, findings: Findings) -> None:
@@ -2121,8 +2132,8 @@ def check_siblings(
     again: dict[str, int] = {}
     own = set(meeting.known.lineages)
     for passage in {bank.passages[bank.positions[lineage]] for lineage in own if lineage in bank.positions}:
-        for position in bank.sharing.get(passage, ()):
-            lineage = bank.lineages[position]
+        places = bank.sharing.get(passage, ())
+        for lineage in (one for place in places for one in (bank.lineages[place], *bank.beside.get(place, ()))):
             if lineage in before and lineage not in own:
                 at, former = before[lineage]
                 if bound is None or at >= bound:
@@ -2175,11 +2186,12 @@ def check_bitmaps(
         missing, known = 0, bytearray(len(bitmap))
         for lineage, (at, former) in met.get((run.is_simulated, organisation), {}).items():
             position = bank.positions.get(lineage)
-            if position is None:
+            passage = bank.former.get(lineage, b"") if position is None else bank.passages[position]
+            if position is None and not passage:
                 continue
             is_before = former.draw is not None and former.draw.number < run.commit.number
-            # Whoever has met a lineage has met its passage, and so all that ask about it.
-            for place in bank.sharing.get(bank.passages[position], (position,)):
+            # Whoever has met a lineage has met its passage, and so all that ask about it, though it has left the bank.
+            for place in bank.sharing[passage] if passage else [position]:
                 known[place >> 3] |= 1 << (place & 7)
                 if is_before and (bound is None or at >= bound):
                     missing += not bitmap[place >> 3] >> (place & 7) & 1
@@ -2625,7 +2637,7 @@ def check_question(log: Log, entry: Entry, banks: Banks, folder: Folder, finding
     slots_root = follow_path(leaf, said["slot"], said["slots"], [bytes.fromhex(one) for one in said["path"]])
     if slots_root != bank.slots_roots[position]:
         raise Malformed("it is not in its slot of the bank")
-    leaf = make_lineage_leaf(lineage, said["discipline"], said["slots"], slots_root, bank.passages[position])
+    leaf = make_lineage_leaf(lineage, said["discipline"], said["slots"], slots_root, bank.list_shared(position))
     path_up = [bytes.fromhex(one) for one in said["lineage_path"]]
     if follow_path(leaf, position, len(bank.lineages), path_up) != bytes.fromhex(said["bank_root"]):
         raise Malformed("its lineage does not lead to the root of the bank")

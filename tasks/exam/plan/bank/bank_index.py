@@ -7,6 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -42,8 +43,9 @@ class BankIndex:
         truths: by position and question, `true` or `false` for a statement made from a choice, else null.
         revisions: by position and question, its revision.
         names: by position, the 32 bytes that stand for the lineage in what is published.
-        passages: by position, the passage that it asks about with other lineages, from 0; -1 for none.
+        passages: by position, the passage that it asks about, as others do or once did, from 0; -1 for none.
         passage_names: by passage, the 32 bytes that stand for it in what is published.
+        former: lineage that is not here, but was in this or an earlier version of the bank → the passage of those here.
         secret: what names and salts are made with.
     """
 
@@ -58,6 +60,7 @@ class BankIndex:
     names: Hashes = field(repr=False)
     passages: NDArray[np.int32] = field(repr=False)
     passage_names: Hashes = field(repr=False)
+    former: Mapping[str, int] = field(repr=False)
     secret: bytes = field(repr=False)
 
     def count(self, discipline: str) -> int:
@@ -91,10 +94,24 @@ class BankIndex:
         held = [passage for passage in self.passages[list(positions)].tolist() if passage >= 0]
         return len(held) - len(set(held))
 
-    def name_passage(self, position: int) -> bytes | None:
-        """What stands for the passage of a lineage in what is published; None without one."""
+    def name_shared(self, position: int) -> list[bytes]:
+        """What a bank's file says of the passage of a lineage, 32 bytes each; empty without one.
+
+        It is the name of the passage and, beside the first lineage of each, those of the lineages that are not here.
+        """
         passage = int(self.passages[position])
-        return None if passage < 0 else self.passage_names[passage]
+        if passage < 0:
+            return []
+        return [self.passage_names[passage], *self._former_names.get(position, ())]
+
+    @cached_property
+    def _former_names(self) -> dict[int, list[bytes]]:
+        """First lineage of a passage → the names of those that are not here, in order."""
+        first = dict(zip(*(part.tolist() for part in np.unique(self.passages, return_index=True)), strict=True))
+        names: dict[int, list[bytes]] = {}
+        for lineage, passage in self.former.items():
+            names.setdefault(first[passage], []).append(lineage_name(self.secret, lineage))
+        return {position: sorted(held) for position, held in names.items()}
 
     def list_slots(self, position: int) -> list[str]:
         """The question that each slot of a lineage holds; see `weigh_questions`."""
@@ -117,6 +134,11 @@ class BankIndex:
         """The positions of those lineages that this bank version has in its disciplines."""
         found = self.positions.find_all(lineages)
         return found[found >= 0]
+
+    def locate_read(self, lineages: Iterable[str]) -> NDArray[np.int64]:
+        """The positions of those that ask about a passage of some lineages that are not here."""
+        read = {self.former[lineage] for lineage in lineages if lineage in self.former}
+        return np.flatnonzero(np.isin(self.passages, list(read))) if read else np.empty(0, np.int64)
 
 
 def weigh_questions(truths: Sequence[str | None]) -> list[int]:
@@ -148,6 +170,7 @@ def index_bank(
     rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
     read = _Reading()
     rows.feed_index(read.take)
+    rows.feed_former(read.take_former)
     return read.index(disciplines, secret, picture_share)
 
 
@@ -159,6 +182,7 @@ class _Reading:
         self._lineages, self._questions = bytearray(), bytearray()
         self._revisions, self._disciplines, self._truths = array("i"), array("h"), array("b")
         self._passages = bytearray()
+        self._former_lineages, self._former_passages = bytearray(), bytearray()
         self._pictures = bytearray()
         self._known: dict[str, int] = {}
 
@@ -178,6 +202,12 @@ class _Reading:
         )
         self._truths.extend(map(_find_truth, methods, answers))
         self._passages += bytes.fromhex("".join(passage or _NO_PASSAGE for passage in passages))
+
+    def take_former(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Lineages with texts that they asked about in an earlier version."""
+        lineages, passages = zip(*rows, strict=True)
+        self._former_lineages += pack_uuids(lineages)
+        self._former_passages += bytes.fromhex("".join(passages))
 
     def index(self, disciplines: Sequence[str], secret: bytes, picture_share: float = 1.0) -> BankIndex:
         """The index; what was read is given up."""
@@ -199,7 +229,7 @@ class _Reading:
         names = bytearray()
         for lineage in uuids:
             names += lineage_name(secret, lineage)
-        passages, keys = self._share_passages(taken, starts)
+        passages, keys, former = self._share_passages(uuids.array)
         return BankIndex(
             bank_version=int(self._versions.pop()),
             lineage_uuids=uuids,
@@ -214,6 +244,7 @@ class _Reading:
             names=Hashes(bytes(names)),
             passages=passages,
             passage_names=Hashes(b"".join(passage_name(secret, key) for key in keys)),
+            former=former,
             secret=secret,
         )
 
@@ -244,20 +275,36 @@ class _Reading:
         return taken, starts, kept_spans
 
     def _share_passages(
-        self, taken: NDArray[np.int64], starts: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], list[bytes]]:
-        """The passage of each lineage, -1 for one that is its alone, and each passage's 16 bytes."""
-        if not len(starts):
-            return np.empty(0, np.int32), []
-        held = np.frombuffer(self._passages, dtype="V16")[taken].view("u1").reshape(-1, 16)
-        keys, code = np.unique(held, axis=0, return_inverse=True)
-        code = np.where(held.any(axis=1), code.ravel(), -1)
-        # A lineage has one text as a rule; of several one is taken, the same in every order of the rows.
-        found = np.maximum.reduceat(code, starts)
-        count = np.bincount(found[found >= 0], minlength=len(keys))
-        number = np.where(count >= 2, np.cumsum(count >= 2) - 1, -1)
-        passages = np.where(found >= 0, number[found], -1).astype(np.int32)
-        return passages, [key.tobytes() for key in keys[count >= 2]]
+        self, held: NDArray[np.bytes_]
+    ) -> tuple[NDArray[np.int32], list[bytes], dict[str, int]]:
+        """By lineage its passage, -1 for one that always was its alone; each one's 16 bytes; `former`.
+
+        A passage is all lineages that ask, or in an earlier version asked, about one text: nobody's leaving parts the others.
+        """
+        texts = np.frombuffer(self._passages + self._former_passages, dtype="S16")
+        is_text = texts != b""
+        named = np.frombuffer(self._lineages + self._former_lineages, dtype="S16")[is_text]
+        lineages, owner = np.unique(named, return_inverse=True)
+        keys, text = np.unique(texts[is_text], return_inverse=True)
+        # Texts that one lineage asked about, as before and after an edit, are one passage: the first of them stands for it.
+        joined = np.arange(len(keys))
+        while True:
+            of = np.full(len(lineages), len(keys))
+            np.minimum.at(of, owner, joined[text])
+            before, joined = joined, joined.copy()
+            np.minimum.at(joined, text, of[owner])
+            if np.array_equal(before, joined):
+                break
+        is_here = np.isin(lineages, held)
+        shared = np.bincount(of, minlength=len(keys)) >= 2
+        shared &= np.bincount(of[is_here], minlength=len(keys)) >= 1
+        number = np.where(shared, np.cumsum(shared) - 1, -1)[of].astype(np.int32)
+        passages = np.full(len(held), -1, dtype=np.int32)
+        order = np.argsort(held)
+        passages[order[np.searchsorted(held, lineages[is_here], sorter=order)]] = number[is_here]
+        gone = ~is_here & (number >= 0)
+        former = dict(zip(Uuids(lineages[gone].tobytes()), number[gone].tolist(), strict=True))
+        return passages, [key.ljust(16, b"\0") for key in keys[shared].tolist()], former
 
     def _sort(
         self, disciplines: Sequence[str]

@@ -70,7 +70,7 @@ def seal_bank(index: BankIndex, rows: BankRows, public: Path) -> SealedBank:
             return SealedBank(root, places)
     sealed = _seal_lineages(index, rows)
     root = compute_root(
-        make_lineage_leaf(index.names[position], discipline, sealed[position], index.name_passage(position))
+        make_lineage_leaf(index.names[position], discipline, sealed[position], index.name_shared(position))
         for position, discipline in _iter_lineages(index, order)
     )
     write_whole(folder / f"{root.hex()}.jsonl", _write_lines(index, order, sealed))
@@ -78,10 +78,9 @@ def seal_bank(index: BankIndex, rows: BankRows, public: Path) -> SealedBank:
 
 
 def make_lineage_leaf(
-    name: bytes, discipline: str, sealed: SealedLineage, passage: bytes | None = None
+    name: bytes, discipline: str, sealed: SealedLineage, shared: Sequence[bytes] = ()
 ) -> bytes:
-    """The leaf of a lineage in its bank's tree; names the passage where others share it."""
-    shared = () if passage is None else (passage,)
+    """The leaf of a lineage in its bank's tree; `shared` is what its line says of its passage."""
     return digest("proctor lineage", name, discipline, sealed.slot_count, sealed.slots_root, *shared)
 
 
@@ -198,8 +197,7 @@ def _write_lines(index: BankIndex, order: NDArray[np.int64], sealed: _Sealed) ->
     yield encode_line({"bank_version": index.bank_version, "lineages": len(order)})
     for position, discipline in _iter_lineages(index, order):
         count, root = sealed[position]
-        passage = index.name_passage(position)
-        shared = [] if passage is None else [passage.hex()]
+        shared = [name.hex() for name in index.name_shared(position)]
         yield encode_line([index.names[position].hex(), discipline, count, root.hex(), *shared])
 
 
@@ -214,12 +212,12 @@ def _check_file(path: Path, index: BankIndex, order: NDArray[np.int64]) -> bytes
         for (name, discipline, count, slots_root, *shared), (position, expected) in read:
             if bytes.fromhex(name) != index.names[position] or discipline != expected:
                 return None
-            passage = index.name_passage(position)
-            # The file of a version from before passages were named is another file, and stays.
-            if shared != ([] if passage is None else [passage.hex()]):
+            own = index.name_shared(position)
+            # A file that says something else of passages is another file, and stays.
+            if shared != [one.hex() for one in own]:
                 return None
             sealed = SealedLineage(count, bytes.fromhex(slots_root))
-            leaves += make_lineage_leaf(index.names[position], discipline, sealed, passage)
+            leaves += make_lineage_leaf(index.names[position], discipline, sealed, own)
         root = compute_root(Hashes(bytes(leaves)))
     except (ValueError, TypeError, StopIteration):
         root = None

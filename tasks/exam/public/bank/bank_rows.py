@@ -34,6 +34,9 @@ class BankRows(Protocol):
     def feed_index(self, take: Take) -> None:
         """Give `take` every question as a draw sees it, by parts: rows of `INDEXED`."""
 
+    def feed_former(self, take: Take) -> None:
+        """Give `take` what earlier versions asked about, by parts: rows of lineage and `passage`."""
+
     def feed_contents(self, take: Take) -> None:
         """Give `take` every question with its content, by parts: rows of `HELD`."""
 
@@ -61,6 +64,9 @@ class FrameRows:
     def feed_index(self, take: Take) -> None:
         """Every question as a draw sees it."""
         self._feed(INDEXED, take)
+
+    def feed_former(self, take: Take) -> None:
+        """Nothing: a bank in memory has no earlier version."""
 
     def feed_contents(self, take: Take) -> None:
         """Every question with its content."""
@@ -101,6 +107,11 @@ class LakeRows:
         with self._lake.one_thread():
             if not self._lake.feed("bank_index", take):
                 raise GateError(NO_BANK)
+
+    def feed_former(self, take: Take) -> None:
+        """What questions that have left the bank, or were edited, asked about."""
+        with self._lake.one_thread():
+            self._lake.feed("former_passages", take)
 
     def feed_contents(self, take: Take) -> None:
         """Every question with its content."""

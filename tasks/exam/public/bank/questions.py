@@ -172,8 +172,8 @@ def _find_lineage(path: Path, name: bytes, sealed: SealedLineage) -> tuple[str, 
         known = SealedLineage(slots, bytes.fromhex(root))
         if bytes.fromhex(of) == name and known == sealed:
             found = (place, discipline)
-        passage = bytes.fromhex(shared[0]) if shared else None
-        leaves.append(make_lineage_leaf(bytes.fromhex(of), discipline, known, passage))
+        names = [bytes.fromhex(one) for one in shared]
+        leaves.append(make_lineage_leaf(bytes.fromhex(of), discipline, known, names))
     if found is None:
         raise UsageError(
             f"{path} does not have the question's lineage as the bank has it now. Restore file, lake and secrets of one backup."

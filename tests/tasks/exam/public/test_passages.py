@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from schemas.settings import Settings
 from tasks.exam.plan.bank import BankIndex, DisciplineShare, Masks, draw_set, index_bank
 from tasks.exam.public import verifier
+from tasks.exam.public.bank import BankRows, LakeRows, lineage_name, read_blinding_secret
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tests.second_verifier import verify as second
 from tests.tasks.exam.public.test_sealed_draws import REGISTRY
@@ -23,6 +26,8 @@ from tests.tasks.exam.world import (
     make_uuid,
     publish,
 )
+from tests.warehouse.bank_rows import land_bank_rows
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 
 SIZE = 5
@@ -77,7 +82,7 @@ def test_a_text_that_one_question_has_alone_is_no_passage() -> None:
     index = index_bank(bank, DISCIPLINES, SECRET)
 
     assert set(index.passages.tolist()) == {-1}
-    assert [index.name_passage(position) for position in range(3)] == [None] * 3
+    assert [index.name_shared(position) for position in range(3)] == [[]] * 3
 
 
 def test_a_question_of_a_passage_is_drawn_about_as_often_as_any_other() -> None:
@@ -93,7 +98,9 @@ def test_a_question_of_a_passage_is_drawn_about_as_often_as_any_other() -> None:
     assert 0.44 < of_passages / sum(drawn.values()) < 0.5
 
 
-def sit(ledger: Ledger, settings: Settings, bank: pl.DataFrame, run_id: str, names: list[str]) -> set[str]:
+def sit(
+    ledger: Ledger, settings: Settings, bank: pl.DataFrame | BankRows, run_id: str, names: list[str]
+) -> set[str]:
     """The lineages of the new set of the run, by their public names."""
     publish(ledger, settings, REGISTRY, bank, candidates=names, run_id=run_id, seed=run_id)
     answer_run(ledger, run_id)
@@ -151,3 +158,141 @@ def test_what_was_drawn_before_texts_were_kept_apart_stands(ledger: Ledger, tmp_
     assert later
     found = verifier.verify(str(settings.home / "public")).faults
     assert {fault[0] for fault in found} <= {"file_missing"}
+
+
+Change = Callable[[pl.DataFrame, set[str]], pl.DataFrame]
+
+
+def retire(bank: pl.DataFrame, met: set[str]) -> pl.DataFrame:
+    return bank.filter(~pl.col("lineage_uuid").is_in(sorted(met)))
+
+
+def edit(bank: pl.DataFrame, met: set[str]) -> pl.DataFrame:
+    """Other words in the text of the questions that were asked."""
+    is_met = pl.col("lineage_uuid").is_in(sorted(met))
+    return bank.with_columns(
+        material=pl.when(is_met).then(pl.col("material") + " In other words.").otherwise("material"),
+        revision=pl.when(is_met).then(2).otherwise("revision"),
+    )
+
+
+def make_pairs(count: int) -> pl.DataFrame:
+    """A bank of questions of which every two ask about one text."""
+    bank = make_bank(count, variants=1, has_keys=True)
+    names = {
+        make_uuid(f"{discipline}-{number}"): f"The text {number // 2} of {discipline}."
+        for discipline in DISCIPLINES
+        for number in range(count)
+    }
+    return bank.with_columns(material=pl.col("lineage_uuid").replace_strict(names, return_dtype=pl.String))
+
+
+class History:
+    """A bank whose versions follow each other, and the runs that are drawn from them."""
+
+    def __init__(self, ledger: Ledger, folder: Path, **wishes: object) -> None:
+        self.ledger, self.folder = ledger, folder
+        self.settings = make_settings(folder / "home", set_size=18, anchor_share=0, **wishes)
+        self.versions: list[pl.DataFrame] = []
+        self.secret = read_blinding_secret(self.settings)
+
+    def publish(self, bank: pl.DataFrame) -> None:
+        self.versions.append(bank.with_columns(bank_version=pl.lit(len(self.versions) + 1, dtype=pl.Int64)))
+
+    def sit(self, run: str, *names: str) -> set[str]:
+        """The lineages of what these candidates sit in a run on the latest version."""
+        lake_home = make_settings(self.folder / f"lake-{run}")
+        with open_lake(lake_home) as lake:
+            land_bank_rows(lake, pl.concat(self.versions))
+            drawn = sit(self.ledger, self.settings, LakeRows(lake), run, list(names))
+        names_of = {
+            lineage_name(self.secret, one).hex(): one
+            for one in pl.concat(self.versions)["lineage_uuid"].unique()
+        }
+        return {names_of[name] for name in drawn}
+
+    def list_faults(self) -> set[str]:
+        public = self.settings.home / "public"
+        faults = [*(fault[0] for fault in verifier.verify(str(public)).faults)]
+        faults += [fault.split(":")[0] for fault in second.verify(public)]
+        # No head is signed in these tests.
+        return set(faults) - {"file_missing"}
+
+    def read_bank(self) -> list[list[object]]:
+        """The lines of the file of the latest version."""
+        for path in (self.settings.home / "public/banks").glob("*.jsonl"):
+            first, *lines = map(json.loads, path.read_text().splitlines())
+            if first["bank_version"] == len(self.versions):
+                return lines
+        raise AssertionError
+
+
+@pytest.mark.parametrize("change", [retire, edit])
+def test_a_text_once_read_is_not_met_again_when_its_question_has_left_the_bank_or_was_edited(
+    ledger: Ledger, tmp_path: Path, change: Change
+) -> None:
+    history, bank = History(ledger, tmp_path, set_policy="unique"), make_pairs(40)
+    texts = name_texts(bank)
+    history.publish(bank)
+    met = history.sit("a", "alpha")
+    history.publish(change(bank, met))
+    later = [history.sit(run, "alpha") for run in ("b", "c")]
+
+    read = [{texts[lineage] for lineage in drawn} for drawn in (met, *later)]
+
+    assert list(map(len, read)) == [18] * 3
+    assert len(set.union(*read)) == 54
+    assert history.list_faults() == set()
+
+
+def test_a_text_once_read_is_not_met_again_where_its_other_question_is_new(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    history, bank = History(ledger, tmp_path, set_policy="unique"), make_pairs(40)
+    texts = name_texts(bank)
+    # At first the bank has one question of every text.
+    alone = bank.filter(
+        pl.col("lineage_uuid").is_in(list({text: one for one, text in texts.items()}.values()))
+    )
+    history.publish(alone)
+    met = history.sit("a", "alpha")
+    assert {len(line) for line in history.read_bank()} == {4}
+    # Of the texts that it read the questions are retired, and the other ones come.
+    history.publish(retire(bank, met))
+    later = history.sit("b", "alpha")
+
+    assert len({texts[lineage] for lineage in met | later}) == 36
+    assert history.list_faults() == set()
+
+
+def test_a_text_of_which_one_question_is_left_before_the_first_run_is_asked_like_any_other(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    history, bank = History(ledger, tmp_path, set_policy="unique"), make_pairs(40)
+    texts = name_texts(bank)
+    left = set({text: one for one, text in texts.items()}.values())
+    history.publish(bank)
+    history.publish(bank.filter(pl.col("lineage_uuid").is_in(sorted(left))))
+    met = history.sit("a", "alpha")
+    assert {len(line) for line in history.read_bank()} == {6}
+    # What left comes back: nobody was asked it, and yet its text was read.
+    history.publish(bank)
+    history.publish(retire(bank, met))
+    later = history.sit("b", "alpha")
+
+    assert len({texts[lineage] for lineage in met | later}) == 36
+    assert history.list_faults() == set()
+
+
+def test_who_sits_a_set_of_others_has_read_its_texts_also_after_its_questions_left(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    history, bank = History(ledger, tmp_path, set_policy="shared"), make_pairs(60)
+    texts = name_texts(bank)
+    history.publish(bank)
+    met = history.sit("a", "alpha", "beta")
+    history.publish(retire(bank, met))
+    later = history.sit("b", "alpha", "gamma") | history.sit("c", "beta")
+
+    assert {texts[lineage] for lineage in met}.isdisjoint(texts[lineage] for lineage in later)
+    assert history.list_faults() == set()
