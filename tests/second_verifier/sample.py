@@ -181,7 +181,9 @@ def _add_run(
     if number == 2 and not lie.forgotten_met:
         met["alpha"] = {item[0] for item in known["set-1"]}
         # Of these passages it has met a lineage that is in this bank, or one that has left it.
-        asking = [(row[4], row[:1] + ([] if lie.forgotten_reading else row[5:])) for row in bank.rows if row[4:]]
+        asking = [
+            (row[4], row[:1] + ([] if lie.forgotten_reading else row[5:])) for row in bank.rows if row[4:]
+        ]
         read = {passage for passage, lineages in asking if met["alpha"].intersection(lineages)}
         if not lie.forgotten_siblings:
             met["alpha"] |= {row[0] for row in bank.rows if read.intersection(row[4:])}

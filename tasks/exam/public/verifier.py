@@ -1446,6 +1446,14 @@ class Bank:
         """What the line of a lineage says of its passage."""
         return [self.passages[position], *self.beside.get(position, ())] if self.passages[position] else []
 
+    def list_read(self, lineage: bytes) -> Sequence[int]:
+        """The positions of all that ask about the passage of a lineage, though it is not here; without one its own."""
+        position = self.positions.get(lineage)
+        passage = self.former.get(lineage, b"") if position is None else self.passages[position]
+        if passage:
+            return self.sharing[passage]
+        return () if position is None else (position,)
+
     def find_span(self, discipline: str) -> tuple[int, int]:
         """The positions of a discipline."""
         return self.spans.get(discipline, (0, 0))
@@ -2133,7 +2141,9 @@ def check_siblings(
     own = set(meeting.known.lineages)
     for passage in {bank.passages[bank.positions[lineage]] for lineage in own if lineage in bank.positions}:
         places = bank.sharing.get(passage, ())
-        for lineage in (one for place in places for one in (bank.lineages[place], *bank.beside.get(place, ()))):
+        for lineage in (
+            one for place in places for one in (bank.lineages[place], *bank.beside.get(place, ()))
+        ):
             if lineage in before and lineage not in own:
                 at, former = before[lineage]
                 if bound is None or at >= bound:
@@ -2185,13 +2195,9 @@ def check_bitmaps(
         organisation = name[len("organisation ") :]
         missing, known = 0, bytearray(len(bitmap))
         for lineage, (at, former) in met.get((run.is_simulated, organisation), {}).items():
-            position = bank.positions.get(lineage)
-            passage = bank.former.get(lineage, b"") if position is None else bank.passages[position]
-            if position is None and not passage:
-                continue
             is_before = former.draw is not None and former.draw.number < run.commit.number
-            # Whoever has met a lineage has met its passage, and so all that ask about it, though it has left the bank.
-            for place in bank.sharing[passage] if passage else [position]:
+            # Whoever has met a lineage has met its passage, and so all that ask about it.
+            for place in bank.list_read(lineage):
                 known[place >> 3] |= 1 << (place & 7)
                 if is_before and (bound is None or at >= bound):
                     missing += not bitmap[place >> 3] >> (place & 7) & 1
@@ -2637,7 +2643,9 @@ def check_question(log: Log, entry: Entry, banks: Banks, folder: Folder, finding
     slots_root = follow_path(leaf, said["slot"], said["slots"], [bytes.fromhex(one) for one in said["path"]])
     if slots_root != bank.slots_roots[position]:
         raise Malformed("it is not in its slot of the bank")
-    leaf = make_lineage_leaf(lineage, said["discipline"], said["slots"], slots_root, bank.list_shared(position))
+    leaf = make_lineage_leaf(
+        lineage, said["discipline"], said["slots"], slots_root, bank.list_shared(position)
+    )
     path_up = [bytes.fromhex(one) for one in said["lineage_path"]]
     if follow_path(leaf, position, len(bank.lineages), path_up) != bytes.fromhex(said["bank_root"]):
         raise Malformed("its lineage does not lead to the root of the bank")

@@ -5,3 +5,4 @@ SELECT DISTINCT
     md5(regexp_replace(material, '\s+', '', 'g')) AS passage
 FROM bank_entries
 WHERE until_version IS NOT NULL AND regexp_matches(material, '\S')
+ORDER BY ALL

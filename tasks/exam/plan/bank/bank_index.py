@@ -107,7 +107,9 @@ class BankIndex:
     @cached_property
     def _former_names(self) -> dict[int, list[bytes]]:
         """First lineage of a passage → the names of those that are not here, in order."""
-        first = dict(zip(*(part.tolist() for part in np.unique(self.passages, return_index=True)), strict=True))
+        first = dict(
+            zip(*(part.tolist() for part in np.unique(self.passages, return_index=True)), strict=True)
+        )
         names: dict[int, list[bytes]] = {}
         for lineage, passage in self.former.items():
             names.setdefault(first[passage], []).append(lineage_name(self.secret, lineage))

@@ -16,12 +16,14 @@ from tasks.exam.public import verifier
 from tasks.exam.public.bank import BankRows, LakeRows, lineage_name, read_blinding_secret
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tests.second_verifier import verify as second
-from tests.tasks.exam.public.test_sealed_draws import REGISTRY
+from tests.tasks.exam.public.test_sealed_draws import ALPHA, BETA, GAMMA, REGISTRY, RHO
 from tests.tasks.exam.world import (
     DISCIPLINES,
     SECRET,
     answer_run,
     make_bank,
+    make_model,
+    make_registry,
     make_settings,
     make_uuid,
     publish,
@@ -31,6 +33,9 @@ from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 
 SIZE = 5
+# Its organisation answers every set as the reference.
+SIGMA = make_model("sigma", "rho labs")
+TEAMS = make_registry(ALPHA, BETA, GAMMA, RHO, SIGMA)
 
 
 def make_passages(lineages: int, *, shared: int) -> pl.DataFrame:
@@ -85,6 +90,23 @@ def test_a_text_that_one_question_has_alone_is_no_passage() -> None:
     assert [index.name_shared(position) for position in range(3)] == [[]] * 3
 
 
+def test_a_question_that_is_in_the_bank_and_not_examined_shares_its_text_all_the_same() -> None:
+    bank = make_bank(2).with_columns(material=pl.lit("The text of all."))
+    law = index_bank(bank.filter(pl.col("discipline") == "Law"), ("Law",), SECRET)
+    index = index_bank(bank, ("Law",), SECRET)
+
+    assert index.passages.tolist() == law.passages.tolist() == [0, 0]
+    assert law.name_shared(0) == law.name_shared(1) == index.name_shared(1)
+    others = sorted(
+        lineage_name(SECRET, make_uuid(f"{name}-{number}"))
+        for name in ("Engineering", "History")
+        for number in range(2)
+    )
+    assert index.name_shared(0) == [*law.name_shared(0), *others]
+    assert index.locate_read([make_uuid("History-1")]).tolist() == [0, 1]
+    assert index.locate_read([make_uuid("Law-1"), make_uuid("nobody")]).tolist() == []
+
+
 def test_a_question_of_a_passage_is_drawn_about_as_often_as_any_other() -> None:
     bank = make_passages(60, shared=30)
     texts, drawn = name_texts(bank), Counter[str]()
@@ -102,7 +124,7 @@ def sit(
     ledger: Ledger, settings: Settings, bank: pl.DataFrame | BankRows, run_id: str, names: list[str]
 ) -> set[str]:
     """The lineages of the new set of the run, by their public names."""
-    publish(ledger, settings, REGISTRY, bank, candidates=names, run_id=run_id, seed=run_id)
+    publish(ledger, settings, TEAMS, bank, candidates=names, run_id=run_id, seed=run_id)
     answer_run(ledger, run_id)
     assert disclose_closed_runs(ledger, settings) == [run_id]
     lines = (settings.home / f"public/runs/{run_id}/sets.jsonl").read_text().splitlines()
@@ -284,7 +306,7 @@ def test_a_text_of_which_one_question_is_left_before_the_first_run_is_asked_like
     assert history.list_faults() == set()
 
 
-def test_who_sits_a_set_of_others_has_read_its_texts_also_after_its_questions_left(
+def test_whoever_sat_a_set_has_read_its_texts_after_its_questions_left_and_so_has_the_reference(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     history, bank = History(ledger, tmp_path, set_policy="shared"), make_pairs(60)
@@ -293,6 +315,10 @@ def test_who_sits_a_set_of_others_has_read_its_texts_also_after_its_questions_le
     met = history.sit("a", "alpha", "beta")
     history.publish(retire(bank, met))
     later = history.sit("b", "alpha", "gamma") | history.sit("c", "beta")
+    read = {texts[lineage] for lineage in met}
+    assert read.isdisjoint(texts[lineage] for lineage in later)
+    history.publish(retire(bank, met | later))
+    last = history.sit("d", "sigma")
 
-    assert {texts[lineage] for lineage in met}.isdisjoint(texts[lineage] for lineage in later)
+    assert (read | {texts[lineage] for lineage in later}).isdisjoint(texts[lineage] for lineage in last)
     assert history.list_faults() == set()
