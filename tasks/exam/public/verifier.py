@@ -1491,8 +1491,8 @@ class Banks:
             nonlocal former
             for line in lines:
                 row = parse_json(line)
-                form = (is_hash, is_text, is_whole, is_hash)
-                form += (is_hash,) * (len(row) - 4) if isinstance(row, list) else ()
+                more = len(row) - 4 if isinstance(row, list) else 0
+                form = (is_hash, is_text, is_whole, is_hash, *[is_hash] * more)
                 if not fits(row, form) or row[2] < 1:
                     raise Malformed(f"lineage {len(bank.lineages)} has not the form of one")
                 if (row[1], row[0]) <= former:
