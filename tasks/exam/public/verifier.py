@@ -1447,7 +1447,10 @@ class Bank:
         return [self.passages[position], *self.beside.get(position, ())] if self.passages[position] else []
 
     def list_read(self, lineage: bytes) -> Sequence[int]:
-        """The positions of all that ask about the passage of a lineage, though it is not here; without one its own."""
+        """The positions of all that ask about the passage of a lineage, which may have left.
+
+        Of a lineage without a passage its own position; of one that the file does not name none.
+        """
         position = self.positions.get(lineage)
         passage = self.former.get(lineage, b"") if position is None else self.passages[position]
         if passage:

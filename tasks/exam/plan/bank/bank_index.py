@@ -279,9 +279,9 @@ class _Reading:
     def _share_passages(
         self, held: NDArray[np.bytes_]
     ) -> tuple[NDArray[np.int32], list[bytes], dict[str, int]]:
-        """By lineage its passage, -1 for one that always was its alone; each one's 16 bytes; `former`.
+        """The passage of each lineage, -1 for none; each passage's 16 bytes; and `former`.
 
-        A passage is all lineages that ask, or in an earlier version asked, about one text: nobody's leaving parts the others.
+        A passage is all lineages that ask, or in an earlier version asked, about one text, where they are several.
         """
         texts = np.frombuffer(self._passages + self._former_passages, dtype="S16")
         is_text = texts != b""
