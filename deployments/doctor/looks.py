@@ -59,9 +59,10 @@ class LedgerLook:
         from warehouse.ledger.trust import access, sealed_state
 
         self.looked = Looked(lake, is_trusted=not is_all_read)
+        # Whatever this look finds, or cannot look at: the end that the log is held to stays until all is found fine.
+        kept = self._kept = self.looked.find_saved(_NAME, _FORM) or {}
         if ledger is None:
             return
-        kept = self._kept = self.looked.find(_NAME, _FORM) or {}
         with ledger.read() as connection:
             states = sealed_state.read_session_states(connection)
             end = access.read_entry(connection, kept["end"][0]) if kept else None
@@ -76,7 +77,7 @@ class LedgerLook:
             hashes = [landed.get(f"{table}/{name}") for table in _TABLES]
             if None not in hashes:
                 self._marks[name] = sha256(json.dumps([state, hashes], default=str).encode()).hexdigest()
-        if not kept:
+        if not kept or is_all_read:
             return
         if end is None or end.entry_hash != kept["end"][1]:
             self.lost_end = kept["end"][0]
@@ -117,14 +118,14 @@ class LedgerLook:
             )
             kept = {
                 "look": look,
-                "is_fine": True,
+                # Another look, at the same time, may have found what this one did not read.
+                "is_fine": not self.looked.is_saved_since(_NAME),
                 "end": self._end,
                 "again_after": until,
                 "sessions": sessions,
             }
             self.looked.keep(_NAME, _FORM, kept)
         elif self._kept:
-            # The end that the log is held to stays.
             self.looked.keep(_NAME, _FORM, {**self._kept, "is_fine": False})
         self.looked.save()
 
