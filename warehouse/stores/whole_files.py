@@ -38,8 +38,8 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
     try:
         flush_path(path.parent)
     except OSError as error:
-        # Some file systems of a network flush no folder.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+        # Some file systems of a network flush no folder; and who may write into one may not be one who may read it.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
             raise
 
 

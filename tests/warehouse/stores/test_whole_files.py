@@ -50,14 +50,15 @@ def test_a_file_is_for_its_owner_alone_unless_it_is_to_be_shown(tmp_path: Path) 
     }
 
 
-def test_a_file_is_written_where_the_file_system_flushes_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("refusal", [errno.EINVAL, errno.EACCES])
+def test_a_file_is_written_where_the_folder_cannot_be_flushed_or_not_be_read(
+    refusal: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flush = whole_files.flush_path
 
     def flush_files(path: Path) -> None:
         if path.is_dir():
-            raise OSError(errno.EINVAL, "Invalid argument")
+            raise OSError(refusal, os.strerror(refusal))
         flush(path)
 
     monkeypatch.setattr(whole_files, "flush_path", flush_files)
