@@ -28,6 +28,21 @@ def test_of_what_breaks_off_nothing_is_left(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_refusal_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path / "none" / "file", tmp_path / "file" / "file"):
+        with pytest.raises(OSError) as refused, writing_whole(path):
+            pass
+        assert refused.value.filename == str(path)
+
+
+def test_a_file_has_any_name_that_a_file_may_have(tmp_path: Path) -> None:
+    for name in ("n" * 255, "题" * 85):
+        with writing_whole(tmp_path / name) as draft:
+            draft.write_text("x")
+        assert (tmp_path / name).read_text() == "x"
+
+
 def test_a_file_that_may_replace_none_leaves_the_first_where_it_is(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for text in ("first", "second"):
