@@ -37,12 +37,14 @@ class LedgerLook:
         looked: what is kept of looks at the lake and at the ledger; null where the lake cannot be opened.
         seen: what is not read again; null where everything is.
         lost_end: the entry with which the audit log ended, and which it does not have any more; null where it has it.
+        is_all_read: whether everything is read, and the log is taken with the end that it has.
     """
 
     def __init__(self) -> None:
         self.looked: Looked | None = None
         self.seen: Seen | None = None
         self.lost_end: int | None = None
+        self.is_all_read = False
         self._kept: dict[str, Any] = {}
         self._marks: dict[str, str] = {}
         self._fine: set[str] = set()
@@ -59,7 +61,8 @@ class LedgerLook:
         from warehouse.ledger.trust import access, sealed_state
 
         self.looked = Looked(lake, is_trusted=not is_all_read)
-        # Whatever this look finds, or cannot look at: the end that the log is held to stays until all is found fine.
+        self.is_all_read = is_all_read
+        # Whatever this look finds, or cannot look at, the log is held to its former end.
         kept = self._kept = self.looked.find_saved(_NAME, _FORM) or {}
         if ledger is None:
             return
@@ -77,11 +80,12 @@ class LedgerLook:
             hashes = [landed.get(f"{table}/{name}") for table in _TABLES]
             if None not in hashes:
                 self._marks[name] = sha256(json.dumps([state, hashes], default=str).encode()).hexdigest()
-        if not kept or is_all_read:
+        if not kept:
             return
-        if end is None or end.entry_hash != kept["end"][1]:
+        # A new home has a log without an entry.
+        if kept["end"][0] and (end is None or end.entry_hash != kept["end"][1]):
             self.lost_end = kept["end"][0]
-        elif is_whole and kept["is_fine"]:
+        elif is_whole and kept["is_fine"] and not is_all_read:
             known = [name for name, (mark, _) in kept["sessions"].items() if self._marks.get(name) == mark]
             here = sorted((name for name in known if states[name][-1] is None), key=self._find_last)
             due = here[: -(-len(here) // LOOKS)]
@@ -108,7 +112,8 @@ class LedgerLook:
         if self.looked is None:
             return
         look = self._kept.get("look", 0) + 1
-        if self._fine >= _CHECKS and self.lost_end is None and self._end is not None:
+        is_end_taken = self.lost_end is None or self.is_all_read
+        if self._fine >= _CHECKS and is_end_taken and self._end is not None:
             sessions = {
                 name: self._kept["sessions"][name] if name in self.passed else [mark, look]
                 for name, mark in self._marks.items()
@@ -125,7 +130,7 @@ class LedgerLook:
                 "sessions": sessions,
             }
             self.looked.keep(_NAME, _FORM, kept)
-        elif self._kept:
+        elif self._kept and not (self.is_all_read and self.lost_end is not None):
             self.looked.keep(_NAME, _FORM, {**self._kept, "is_fine": False})
         self.looked.save()
 
