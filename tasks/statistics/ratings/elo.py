@@ -71,7 +71,10 @@ def compute_bradley_terry(wins: NDArray[np.float64], *, prior: float = PRIOR) ->
 
 
 def _are_connected(counts: NDArray[np.float64]) -> bool:
-    """Whether in every matrix a chain of wins leads from each candidate to each other: only then there are finite ratings."""
+    """Whether wins lead from each candidate to each other, in every matrix.
+
+    Only then there are finite ratings.
+    """
     reached = counts + np.eye(counts.shape[-1]) > 0
     for _ in range(counts.shape[-1].bit_length()):
         reached = reached @ reached
