@@ -156,7 +156,7 @@ def examine_sessions(ledger: Ledger, lake: Lake, look: LedgerLook, note: NoteFin
     )
 
 
-def examine_audit_log(settings: Settings, ledger: Ledger, look: LedgerLook, note: NoteFinding) -> None:
+def examine_audit_log(settings: Settings, ledger: Ledger, look: LedgerLook, note: Findings) -> None:
     """Whether the audit log is as it was written, and has the entry with which it ended before."""
     from tasks.exam.log import check_log
     from tasks.running import Progress
@@ -164,13 +164,16 @@ def examine_audit_log(settings: Settings, ledger: Ledger, look: LedgerLook, note
     with Progress("doctor: audit log"):
         log = check_log(ledger, settings, look.seen)
     if look.lost_end is not None:
-        note(
-            "end of the audit log",
-            f"entry {look.lost_end}, with which it ended at the last look, is not there or is another",
-            False,
+        lost = f"entry {look.lost_end}, with which it ended at the last look, is not there or is another"
+        way = (
             "an older ledger was put in place, or the log was written anew: compare with the newest backup and with heads that witnesses "
-            "keep; if you restored it yourself, proctor doctor --all takes it as it is",
+            "keep"
         )
+        if look.is_all_read:
+            note.remark("end of the audit log", f"{lost}; the log is taken as it is", way)
+        else:
+            mine = "if you restored it yourself, proctor doctor --all takes it as it is"
+            note("end of the audit log", lost, False, f"{way}; {mine}")
     if not log.findings:
         look.note_fine("audit log", log.stays)
     note(

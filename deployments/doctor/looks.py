@@ -37,12 +37,14 @@ class LedgerLook:
         looked: what is kept of looks at the lake and at the ledger; null where the lake cannot be opened.
         seen: what is not read again; null where everything is.
         lost_end: the entry with which the audit log ended, and which it does not have any more; null where it has it.
+        is_all_read: whether everything is read, and the log is taken with the end that it has.
     """
 
     def __init__(self) -> None:
         self.looked: Looked | None = None
         self.seen: Seen | None = None
         self.lost_end: int | None = None
+        self.is_all_read = False
         self._kept: dict[str, Any] = {}
         self._marks: dict[str, str] = {}
         self._fine: set[str] = set()
@@ -59,9 +61,11 @@ class LedgerLook:
         from warehouse.ledger.trust import access, sealed_state
 
         self.looked = Looked(lake, is_trusted=not is_all_read)
+        self.is_all_read = is_all_read
+        # Whatever this look finds, or cannot look at, the log is held to its former end.
+        kept = self._kept = self.looked.find_saved(_NAME, _FORM) or {}
         if ledger is None:
             return
-        kept = self._kept = self.looked.find(_NAME, _FORM) or {}
         with ledger.read() as connection:
             states = sealed_state.read_session_states(connection)
             end = access.read_entry(connection, kept["end"][0]) if kept else None
@@ -78,9 +82,10 @@ class LedgerLook:
                 self._marks[name] = sha256(json.dumps([state, hashes], default=str).encode()).hexdigest()
         if not kept:
             return
-        if end is None or end.entry_hash != kept["end"][1]:
+        # A new home has a log without an entry.
+        if kept["end"][0] and (end is None or end.entry_hash != kept["end"][1]):
             self.lost_end = kept["end"][0]
-        elif is_whole and kept["is_fine"]:
+        elif is_whole and kept["is_fine"] and not is_all_read:
             known = [name for name, (mark, _) in kept["sessions"].items() if self._marks.get(name) == mark]
             here = sorted((name for name in known if states[name][-1] is None), key=self._find_last)
             due = here[: -(-len(here) // LOOKS)]
@@ -107,7 +112,8 @@ class LedgerLook:
         if self.looked is None:
             return
         look = self._kept.get("look", 0) + 1
-        if self._fine >= _CHECKS and self.lost_end is None and self._end is not None:
+        is_end_taken = self.lost_end is None or self.is_all_read
+        if self._fine >= _CHECKS and is_end_taken and self._end is not None:
             sessions = {
                 name: self._kept["sessions"][name] if name in self.passed else [mark, look]
                 for name, mark in self._marks.items()
@@ -117,14 +123,14 @@ class LedgerLook:
             )
             kept = {
                 "look": look,
-                "is_fine": True,
+                # Another look, at the same time, may have found what this one did not read.
+                "is_fine": not self.looked.is_saved_since(_NAME),
                 "end": self._end,
                 "again_after": until,
                 "sessions": sessions,
             }
             self.looked.keep(_NAME, _FORM, kept)
-        elif self._kept:
-            # The end that the log is held to stays.
+        elif self._kept and not (self.is_all_read and self.lost_end is not None):
             self.looked.keep(_NAME, _FORM, {**self._kept, "is_fine": False})
         self.looked.save()
 

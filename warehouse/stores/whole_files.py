@@ -21,9 +21,10 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
     """A draft beside `path` that gets this name when the block ends, once it is on the disk.
 
     Of a block that raises nothing is left. Where it may not replace a file, the one that was first stays. Raises OSError where the
-    folder is not there, or may not be written to.
+    folder is not there, or may not be written to; it names `path`, and not the draft.
     """
-    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}{DRAFT}")
+    # A name may have 255 bytes, and a letter four.
+    draft = path.with_name(f".{path.name[:40]}.{os.urandom(4).hex()}{DRAFT}")
     try:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield draft
@@ -33,13 +34,18 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
         else:
             with suppress(FileExistsError):
                 os.link(draft, path)
+    except OSError as error:
+        if error.filename == str(draft):
+            error.filename = str(path)
+        raise
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):
+            draft.unlink(missing_ok=True)
     try:
         flush_path(path.parent)
     except OSError as error:
-        # Some file systems of a network flush no folder.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+        # Some file systems of a network flush no folder; and who may write into one may not be one who may read it.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
             raise
 
 

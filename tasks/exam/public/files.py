@@ -14,6 +14,8 @@ from warehouse.stores.whole_files import DRAFT, writing_whole
 
 # What a killed process left is swept away by the next that writes there, once nobody can be writing it any more.
 _LEFT_S: Final = 3600
+# The last is how drafts ended before: backups and mirrors would take what an earlier version left.
+_DRAFTS: Final = (DRAFT, ".part")
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -52,7 +54,7 @@ def iter_lines(path: Path) -> Iterator[Any]:
 
 
 def _sweep(folder: Path) -> None:
-    for part in folder.glob(f".*{DRAFT}"):
+    for part in (path for end in _DRAFTS for path in folder.glob(f".*{end}")):
         with suppress(OSError):
             if part.stat().st_mtime < time.time() - _LEFT_S:
                 part.unlink()

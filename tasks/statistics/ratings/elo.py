@@ -47,6 +47,10 @@ def compute_bradley_terry(wins: NDArray[np.float64], *, prior: float = PRIOR) ->
     diagonal = np.arange(count)
     counts = wins + prior
     counts[..., diagonal, diagonal] = 0.0
+    if prior <= 0 and not _are_connected(counts):
+        raise UsageError(
+            "The comparisons do not connect all candidates. Use a prior above 0, or add comparisons."
+        )
     games = counts + counts.swapaxes(-1, -2)
     won = counts.sum(axis=-1)
     ability = np.zeros(wins.shape[:-1])
@@ -57,18 +61,24 @@ def compute_bradley_terry(wins: NDArray[np.float64], *, prior: float = PRIOR) ->
         # Abilities are fixed up to a constant: the matrix of ones keeps their sum at 0.
         information = 1.0 / count - weight
         information[..., diagonal, diagonal] += weight.sum(axis=-1)
-        try:
-            step = np.linalg.solve(information, gradient[..., None])[..., 0]
-        except np.linalg.LinAlgError:
-            break
+        step = np.linalg.solve(information, gradient[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
         ability += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _STEP_TOLERANCE))
         if float(longest.max(initial=0.0)) < _STEP_TOLERANCE:
             ability -= ability.mean(axis=-1, keepdims=True)
             return np.asarray(START + SCALE * ability / np.log(10.0))
-    raise UsageError(
-        "The comparisons do not connect all candidates. Use a prior above 0, or add comparisons."
-    )
+    raise UsageError("Bradley-Terry ratings did not settle. Use a larger prior, or more comparisons.")
+
+
+def _are_connected(counts: NDArray[np.float64]) -> bool:
+    """Whether wins lead from each candidate to each other, in every matrix.
+
+    Only then there are finite ratings.
+    """
+    reached = counts + np.eye(counts.shape[-1]) > 0
+    for _ in range(counts.shape[-1].bit_length()):
+        reached = reached @ reached
+    return bool(reached.all())
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, delete, func, select, update
@@ -10,8 +11,10 @@ from sqlalchemy import Connection, delete, func, select, update
 from deployments.doctor import examine_home, looks
 from schemas.settings import Settings
 from tasks.exam.closed import find_changed_sessions, land_access_log
+from tasks.exam.log import check_log
 from tasks.models import land_paid_calls
 from tasks.operations.archiving import archive_runs
+from tests.deployments.test_cli import invoke
 from tests.tasks.exam.tamperings import rehash
 from tests.tasks.operations.erasure.conftest import LATER, judged_home, settings
 from warehouse.lake import open_lake
@@ -55,6 +58,12 @@ def change_an_answer(connection: Connection) -> None:
     connection.execute(update(t.responses).where(t.responses.c.seq == 1).values(response="another"))
 
 
+def change_an_answer_of_the_last_session(connection: Connection) -> None:
+    """Its turn comes last."""
+    last = select(func.max(t.responses.c.session_id)).scalar_subquery()
+    connection.execute(update(t.responses).where(t.responses.c.session_id == last).values(response="another"))
+
+
 def change_an_old_entry(connection: Connection) -> None:
     """An entry that nothing but the chain holds to what it was."""
     first = select(func.min(t.access_log.c.number)).where(t.access_log.c.action == "next")
@@ -89,6 +98,12 @@ def test_a_look_says_what_it_does_not_read_again(home: Settings) -> None:
     assert {words for _, words in look(home, is_all_read=True).values() if "not read again" in words} == set()
 
 
+def test_a_new_home_is_fine_at_each_look(tmp_path: Path) -> None:
+    assert invoke(tmp_path / "home", "init").exit_code == 0
+    new = Settings(home=tmp_path / "home")
+    assert [list_wrong(new) for _ in range(3)] == [set(), set(), set()]
+
+
 @pytest.mark.parametrize("lose", [lose_an_answer, lose_an_entry, change_a_session])
 def test_a_lost_row_or_another_session_is_found_by_the_next_look(
     home: Settings, lose: Callable[[Connection], None]
@@ -110,16 +125,51 @@ def test_a_change_of_what_is_old_is_found_in_its_turn_and_by_all(
     assert list_wrong(home)
 
 
-def test_a_log_that_was_hashed_again_as_a_whole_is_held_to_its_former_end(home: Settings) -> None:
-    def rewrite(connection: Connection) -> None:
-        change_an_old_entry(connection)
-        connection.execute(delete(t.signed_heads))
-        rehash(connection)
+def rewrite_the_log(connection: Connection) -> None:
+    change_an_old_entry(connection)
+    connection.execute(delete(t.signed_heads))
+    rehash(connection)
 
-    change(home, rewrite)
+
+def test_a_log_that_was_hashed_again_as_a_whole_is_held_to_its_former_end(home: Settings) -> None:
+    change(home, rewrite_the_log)
     assert "end of the audit log" in list_wrong(home)
     assert "end of the audit log" in list_wrong(home)
-    assert "end of the audit log" not in list_wrong(home, is_all_read=True)
+    kind, words = look(home, is_all_read=True)["end of the audit log"]
+    assert kind == "note"
+    assert "is not there or is another; the log is taken as it is" in words
+    assert "end of the audit log" not in look(home)
+
+
+def test_the_former_end_is_known_after_a_look_without_a_ledger(home: Settings) -> None:
+    ledger, aside = home.home / "ledger.sqlite", home.home / "aside"
+    ledger.rename(aside)
+    assert {one.what for one in examine_home(home) if one.severity == "wrong"} & {
+        "ledger",
+        "rows of the ledger",
+    }
+    aside.rename(ledger)
+    change(home, rewrite_the_log)
+    assert "end of the audit log" in list_wrong(home)
+
+
+def test_the_former_end_is_known_after_a_look_at_all_that_found_something(home: Settings) -> None:
+    change(home, change_an_answer)
+    assert list_wrong(home, is_all_read=True)
+    change(home, rewrite_the_log)
+    assert "end of the audit log" in list_wrong(home)
+
+
+def test_what_one_of_two_looks_at_once_found_is_found_again(home: Settings) -> None:
+    with open_ledger(home.ledger_address) as ledger, open_lake(home) as lake:
+        other = looks.LedgerLook()
+        other.begin(ledger, lake, False, lambda *_: None)
+        for what in ("audit log", "public log", "ledger against lake"):
+            other.note_fine(what, check_log(ledger, home, other.seen).stays)
+    change(home, change_an_answer_of_the_last_session)
+    assert list_wrong(home, is_all_read=True)
+    other.save(lambda *_: None)
+    assert list_wrong(home)
 
 
 def test_what_has_left_the_ledger_is_read_once_more_and_then_known_by_its_files(

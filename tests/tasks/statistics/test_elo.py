@@ -59,6 +59,16 @@ def test_bradley_terry_without_a_prior_refuses_a_candidate_that_won_everything()
     assert np.diff(compute_bradley_terry(wins)) < 0
 
 
+def test_bradley_terry_without_a_prior_refuses_groups_of_which_one_was_never_beaten_by_the_others() -> None:
+    """Far up, the likelihood is flat to the last digit: a step of nothing is no solution there."""
+    wins = np.array([[0.0, 1.0, 3.0, 0.0], [4.0, 0.0, 0.0, 0.0], [2.0, 4.0, 0.0, 0.0], [1.0, 3.0, 4.0, 0.0]])
+
+    with pytest.raises(UsageError, match="do not connect"):
+        compute_bradley_terry(wins, prior=0.0)
+    with pytest.raises(UsageError, match="do not connect"):
+        compute_bradley_terry(np.stack([wins + 1, wins]), prior=0.0)
+
+
 def test_wins_that_are_not_squares_of_counts_are_refused() -> None:
     for wins in (np.array([[0.0, -1.0], [1.0, 0.0]]), np.zeros((2, 3, 4))):
         with pytest.raises(ContractError, match="square"):

@@ -28,6 +28,21 @@ def test_of_what_breaks_off_nothing_is_left(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_refusal_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path / "none" / "file", tmp_path / "file" / "file"):
+        with pytest.raises(OSError) as refused, writing_whole(path):
+            pass
+        assert refused.value.filename == str(path)
+
+
+def test_a_file_has_any_name_that_a_file_may_have(tmp_path: Path) -> None:
+    for name in ("n" * 255, "题" * 85):
+        with writing_whole(tmp_path / name) as draft:
+            draft.write_text("x")
+        assert (tmp_path / name).read_text() == "x"
+
+
 def test_a_file_that_may_replace_none_leaves_the_first_where_it_is(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for text in ("first", "second"):
@@ -50,14 +65,15 @@ def test_a_file_is_for_its_owner_alone_unless_it_is_to_be_shown(tmp_path: Path) 
     }
 
 
-def test_a_file_is_written_where_the_file_system_flushes_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("refusal", [errno.EINVAL, errno.EACCES])
+def test_a_file_is_written_where_the_folder_cannot_be_flushed_or_not_be_read(
+    refusal: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flush = whole_files.flush_path
 
     def flush_files(path: Path) -> None:
         if path.is_dir():
-            raise OSError(errno.EINVAL, "Invalid argument")
+            raise OSError(refusal, os.strerror(refusal))
         flush(path)
 
     monkeypatch.setattr(whole_files, "flush_path", flush_files)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from warehouse.lake.attach import is_remote
 from warehouse.lake.reading.parts import PartFile, TablePart, read_part_files
+from warehouse.stores.whole_files import writing_whole
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
@@ -37,7 +37,8 @@ class Looked:
 
     def __init__(self, lake: Lake, *, is_trusted: bool = True) -> None:
         self._path = lake.settings.home.joinpath(*_FILE)
-        self._known: dict[str, Any] = _read(self._path) if is_trusted else {}
+        self._saved = _read(self._path)
+        self._known: dict[str, Any] = self._saved if is_trusted else {}
         self._kept: dict[str, Any] = {}
         self._folder = None if is_remote(lake.settings.data_address) else Path(lake.settings.data_address)
         self._marks: dict[TablePart, dict[str, str] | None] = {}
@@ -93,6 +94,15 @@ class Looked:
         self._kept[name] = known
         return known[1]
 
+    def find_saved(self, name: str, mark: str) -> Any | None:
+        """What was kept under that name and mark when this look began, whether it counts or not."""
+        known = self._saved.get(name)
+        return known[1] if known is not None and known[0] == mark else None
+
+    def is_saved_since(self, name: str) -> bool:
+        """Whether another look has kept something else under that name since this one began."""
+        return bool(_read(self._path).get(name) != self._saved.get(name))
+
     def find_grown(self, name: str, marks: Mapping[str, str] | None) -> tuple[Any | None, list[str]]:
         """What was found under that name, and the paths of files that there are since.
 
@@ -115,11 +125,8 @@ class Looked:
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
             text = json.dumps({"form": _FORM, "found": self._kept}, separators=(",", ":"))
-            new = self._path.with_suffix(f".{os.getpid()}")
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(zlib.compress(text.encode(), 1))
-            new.replace(self._path)
+            with writing_whole(self._path) as draft:
+                draft.write_bytes(zlib.compress(text.encode(), 1))
 
 
 def _list_parts(lake: Lake) -> Mapping[TablePart, Sequence[PartFile]]:

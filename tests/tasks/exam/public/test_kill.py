@@ -13,6 +13,7 @@ from unittest import mock
 
 import pytest
 
+from tasks.exam.public import write_whole
 from tasks.exam.public.log import folder, heads
 from tasks.exam.public.log.check import check_public_log
 from tasks.exam.public.log.heads import sign_public_head
@@ -136,3 +137,15 @@ def test_processes_that_are_killed_at_any_moment_leave_one_chain(
             # Every entry that a process was told of is there, in its order, once.
             assert int(turn) == turns.get(place, -1) + 1
             turns[place] = int(turn)
+
+
+def test_drafts_that_killed_processes_left_long_ago_are_swept_away_those_of_earlier_versions_too(
+    tmp_path: Path,
+) -> None:
+    for name in (".edition.json.ab12cd34.draft", ".edition.json.17.ab12cd34.part"):
+        (tmp_path / name).write_text("half")
+        os.utime(tmp_path / name, (1, 1))
+    now = tmp_path / ".sets.jsonl.ab12cd34.draft"
+    now.write_text("being written")
+    write_whole(tmp_path / "edition.json", ["{}"])
+    assert sorted(tmp_path.iterdir()) == [now, tmp_path / "edition.json"]
