@@ -23,7 +23,7 @@ _FIRST, _SECOND = (
     re.compile(rf"[{ab}](?:(?<!\S.)|(?<=\s[（(\[].)|(?<=^[（(\[].))\s*[)）.．、:：\]]\s*\S")
     for ab in ("Aa", "Bb")
 )
-_LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]]))"
+_LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]])|(?<=[:：]\s)[a-j](?=\s*[.。]?\s*$))"
 # a key that stands alone, within the first words of a line
 _OPENING = re.compile(
     rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS})(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
