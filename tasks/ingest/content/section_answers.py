@@ -177,6 +177,27 @@ def _take_tail(draft: Draft, tail: re.Match[str], is_signed: bool) -> None:
     draft.stem = draft.stem[: tail.start()].rstrip()
 
 
+_BRACKETED = re.compile(r"(?<=[？?。.!！:：…])\s*(?P<tail>[（(](?P<said>[^（()）\n]{1,60})[)）])\s*[。.]?\s*$")
+_LEAST_BRACKETED = 0.8
+
+
+def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
+    """Read what stands in a bracket behind the sentences of nearly all free questions of a paper.
+
+    It says something else each time, and no marks.
+    """
+    group = [draft for draft in drafts if not draft.options and not draft.answer]
+    found = [(draft, tail) for draft in group if (tail := _BRACKETED.search(draft.stem[-70:])) is not None]
+    said = {tail["said"].strip() for _, tail in found if not any(map(str.isdigit, tail["said"]))}
+    asked = sum(1 for draft, tail in found if draft.stem[: -len(tail[0])].rstrip()[-1:] in "？?")
+    if len(said) < max(_LEAST_BELOW, _LEAST_BRACKETED * len(group)) or asked < 0.5 * len(found):
+        return
+    for draft, tail in found:
+        draft.answer = [tail["said"].strip()]
+        draft.stem = draft.stem[: -len(tail[0])].rstrip()
+        draft.notes.append("answer_without_mark")
+
+
 _ASKS = re.compile(
     r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
     re.IGNORECASE,

@@ -139,16 +139,16 @@ def _child_numbers(section: Section) -> list[int]:
     ]
 
 
-_NAMES_RULES = re.compile(r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项)\s*[:：]?\s*$")
+_NAMES_RULES = re.compile(r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项|规则)\s*[:：]?\s*$")
 _NEAR = 2
 _COUNTED = ("num", "nump", "paren", "bracket", "word")
 
 
-def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
+def leave_out_rules(pieces: list[Piece], is_last: bool) -> list[Piece]:
     """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`.
 
-    It ends where the questions begin to count at 1. Where none do, what the section begins with decides: below a title that
-    only names rules there is nothing else.
+    It ends where the questions begin to count at 1, or with the section where others follow. Where none do, what the section
+    begins with decides: below a title that only names rules there is nothing else.
     """
     first = next((place for place, piece in enumerate(pieces) if _count(piece) is not None), len(pieces))
     title = next(
@@ -168,6 +168,9 @@ def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
         if label.value != (last.value if last is not None else 0) + 1 or label.style != (last or label).style:
             break
         last = label
+    else:
+        if last is not None and not is_last:
+            return pieces[:title]
     return [] if is_instruction_title(pieces[0].text) else pieces
 
 
