@@ -177,7 +177,9 @@ def _take_tail(draft: Draft, tail: re.Match[str], is_signed: bool) -> None:
     draft.stem = draft.stem[: tail.start()].rstrip()
 
 
-_BRACKETED = re.compile(r"(?<=[？?。.!！:：…])\s*(?P<tail>[（(](?P<said>[^（()）\n]{1,60})[)）])\s*[。.]?\s*$")
+_BRACKETED = re.compile(
+    r"(?<=[？?。.!！:：…])\s*(?P<tail>[（(](?P<said>[^（()）\n]{1,60})[)）])\s*[。.]?\s*$"
+)
 _LEAST_BRACKETED = 0.8
 
 

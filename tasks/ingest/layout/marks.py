@@ -219,7 +219,9 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
     found: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for place in lines.open_with_sign():
         label = lines.labels[place + 1] if place + 1 < len(lines.pieces) else None
-        match = _FRAMED.fullmatch(lines.pieces[place].text) if label is not None and label.value == 1 else None
+        match = (
+            _FRAMED.fullmatch(lines.pieces[place].text) if label is not None and label.value == 1 else None
+        )
         if match is not None:
             found.setdefault(match["sign"], []).append((place, match))
     titles = max(found.values(), key=len, default=[])
@@ -227,7 +229,9 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         return lines
     return lines.replace(
         {
-            place: rewrite(lines.pieces[place].cut(0, match.end("title")), match.start("title"), f"{numeral}、")
+            place: rewrite(
+                lines.pieces[place].cut(0, match.end("title")), match.start("title"), f"{numeral}、"
+            )
             for numeral, (place, match) in zip(_NUMERALS, titles, strict=False)
         }
     )

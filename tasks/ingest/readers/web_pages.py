@@ -58,7 +58,9 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     grids = [_read_html_table(table) for table in tables]
     wide = [index for index, rows in enumerate(grids) if rows and max(len(row) for row in rows) > 2]
     if wide and not _has_text_beside(root, [tables[index] for index in wide]):
-        extraction.sheets = [_make_sheet(f"table {place}", grids[at]) for place, at in enumerate(wide, start=1)]
+        extraction.sheets = [
+            _make_sheet(f"table {place}", grids[at]) for place, at in enumerate(wide, start=1)
+        ]
         return extraction
     for index in wide:
         mark = tables[index].makeelement("p")
@@ -93,7 +95,10 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
 _EMPHATIC = {"b": "bold", "strong": "bold", "u": "underline", "mark": "highlight"}
 _STYLES = (
     ("colour", re.compile(r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|#000|#333|rgb\(0, ?0, ?0\))")),
-    ("highlight", re.compile(r"(?<![\w-])background(?:-color)?\s*:\s*(?!none|inherit|transparent|white|#fff)")),
+    (
+        "highlight",
+        re.compile(r"(?<![\w-])background(?:-color)?\s*:\s*(?!none|inherit|transparent|white|#fff)"),
+    ),
     ("bold", re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)")),
     ("underline", re.compile(r"text-decoration[\w-]*\s*:[^;]*underline")),
 )

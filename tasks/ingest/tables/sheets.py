@@ -180,7 +180,8 @@ def _choose_marked(
         text = text if text in cell or label not in header.options else cell  # a cell of its own
         place = cell.find(text)
         inside = [
-            min(last, place + len(text)) - max(first, place) for first, last in marked.get((index, column), ())
+            min(last, place + len(text)) - max(first, place)
+            for first, last in marked.get((index, column), ())
         ]
         share = sum(length for length in inside if length > 0) / max(len(text), 1)
         if place >= 0 and share >= STANDS_OUT:

@@ -177,7 +177,9 @@ def _take_naming(header: Header, rows: Sequence[Sequence[str]], free: Sequence[_
 
 def _names(key: str, texts: Sequence[str]) -> bool:
     """Whether a cell is one or some of these texts, or their numbers."""
-    return all(part in texts or (part.isdecimal() and 0 < int(part) <= len(texts)) for part in _LISTED.split(key))
+    return all(
+        part in texts or (part.isdecimal() and 0 < int(part) <= len(texts)) for part in _LISTED.split(key)
+    )
 
 
 _FEW, _MOST = 2, 0.9
