@@ -26,6 +26,7 @@ from tasks.ingest.layout.mending import (
     part_lines,
     tick_right,
     write_bare_letters,
+    write_boxes,
 )
 from tasks.ingest.layout.option_marks import write_alphabets, write_digits, write_letters, write_unlettered
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
@@ -66,7 +67,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    lines = tick_right(open_numbers(open_options(open_cells(IndexedLines(pieces)))))
+    lines = tick_right(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces))))))
     lines = _drop_repeated(_drop_idle(lines))
     lines = drop_decoration(write_exports(lines))
     lines = write_bare_letters(drop_upright(part_lines(lines)))
@@ -212,6 +213,7 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
 # `★Quick round★`, `== Second part ==`: one sign before and behind a title
 _FRAMED = re.compile(r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?P=sign)\s*")
 _NUMERALS = "一二三四五六七八九十"
+_HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 def _write_framed(lines: IndexedLines) -> IndexedLines:
@@ -227,14 +229,12 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
     titles = max(found.values(), key=len, default=[])
     if not 1 < len(titles) <= len(_NUMERALS):
         return lines
-    return lines.replace(
-        {
-            place: rewrite(
-                lines.pieces[place].cut(0, match.end("title")), match.start("title"), f"{numeral}、"
-            )
-            for numeral, (place, match) in zip(_NUMERALS, titles, strict=False)
-        }
-    )
+    changed: dict[int, Piece] = {}
+    for number, (place, match) in enumerate(titles, start=1):
+        mark = f"{_NUMERALS[number - 1]}、" if _HEADING_HAN.search(match["title"]) else f"Part {number}: "
+        piece = lines.pieces[place].cut(0, match.end("title"))
+        changed[place] = rewrite(piece, match.start("title"), mark)
+    return lines.replace(changed)
 
 
 def _number_shape() -> re.Pattern[str]:
