@@ -176,20 +176,25 @@ def keep_answered(reading: Reading) -> ContractCheck:
     It is said of the paper and noted at each question; no reading is better for having fewer of them.
     """
     choices = [draft for draft in reading.drafts if draft.options]
-    bare = [draft for draft in choices if not draft.answer]
     found = ContractCheck()
-    if len(choices) < _MIN_ALIKE or len(bare) < _MOST * len(choices):
-        return found
-    first = min(draft.start for draft in choices)
     headed = [
         piece
         for piece in reading.pieces
-        if piece.start > first and is_region_heading(piece.text) and not _BLANK_FORM.search(piece.text)
+        if choices
+        and piece.start > choices[0].start
+        and is_region_heading(piece.text)
+        and not _BLANK_FORM.search(piece.text)
     ]
+    # what follows the last answers may be a further paper
+    choices = [draft for draft in choices if not headed or draft.start < headed[-1].start]
+    bare = [draft for draft in choices if not draft.answer]
+    if len(choices) < _MIN_ALIKE or len(bare) < _MOST * len(choices):
+        return found
     word, closing = reading.repeated.closing
     if headed or len(closing) >= _MOST * len(choices):
         found.checked = True
-        found.notes += [(draft, "answer_part_without_it") for draft in bare]
+        note = "answer_part_without_it"
+        found.notes += [(draft, note) for draft in bare if note not in draft.notes]
         said = headed[0].text.strip()[:40] if headed else word
         words = f"{len(bare)} of {len(choices)} choice questions have no answer, though the paper prints answers ({said!r})."
         found.breach("answered", bare[0].start, len(bare), words)

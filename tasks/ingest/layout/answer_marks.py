@@ -23,10 +23,10 @@ _FIRST, _SECOND = (
     re.compile(rf"[{ab}](?:(?<!\S.)|(?<=\s[（(\[].)|(?<=^[（(\[].))\s*[)）.．、:：\]]\s*\S")
     for ab in ("Aa", "Bb")
 )
-_LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]])|(?<=[:：]\s)[a-j](?=\s*[.。]?\s*$))"
+_LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]]))"
 # a key that stands alone, within the first words of a line
 _OPENING = re.compile(
-    rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS})(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
+    rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS}|(?<=[:：]\s)[a-j](?=\s*[.。]?\s*$))(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
 )
 _CLOSING = re.compile(rf"([\u4e00-\u9fff]{{2}}\s*[:：]?\s*|[A-Za-z]+\s*[:：]\s*)({_LETTERS})\s*[.。]?\s*$")
 _KNOWN = re.compile(r"\s*(?:答案：|Answer:)")
