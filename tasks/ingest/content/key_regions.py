@@ -331,9 +331,9 @@ _LEAST_KEYED = 3
 
 
 def _find_keyed(pieces: Sequence[Piece]) -> int | None:
-    """The line above which questions offer options, and below which their numbers come again with keys: `3. (C) Since …`.
+    """The line below which the numbers of the questions come again with keys.
 
-    Whatever its words are, it is the title of the answers.
+    They look like `3. (C) Since …`. Whatever its words are, it is the title of the answers.
     """
     keyed = [
         place

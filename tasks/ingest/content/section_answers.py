@@ -184,7 +184,7 @@ _LEAST_BRACKETED = 0.8
 
 
 def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
-    """Read what stands in a bracket behind the sentences of nearly all free questions of a paper.
+    """Read what stands in a bracket behind nearly all free questions of a paper.
 
     It says something else each time, and no marks.
     """
@@ -435,7 +435,7 @@ _LEAST_LED = 0.9
 
 
 def _take_pairs(asked: Sequence[Draft]) -> bool:
-    """Take the two signs before the options away, where one parts those of most questions from the others.
+    """Take two signs before the options away, where one marks some of most questions.
 
     Right is what has the rarer of the two, unless that one says that nothing is marked.
     """

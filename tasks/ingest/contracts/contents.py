@@ -171,9 +171,9 @@ _BLANK_FORM = re.compile(r"(?i)sheet|answers? (?:book|paper|form)|答题|答案(
 
 
 def keep_answered(reading: Reading) -> ContractCheck:
-    """Where a paper announces answers below its questions, or closes most of them alike, its choices have keys.
+    """Where a paper prints answers, its choices have keys.
 
-    It is said of the paper and noted at each question; no reading is better for having fewer of them.
+    It announces them below its questions, or closes most of these alike. It is said of the paper and noted at each question; no reading is better for having fewer of them.
     """
     choices = [draft for draft in reading.drafts if draft.options]
     found = ContractCheck()

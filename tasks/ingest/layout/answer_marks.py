@@ -117,7 +117,10 @@ _LONGEST_ECHO = 160
 
 
 def _find_echoes(pieces: Sequence[Piece]) -> dict[str, list[_Key]]:
-    """The lines that end with the text of an option above them, by what stands before it: `Rätt svar: a mill`."""
+    """The lines that end with the text of an option above them, by what stands before it.
+
+    They look like `Rätt svar: a mill`.
+    """
     echoes: dict[str, list[_Key]] = {}
     offered: dict[str, str] = {}  # of the last options, the letter by the text
     for place, piece in enumerate(pieces):

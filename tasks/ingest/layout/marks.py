@@ -217,7 +217,7 @@ _HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 def _write_framed(lines: IndexedLines) -> IndexedLines:
-    """Write framed titles as headings, where below each of them the questions count from 1 again."""
+    """Write framed titles as headings, where below each the questions count from 1 again."""
     found: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for place in lines.open_with_sign():
         label = lines.labels[place + 1] if place + 1 < len(lines.pieces) else None

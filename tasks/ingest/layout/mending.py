@@ -130,9 +130,9 @@ _LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.9
 
 
 def open_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write `3 | Which …` as `3. Which …` where the numbers of such rows run on, each a table's first.
+    """Write `3 | Which …` as `3. Which …` where the numbers of such rows run on.
 
-    What stands alone in a row below one is a line of its question.
+    Each is its table's first. What stands alone in a row below one is a line of its question.
     """
     pieces = lines.pieces
     rows = {

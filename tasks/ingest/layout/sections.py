@@ -187,7 +187,10 @@ _MOST_COMMANDS = 0.5
 
 
 def _asks(pieces: Sequence[Piece]) -> bool:
-    """Whether lines hold a question or options, or more than half set a task: rules command, too (`Do not write …`)."""
+    """Whether lines hold a question or options, or more than half set a task.
+
+    Rules command, too (`Do not write …`).
+    """
     tasks = sum(1 for piece in pieces if asking().search(piece.text) is not None)
     is_question = any("?" in piece.text or "？" in piece.text for piece in pieces)
     return is_question or has_options_ahead(pieces) or tasks > _MOST_COMMANDS * len(pieces)

@@ -105,7 +105,7 @@ _STYLES = (
 
 
 def _mark_emphasis(root: Any) -> None:
-    """Fence the texts of elements that stand out by what they are or by their own style; links do not."""
+    """Fence the texts of elements that stand out by name or style; links do not."""
     inherited: dict[Any, frozenset[str]] = {}
     for element in root.iter():
         if not isinstance(element.tag, str):

@@ -239,7 +239,7 @@ def read_question_table(
 
 
 def _mark_cells(line: Line, row: int, marked: dict[str, Marked]) -> None:
-    """Note which stretches of a row's cells stand out: its text has the cells one after the other."""
+    """Note which stretches of a row's cells stand out; its text has them one after the other."""
     end = 0
     for column, cell in enumerate(line.cells if line.emphasis else ()):
         begin = line.text.find(cell.replace("\n", " "), end) if cell else -1

@@ -152,7 +152,7 @@ _LEAST_NAMING = 0.8
 
 
 def _take_naming(header: Header, rows: Sequence[Sequence[str]], free: Sequence[_Column]) -> None:
-    """Find the key among columns whose cells name options of their own rows: by their texts, or by whole numbers."""
+    """Find the key: a column whose cells name options of their rows, by text or number."""
     packed = header.columns.get("options")
     taken = {*header.columns.values()}
     for column in reversed(free):
@@ -186,7 +186,7 @@ _FEW, _MOST = 2, 0.9
 
 
 def _tells_apart(column: _Column) -> bool:
-    """Whether a column has more than two values that most rows share: yes and no, marks, a difficulty."""
+    """Whether no two values fill a column, as yes and no, marks or a difficulty do."""
     common = Counter(column.cells).most_common(_FEW)
     return sum(count for _, count in common) < _MOST * len(column.cells) or len(column.cells) <= 2 * _FEW
 

@@ -87,7 +87,7 @@ def test_a_sign_on_one_option_of_most_questions_is_the_key_whatever_it_is(tmp_pa
 
 
 def write_options(write_one: Callable[[str, str, bool], str], stop: str = ". ", end: str = "") -> str:
-    """The five questions with each option as it is written by its label, its text and whether it is right."""
+    """The five questions, each option written by its label, its text and whether it is right."""
     lines = ["Harbour test", ""]
     for number, (stem, options, key) in enumerate(QUESTIONS, start=1):
         lines.append(f"{number}{stop}{stem}{end}")
