@@ -24,6 +24,7 @@ from tasks.ingest.content.section_answers import (
     find_offering,
     prints_answers,
     read_answers_below,
+    read_bracketed_ends,
     read_filled,
     read_small_keys,
     read_tails,
@@ -399,7 +400,7 @@ def _split_part(
         ):
             continue
         if section.fine is None:
-            section.pieces = leave_out_rules(section.pieces)
+            section.pieces = leave_out_rules(section.pieces, section is sections[-1])
         if section.is_question:
             own = Label(section.style, section.number or 0, 0, section.label)
             chunks.append((number, section, own, section.pieces, None))
@@ -437,6 +438,7 @@ def _split_part(
     read_filled(drafts, paper.language)
     read_small_keys(drafts)
     read_tails(drafts)
+    read_bracketed_ends(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys

@@ -312,7 +312,7 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
     """
     marks = find_region_headings(pieces) if headings is None else headings
     if not marks:
-        return None
+        return _find_keyed(pieces)
     if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
         opening = [index for index in marks if _opens_answers(pieces, index, marks)]
         if len(opening) < 0.6 * len(marks):
@@ -324,6 +324,33 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
         if _opens_answers(pieces, index, marks):
             return index
     return None
+
+
+_KEYED = re.compile(r"\s*[（(\[][A-Ja-j][)）\]](?:\s|$)")
+_LEAST_KEYED = 3
+
+
+def _find_keyed(pieces: Sequence[Piece]) -> int | None:
+    """The line below which the numbers of the questions come again with keys.
+
+    They look like `3. (C) Since …`. Whatever its words are, it is the title of the answers.
+    """
+    keyed = [
+        place
+        for place, piece in enumerate(pieces)
+        if (label := piece.label) is not None
+        and not label.is_weak
+        and label.style in _RUN_STYLES
+        and _KEYED.match(piece.text[label.end :]) is not None
+    ]
+    if len(keyed) < _LEAST_KEYED or keyed[0] < _LEAST_KEYED:
+        return None
+    index = keyed[0] - 1
+    run = find_run(pieces[:index])
+    is_title = pieces[index].label is None and len(pieces[index].text.strip()) <= _MAX_HEADING
+    if not is_title or run is None or has_options_ahead(pieces[keyed[0] :]):
+        return None
+    return index if _answers_run(run, pieces[:index], pieces[keyed[0] :]) else None
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:

@@ -184,7 +184,7 @@ def take_marks(draft: Draft) -> None:
 
 # `（难度系数C）`, `[CO2, L3]`, `-8M`: a bracket, or a number with a unit behind a dash, at the end of a question
 _FORM_TAIL = re.compile(
-    r"\s*(?:[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,16}?)\s*[)）\]】]|(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6}))\s*$"
+    r"\s*(?:[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6}))\s*$"
 )
 _VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
 _WORTH = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:分|pts?|points?|marks?|mks?|M)", re.IGNORECASE)
@@ -218,7 +218,7 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
                 _cut_tail(draft, tail, is_stem)
 
 
-_LONGEST_TAIL = 32
+_LONGEST_TAIL = 56
 
 
 def _read_end(draft: Draft, is_stem: bool) -> str:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
@@ -22,6 +23,7 @@ from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
+from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -173,6 +175,29 @@ def _take_tail(draft: Draft, tail: re.Match[str], is_signed: bool) -> None:
     else:
         return
     draft.stem = draft.stem[: tail.start()].rstrip()
+
+
+_BRACKETED = re.compile(
+    r"(?<=[？?。.!！:：…])\s*(?P<tail>[（(](?P<said>[^（()）\n]{1,60})[)）])\s*[。.]?\s*$"
+)
+_LEAST_BRACKETED = 0.8
+
+
+def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
+    """Read what stands in a bracket behind nearly all free questions of a paper.
+
+    It says something else each time, and no marks.
+    """
+    group = [draft for draft in drafts if not draft.options and not draft.answer]
+    found = [(draft, tail) for draft in group if (tail := _BRACKETED.search(draft.stem[-70:])) is not None]
+    said = {tail["said"].strip() for _, tail in found if not any(map(str.isdigit, tail["said"]))}
+    asked = sum(1 for draft, tail in found if draft.stem[: -len(tail[0])].rstrip()[-1:] in "？?")
+    if len(said) < max(_LEAST_BELOW, _LEAST_BRACKETED * len(group)) or asked < 0.5 * len(found):
+        return
+    for draft, tail in found:
+        draft.answer = [tail["said"].strip()]
+        draft.stem = draft.stem[: -len(tail[0])].rstrip()
+        draft.notes.append("answer_without_mark")
 
 
 _ASKS = re.compile(
@@ -366,7 +391,8 @@ def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece]
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
 MIN_QUESTIONS = 3
 MIN_SHARE = 0.7
-_FULL, _NONE = 0.7, 0.1
+# So much of an option stands out in one that does, and at most so much in one that does not.
+STANDS_OUT, STANDS_BACK = 0.7, 0.1
 # a sign before or after an option's text, in a bracket or bare; what ends sentences and formulas is none
 _BEHIND = re.compile(
     r"\s*([（(\[【<]\s*[^（()）\[\]【】<>]{1,16}?\s*[)）\]】>]|[^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~\u0300-\u036f]++\ufe0f?)\s*$"
@@ -387,6 +413,8 @@ def take_signs(drafts: Sequence[Draft]) -> None:
         if draft.question_type == "multiple_choice" and draft.options and not draft.answer
     ]
     held: dict[str, list[list[str]]] = {}
+    if _take_pairs(asked):
+        return
     for place, draft in enumerate(asked):
         for label, text in draft.options:
             signs = (_BEHIND.search(text), _BEFORE.match(text))
@@ -398,6 +426,41 @@ def take_signs(drafts: Sequence[Draft]) -> None:
         for draft in asked:
             draft.options = [(label, _cut_sign(text, name)) for label, text in draft.options]
         return
+
+
+# `[x]` and `[ ]`, `+` and `-`: one of two signs stands before every option
+_LED = re.compile(r"\s*([\[(]\s?\S?\s?[\])]|[^\w\s\[(\"'“‘《<`$])\s*(?=\S)")
+_SAYS_NOT = ("[]", "()", "-", "–", "−", "□", "☐", "○", "◯", "✗", "✘", "☒")
+_LEAST_LED = 0.9
+
+
+def _take_pairs(asked: Sequence[Draft]) -> bool:
+    """Take two signs before the options away, where one marks some of most questions.
+
+    Right is what has the rarer of the two, unless that one says that nothing is marked.
+    """
+    marks = [[_LED.match(text) for _, text in draft.options] for draft in asked]
+    names = [["".join(mark[1].split()).casefold() if mark else "" for mark in own] for own in marks]
+    counts = Counter(name for own in names for name in own)
+    pair = [name for name, _ in counts.most_common(2)]
+    led = [draft for draft, own in zip(asked, names, strict=True) if set(own) <= set(pair)]
+    if len(pair) < 2 or "" in pair or len(led) < max(MIN_QUESTIONS, _LEAST_LED * len(asked)):
+        return False
+    right = min(pair, key=lambda name: (name in _SAYS_NOT, counts[name]))
+    chosen = [
+        [label for (label, _), name in zip(draft.options, own, strict=True) if name == right]
+        for draft, own in zip(asked, names, strict=True)
+    ]
+    if not take_choices(asked, chosen):
+        return False
+    for draft, own, said in zip(asked, marks, names, strict=True):
+        draft.options = [
+            (label, text[mark.end() :] if mark and name in pair else text)
+            for (label, text), mark, name in zip(draft.options, own, said, strict=True)
+        ]
+        if are_truth_options([text for _, text in draft.options]):
+            make_true_false(draft)
+    return True
 
 
 def _name_sign(sign: re.Match[str]) -> str:
@@ -486,8 +549,8 @@ def _read_choices(
     choices: list[list[str] | None] = []
     for options in asked:
         shares = [(label, share_out(places)) for label, places in options]
-        labels = [label for label, share in shares if share >= _FULL]
-        is_clear = all(share >= _FULL or share <= _NONE for _, share in shares)
+        labels = [label for label, share in shares if share >= STANDS_OUT]
+        is_clear = all(share >= STANDS_OUT or share <= STANDS_BACK for _, share in shares)
         choices.append(labels if is_clear and len(labels) < len(shares) else None)
     return choices
 

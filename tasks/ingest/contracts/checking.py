@@ -8,6 +8,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import NOTHING_ASKS, keep_asking
 from tasks.ingest.contracts.contents import (
+    keep_answered,
     keep_apart,
     keep_asked,
     keep_closed,
@@ -49,6 +50,7 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_option_labels,
     keep_section_types,
     keep_keys,
+    keep_answered,
     keep_key_length,
     keep_asked,
     keep_closed,

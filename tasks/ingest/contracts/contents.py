@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
@@ -163,6 +164,40 @@ def keep_keys(reading: Reading) -> ContractCheck:
             found.checked = True
             words = f"{len(bare)} of {len(alike)} questions have no answer where the others have one ({_name(bare)})."
             found.doubt_all("keys", bare, words, section, "only_one_without_answer")
+    return found
+
+
+_BLANK_FORM = re.compile(r"(?i)sheet|answers? (?:book|paper|form)|答题|答案(?:卷|纸|卡)")
+
+
+def keep_answered(reading: Reading) -> ContractCheck:
+    """Where a paper prints answers, its choices have keys.
+
+    It announces them below its questions, or closes most of these alike. It is said of the paper and noted at each question; no reading is better for having fewer of them.
+    """
+    choices = [draft for draft in reading.drafts if draft.options]
+    found = ContractCheck()
+    headed = [
+        piece
+        for piece in reading.pieces
+        if choices
+        and piece.start > choices[0].start
+        and is_region_heading(piece.text)
+        and not _BLANK_FORM.search(piece.text)
+    ]
+    # what follows the last answers may be a further paper
+    choices = [draft for draft in choices if not headed or draft.start < headed[-1].start]
+    bare = [draft for draft in choices if not draft.answer]
+    if len(choices) < _MIN_ALIKE or len(bare) < _MOST * len(choices):
+        return found
+    word, closing = reading.repeated.closing
+    if headed or len(closing) >= _MOST * len(choices):
+        found.checked = True
+        note = "answer_part_without_it"
+        found.notes += [(draft, note) for draft in bare if note not in draft.notes]
+        said = headed[0].text.strip()[:40] if headed else word
+        words = f"{len(bare)} of {len(choices)} choice questions have no answer, though the paper prints answers ({said!r})."
+        found.breach("answered", bare[0].start, len(bare), words)
     return found
 
 

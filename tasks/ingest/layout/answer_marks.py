@@ -26,7 +26,7 @@ _FIRST, _SECOND = (
 _LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]]))"
 # a key that stands alone, within the first words of a line
 _OPENING = re.compile(
-    rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS})(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
+    rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS}|(?<=[:：]\s)[a-j](?=\s*[.。]?\s*$))(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
 )
 _CLOSING = re.compile(rf"([\u4e00-\u9fff]{{2}}\s*[:：]?\s*|[A-Za-z]+\s*[:：]\s*)({_LETTERS})\s*[.。]?\s*$")
 _KNOWN = re.compile(r"\s*(?:答案：|Answer:)")
@@ -58,7 +58,7 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
         return lines
     seconds = [place for place, piece in enumerate(pieces) if _SECOND.search(piece.text) is not None]
     opening, closing = _find_forms(pieces)
-    for forms, writes in ((opening, True), (closing, False)):
+    for forms, writes in ((opening, True), (closing, False), (_find_echoes(pieces), True)):
         found = max(forms.values(), key=len, default=[])
         if _is_one_each(found, firsts, seconds, len(firsts) - known):
             return _write(lines, found, is_whole=writes)
@@ -111,6 +111,36 @@ def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[st
         if tail is not None:
             closing.setdefault(tail.group(1).strip(), []).append(_Key(place, tail.group(2), len(text)))
     return opening, closing
+
+
+_LONGEST_ECHO = 160
+
+
+def _find_echoes(pieces: Sequence[Piece]) -> dict[str, list[_Key]]:
+    """The lines that end with the text of an option above them, by what stands before it.
+
+    They look like `Rätt svar: a mill`.
+    """
+    echoes: dict[str, list[_Key]] = {}
+    offered: dict[str, str] = {}  # of the last options, the letter by the text
+    for place, piece in enumerate(pieces):
+        option = _OPTION.match(piece.text) if piece.kind != "table" else None
+        if option is not None:
+            letter = option[1].upper()
+            offered = {} if letter == "A" else offered
+            offered[_fold_echo(piece.text[option.end() :])] = letter
+        elif offered and len(piece.text) <= _LONGEST_ECHO:
+            text = _fold_echo(piece.text)
+            said = max((one for one in offered if one and text.endswith(one)), key=len, default="")
+            lead = _DIGITS.sub("#", text[: len(text) - len(said)]).strip()
+            if said and lead and _WORD.search(lead):
+                echoes.setdefault(lead, []).append(_Key(place, offered[said], len(piece.text)))
+                offered = {}
+    return echoes
+
+
+def _fold_echo(text: str) -> str:
+    return text.strip().rstrip(".。;；,，").casefold()
 
 
 def _may_close(text: str) -> bool:

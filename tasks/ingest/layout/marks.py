@@ -21,10 +21,12 @@ from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_upright,
     open_cells,
+    open_numbers,
     open_options,
     part_lines,
     tick_right,
     write_bare_letters,
+    write_boxes,
 )
 from tasks.ingest.layout.option_marks import write_alphabets, write_digits, write_letters, write_unlettered
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
@@ -65,11 +67,11 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    lines = tick_right(open_options(open_cells(IndexedLines(pieces))))
+    lines = tick_right(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces))))))
     lines = _drop_repeated(_drop_idle(lines))
     lines = drop_decoration(write_exports(lines))
     lines = write_bare_letters(drop_upright(part_lines(lines)))
-    lines = _write_numbers(_write_headings(write_turns(lines)))
+    lines = _write_numbers(_write_headings(_write_framed(write_turns(lines))))
     lines = write_digits(write_letters(write_alphabets(lines)))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
@@ -205,6 +207,33 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
         if title.startswith(("题", "部分")) or match_exactly(title) is None:
             continue
         changed[index] = rewrite(piece, match.end(), f"{match.group(1)}、")
+    return lines.replace(changed)
+
+
+# `★Quick round★`, `== Second part ==`: one sign before and behind a title
+_FRAMED = re.compile(r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?P=sign)\s*")
+_NUMERALS = "一二三四五六七八九十"
+_HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def _write_framed(lines: IndexedLines) -> IndexedLines:
+    """Write framed titles as headings, where below each the questions count from 1 again."""
+    found: dict[str, list[tuple[int, re.Match[str]]]] = {}
+    for place in lines.open_with_sign():
+        label = lines.labels[place + 1] if place + 1 < len(lines.pieces) else None
+        match = (
+            _FRAMED.fullmatch(lines.pieces[place].text) if label is not None and label.value == 1 else None
+        )
+        if match is not None:
+            found.setdefault(match["sign"], []).append((place, match))
+    titles = max(found.values(), key=len, default=[])
+    if not 1 < len(titles) <= len(_NUMERALS):
+        return lines
+    changed: dict[int, Piece] = {}
+    for number, (place, match) in enumerate(titles, start=1):
+        mark = f"{_NUMERALS[number - 1]}、" if _HEADING_HAN.search(match["title"]) else f"Part {number}: "
+        piece = lines.pieces[place].cut(0, match.end("title"))
+        changed[place] = rewrite(piece, match.start("title"), mark)
     return lines.replace(changed)
 
 

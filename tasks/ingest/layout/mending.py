@@ -125,6 +125,58 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
     return ord(letter) - ord("A"), line
 
 
+_NUMBER_ROW = re.compile(r"\s*(\d{1,3})\s*[.．、)）]?\s*\|\s*(?=[^\s|])(?=[^|]*\|?\s*$)")
+_LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.9
+
+
+def open_numbers(lines: IndexedLines) -> IndexedLines:
+    """Write `3 | Which …` as `3. Which …` where the numbers of such rows run on.
+
+    Each is its table's first. What stands alone in a row below one is a line of its question.
+    """
+    pieces = lines.pieces
+    rows = {
+        place: match
+        for place, piece in enumerate(pieces)
+        if piece.kind == "table" and (match := _NUMBER_ROW.match(piece.text)) is not None
+    }
+    heads = [place for place in rows if place + 1 not in rows]
+    run = [place for at, place in enumerate(heads, start=1) if int(rows[place][1]) == at]
+    if len(run) < max(_LEAST_NUMBERED, _MOST_NUMBERED * len(rows)):
+        return lines
+    changed = {
+        place: replace(rewrite(pieces[place], rows[place].end(), f"{rows[place][1]}. "), kind="body")
+        for place in run
+    }
+    for place in range(run[0], len(pieces)):
+        filled = [cell for cell in _part_cells(pieces[place].text) if cell[0]]
+        if place not in rows and pieces[place].kind == "table" and len(filled) == 1:
+            changed[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
+    return lines.replace(changed)
+
+
+_SQUARE = re.compile(r"\s*(?:[-*+]\s+)?\[\s?(?P<tick>[xX✓✔√]?)\s?\]\s+(?=\S)")
+_LEAST_SQUARES = 3
+
+
+def write_boxes(lines: IndexedLines) -> IndexedLines:
+    """Write `[x]` and `[ ]` before lines as boxes where there are several of both."""
+    found = {
+        place: match
+        for place in lines.open_with("[-*+")
+        if (match := _SQUARE.match(lines.pieces[place].text)) is not None
+    }
+    ticked = sum(1 for match in found.values() if match["tick"])
+    if min(ticked, len(found) - ticked) < _LEAST_SQUARES:
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(lines.pieces[place], match.end(), "☑ " if match["tick"] else "☐ ")
+            for place, match in found.items()
+        }
+    )
+
+
 _SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3

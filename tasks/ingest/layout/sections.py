@@ -11,10 +11,17 @@ from dataclasses import dataclass, field
 
 from tasks.ingest.layout.announcements import read_sum
 from tasks.ingest.layout.heading_search import find_headings
-from tasks.ingest.layout.headings import MARKS_EACH, MARKS_GROUP, Heading, is_chapter, is_instruction
+from tasks.ingest.layout.headings import (
+    MARKS_EACH,
+    MARKS_GROUP,
+    Heading,
+    has_options_ahead,
+    is_chapter,
+    is_instruction,
+)
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import is_instruction_title
+from tasks.ingest.words.grammar import asking, is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
     FineType,
@@ -139,16 +146,18 @@ def _child_numbers(section: Section) -> list[int]:
     ]
 
 
-_NAMES_RULES = re.compile(r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项)\s*[:：]?\s*$")
+_NAMES_RULES = re.compile(
+    r"(?i:\binstructions?\b)[^.:：]{0,24}[:：]\s*$|(?:须知|注意事项|规则)\s*[:：]?\s*$|\s*(?i:directions|instructions)\s*[:：]"
+)
 _NEAR = 2
 _COUNTED = ("num", "nump", "paren", "bracket", "word")
 
 
-def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
+def leave_out_rules(pieces: list[Piece], is_last: bool) -> list[Piece]:
     """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`.
 
-    It ends where the questions begin to count at 1. Where none do, what the section begins with decides: below a title that
-    only names rules there is nothing else.
+    It ends where the questions begin to count at 1, or with the section where others follow. Where none do, what the section
+    begins with decides: below a title that only names rules there is nothing else.
     """
     first = next((place for place, piece in enumerate(pieces) if _count(piece) is not None), len(pieces))
     title = next(
@@ -168,7 +177,23 @@ def leave_out_rules(pieces: list[Piece]) -> list[Piece]:
         if label.value != (last.value if last is not None else 0) + 1 or label.style != (last or label).style:
             break
         last = label
+    else:
+        if last is not None and not is_last and not _asks(pieces[first:]):
+            return pieces[:title]
     return [] if is_instruction_title(pieces[0].text) else pieces
+
+
+_MOST_COMMANDS = 0.5
+
+
+def _asks(pieces: Sequence[Piece]) -> bool:
+    """Whether lines hold a question or options, or more than half set a task.
+
+    Rules command, too (`Do not write …`).
+    """
+    tasks = sum(1 for piece in pieces if asking().search(piece.text) is not None)
+    is_question = any("?" in piece.text or "？" in piece.text for piece in pieces)
+    return is_question or has_options_ahead(pieces) or tasks > _MOST_COMMANDS * len(pieces)
 
 
 def names_rules(text: str) -> bool:

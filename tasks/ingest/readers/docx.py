@@ -32,7 +32,7 @@ from tasks.ingest.readers.docx_elements import (
     text_above,
     walk_object,
 )
-from tasks.ingest.readers.docx_styles import Print, Styles
+from tasks.ingest.readers.docx_styles import Print, Styles, is_shaded
 from tasks.ingest.readers.emphasis import mark_text, take_marks
 from tasks.ingest.readers.extraction import (
     FORMULA,
@@ -283,6 +283,9 @@ class _Walker:
                 else:
                     paragraphs.append(self._read_paragraph(block, is_cell=True))
             paragraphs = [paragraph for paragraph in paragraphs if paragraph.line.strip()]
+            if is_shaded(properties):
+                for one in paragraphs:
+                    one.emphasis.append((0, len(one.text), "highlight"))
             text = "\n".join(paragraph.line for paragraph in paragraphs)
             cells.append(Cell(paragraphs, text, width))
             column += width

@@ -140,9 +140,8 @@ class Styles:
             kinds.append("colour")
         if underline not in (None, "none"):
             kinds.append("underline")
-        shading = (read_attribute(find_child(properties, "shd"), "fill") or "auto").casefold()
         highlight = read_attribute(find_child(properties, "highlight"), "val") or "none"
-        if highlight not in ("none", "white") or shading not in ("auto", "ffffff"):
+        if highlight not in ("none", "white") or is_shaded(properties):
             kinds.append("highlight")
         return kinds
 
@@ -164,6 +163,12 @@ class Styles:
                 return value
             name = style.based_on
         return None
+
+
+def is_shaded(properties: etree._Element | None) -> bool:
+    """Whether the ground of a run or a cell is neither the page's nor white."""
+    fill = read_attribute(find_child(properties, "shd"), "fill") or "auto"
+    return fill.casefold() not in ("auto", "ffffff")
 
 
 def _read_switch(element: etree._Element | None) -> bool | None:

@@ -117,19 +117,24 @@ class Line:
     agreed: float | None = None
 
 
+# The stretches of cells that stand out, by row and column; a cell that does as a whole ends nowhere.
+Marked = dict[tuple[int, int], list[tuple[int, int]]]
+WHOLE_CELL = (0, 1 << 20)
+
+
 @dataclass(frozen=True)
 class Sheet:
     """The used cells of one worksheet (or delimited file) as text, row by row.
 
-    Ragged rows are padded. `marked` holds the (row, column) of the cells that stand out, from 0, by how they do
-    (`colour`, `highlight`, `bold`).
+    Ragged rows are padded. `marked` holds what stands out, by how it does (`KINDS`): for the (row, column) of a cell,
+    from 0, the first and last place of each stretch of its text.
     """
 
     name: str
     rows: list[list[str]]
     first_row: int = 1
     is_hidden: bool = False
-    marked: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    marked: dict[str, Marked] = field(default_factory=dict)
     # formulas without a saved result, (row, column) from 0; their cells are empty
     unsaved: AbstractSet[tuple[int, int]] = frozenset()
 

@@ -20,7 +20,7 @@ _ANSWER = re.compile(
 )
 _NUMBER = re.compile(r"#\s*=?\s*(?:%[\d.]+%)?\s*(-?\d+(?:\.\d+)?)(?:\s*\.\.\s*(-?\d+(?:\.\d+)?))?")
 _TITLE = re.compile(r"^\s*::.*?::\s*", re.DOTALL)
-_FORMAT = re.compile(r"^\s*\[(?:html|markdown|plain|moodle)\]\s*")
+_FORMAT = re.compile(r"^\s*\[(?P<name>html|markdown|plain|moodle)\]\s*")
 _MIN_QUESTIONS = 2
 
 
@@ -52,12 +52,14 @@ def _read_question(part: str) -> list[dict[str, str]]:
     if match is None:
         return []
     inside = match.group("inside").strip()
-    before = _FORMAT.sub("", _TITLE.sub("", part[: match.start()])).strip()
-    after = part[match.end() :].strip()
+    before = _TITLE.sub("", part[: match.start()])
+    form = _FORMAT.match(before)
+    read = _read_html if form is not None and form["name"] == "html" else str.strip
+    before, after = read(_FORMAT.sub("", before)), read(part[match.end() :])
     stem = f"{before} ____ {after}" if after and inside[:1] in "=~" else f"{before} {after}".strip()
     record = {"question": _unescape(stem)}
     head = inside.partition("#")[0].strip().upper()
-    answers = [(sign, worth, _unescape(text.strip())) for sign, worth, text in _ANSWER.findall(inside)]
+    answers = [(sign, worth, _unescape(read(text))) for sign, worth, text in _ANSWER.findall(inside)]
     number = _NUMBER.match(inside)
     if not stem:
         return []
@@ -189,11 +191,12 @@ def _read_fraction(answer: Any) -> float:
 
 def _read_text(element: Any) -> str:
     """The text below an element, its HTML written as lines; a picture leaves `[image]`."""
-    if element is None:
-        return ""
+    return "" if element is None else _read_html(element.findtext("text") or "")
+
+
+def _read_html(text: str) -> str:
     from html import unescape
 
-    text = element.findtext("text") or ""
     text = re.sub(r"(?i)<img\b[^<>]{0,2000}>", "[image]", text)
     text = unescape(_TAG.sub("", _BREAK.sub("\n", text))) if "<" in text or "&" in text else text
     lines = (" ".join(line.split()) for line in text.split("\n"))

@@ -8,12 +8,14 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Sheet
+from tasks.ingest.readers.emphasis import KINDS, mark_text, take_marks
+from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Marked, Sheet
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
@@ -49,6 +51,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
             element.tail = f"{sign} {(element.tail or '').strip()}"
     for element in root.iter("img"):
         element.tail = f"{_mark_picture(element, folder, extraction)}{element.tail or ''}"
+    _mark_emphasis(root)
     for element in root.iter("br"):
         element.tail = "\n" + (element.tail or "")
     tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
@@ -56,7 +59,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     wide = [index for index, rows in enumerate(grids) if rows and max(len(row) for row in rows) > 2]
     if wide and not _has_text_beside(root, [tables[index] for index in wide]):
         extraction.sheets = [
-            Sheet(f"table {place}", grids[index]) for place, index in enumerate(wide, start=1)
+            _make_sheet(f"table {place}", grids[at]) for place, at in enumerate(wide, start=1)
         ]
         return extraction
     for index in wide:
@@ -74,13 +77,63 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     # a box whose label stands in an element of its own: both are one line
     for line in _BOX_ALONE.sub(r"\1 ", str(root.text_content())).split("\n"):
         if not line.strip().startswith(_TABLE_MARK):
-            extraction.lines.append(Line(line.strip()))
+            text, spans = take_marks(line)
+            lead = len(text) - len(text.lstrip())
+            emphasis = tuple([(max(first - lead, 0), last - lead, kind) for first, last, kind in spans])
+            extraction.lines.append(Line(text.strip(), emphasis=emphasis))
             continue
         index = int(line.strip()[len(_TABLE_MARK) :])
         for row in grids[index]:
-            text = " | ".join(cell.replace("\n", " ") for cell in row)
-            extraction.lines.append(Line(text, kind="table", cells=tuple(row), table=index + 1))
+            text, spans = take_marks(" | ".join(cell.replace("\n", " ") for cell in row))
+            cells = tuple([take_marks(cell)[0] for cell in row])
+            extraction.lines.append(
+                Line(text, kind="table", cells=cells, table=index + 1, emphasis=tuple(spans))
+            )
     return extraction
+
+
+_EMPHATIC = {"b": "bold", "strong": "bold", "u": "underline", "mark": "highlight"}
+_STYLES = (
+    ("colour", re.compile(r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|#000|#333|rgb\(0, ?0, ?0\))")),
+    (
+        "highlight",
+        re.compile(r"(?<![\w-])background(?:-color)?\s*:\s*(?!none|inherit|transparent|white|#fff)"),
+    ),
+    ("bold", re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)")),
+    ("underline", re.compile(r"text-decoration[\w-]*\s*:[^;]*underline")),
+)
+
+
+def _mark_emphasis(root: Any) -> None:
+    """Fence the texts of elements that stand out by name or style; links do not."""
+    inherited: dict[Any, frozenset[str]] = {}
+    for element in root.iter():
+        if not isinstance(element.tag, str):
+            continue
+        style = (element.get("style") or "").casefold()
+        own = {kind for kind, pattern in _STYLES if pattern.search(style)}
+        own |= {_EMPHATIC[element.tag]} if element.tag in _EMPHATIC else set()
+        own |= {"colour"} if element.tag == "font" and element.get("color") else set()
+        own |= {"highlight"} if element.get("bgcolor") else set()
+        parent = element.getparent()
+        above = inherited.get(parent, frozenset())
+        kinds = inherited[element] = frozenset() if element.tag == "a" else above | own
+        element.text = _fence(element.text, kinds)
+        element.tail = _fence(element.tail, above)
+
+
+def _fence(text: str | None, kinds: Collection[str]) -> str | None:
+    return "\n".join(mark_text(line, kinds) for line in text.split("\n")) if text and kinds else text
+
+
+def _make_sheet(name: str, grid: list[list[str]]) -> Sheet:
+    marked: dict[str, Marked] = {kind: {} for kind in KINDS}
+    for row, cells in enumerate(grid):
+        for column, cell in enumerate(cells):
+            cells[column], spans = take_marks(cell)
+            for first, last, kind in spans:
+                marked[kind].setdefault((row, column), []).append((first, last))
+    return Sheet(name, grid, marked=marked)
 
 
 _BOX_ALONE = re.compile(r"([□☑])[^\S\n]*\n\s*(?=[^\s□☑])")

@@ -17,7 +17,7 @@ from lxml import etree
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.docx_elements import parse_xml
-from tasks.ingest.readers.extraction import Extraction, Sheet
+from tasks.ingest.readers.extraction import WHOLE_CELL, Extraction, Marked, Sheet
 from tasks.ingest.readers.numbering import local_name, read_attribute, read_integer
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.readers.sheet_pictures import mark_pictures
@@ -241,7 +241,7 @@ def _has_formats(package: zipfile.ZipFile) -> bool:
 
 def _read_formats(
     data: bytes, extraction: Extraction
-) -> tuple[dict[str, dict[tuple[int, int], str]], dict[str, dict[str, set[tuple[int, int]]]]]:
+) -> tuple[dict[str, dict[tuple[int, int], str]], dict[str, dict[str, Marked]]]:
     """Return the cells whose shown text differs from their value, and those that stand out.
 
     Both by sheet, with (row, column) from 0.
@@ -250,7 +250,7 @@ def _read_formats(
     from openpyxl.cell.rich_text import CellRichText, TextBlock
 
     shown: dict[str, dict[tuple[int, int], str]] = {}
-    marked: dict[str, dict[str, set[tuple[int, int]]]] = {}
+    marked: dict[str, dict[str, Marked]] = {}
     try:
         workbook = openpyxl.load_workbook(io.BytesIO(data), rich_text=True, data_only=True)
     except Exception:  # openpyxl raises many kinds; the values are there without it
@@ -262,7 +262,7 @@ def _read_formats(
     looks: dict[int, tuple[str, list[str]]] = {}
     for sheet in workbook.worksheets:
         cells: dict[tuple[int, int], str] = {}
-        kinds: dict[str, set[tuple[int, int]]] = {"highlight": set(), "colour": set(), "bold": set()}
+        kinds: dict[str, Marked] = {"highlight": {}, "colour": {}, "bold": {}}
         for row in sheet.iter_rows():
             for cell in row:
                 value, text = cell.value, None
@@ -286,7 +286,7 @@ def _read_formats(
                 if text is not None:
                     cells[place] = text
                 for kind in emphasis:
-                    kinds[kind].add(place)
+                    kinds[kind][place] = [WHOLE_CELL]
         shown[sheet.title], marked[sheet.title] = cells, kinds
     return shown, marked
 

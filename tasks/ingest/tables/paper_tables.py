@@ -10,7 +10,8 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.readers.extraction import Line, Sheet
+from tasks.ingest.readers.emphasis import KINDS
+from tasks.ingest.readers.extraction import Line, Marked, Sheet
 from tasks.ingest.tables.answer_tables import HEADER, find_answered_rows
 from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.words.cleaning import join_wrapped
@@ -214,6 +215,7 @@ def read_question_table(
     """
     rows: list[list[str]] = []
     spans: list[tuple[int, int]] = []
+    marked: dict[str, Marked] = {kind: {} for kind in KINDS}
     number = table.header.columns.get("number")
     page = lines[table.lines[0]].page
     names = [fold_header(name) for name in table.header.names]
@@ -229,10 +231,24 @@ def read_question_table(
             rows[-1] = [_join_cells(upper, lower) for upper, lower in zip(rows[-1], row, strict=False)]
             spans[-1] = (spans[-1][0], span[1])
         else:
+            _mark_cells(line, len(rows), marked)
             rows.append(row)
             spans.append(span)
         page = line.page
-    return read_rows(Sheet("", rows), table.header, spans, section, language, fine)
+    return read_rows(Sheet("", rows, marked=marked), table.header, spans, section, language, fine)
+
+
+def _mark_cells(line: Line, row: int, marked: dict[str, Marked]) -> None:
+    """Note which stretches of a row's cells stand out; its text has them one after the other."""
+    end = 0
+    for column, cell in enumerate(line.cells if line.emphasis else ()):
+        begin = line.text.find(cell.replace("\n", " "), end) if cell else -1
+        if begin < 0:
+            continue
+        end = begin + len(cell)
+        for first, last, kind in line.emphasis:
+            if first < end and last > begin:
+                marked[kind].setdefault((row, column), []).append((first - begin, last - begin))
 
 
 def _join_cells(upper: str, lower: str) -> str:

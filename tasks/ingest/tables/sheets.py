@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.section_answers import take_choices, take_signs
-from tasks.ingest.readers.extraction import FORMULA, Sheet
+from tasks.ingest.content.section_answers import STANDS_BACK, STANDS_OUT, take_choices, take_signs
+from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
 from tasks.ingest.words.column_shapes import complete_header, guess_columns, tidy_columns
@@ -140,6 +140,7 @@ def read_rows(
     """
     warnings: list[str] = []
     name = f"Sheet {sheet.name!r}" if sheet.name else "A table"
+    printed = sheet.rows
     sheet = replace(sheet, rows=tidy_columns(sheet.rows, header))
     rows, empty, schema_rows = _collect_rows(sheet, header, spans, default)
     drafts: list[Draft] = []
@@ -156,8 +157,8 @@ def read_rows(
     take_signs(drafts)
     for marked in sheet.marked.values():
         chosen = [
-            [label for label, column in header.options.items() if (row.index, column) in marked]
-            for row in rows
+            _choose_marked(draft, row.index, printed[row.index], header, marked)
+            for draft, row in zip(drafts, rows, strict=True)
         ]
         if take_choices(drafts, chosen):
             break
@@ -166,6 +167,28 @@ def read_rows(
     if schema_rows:
         warnings.append(f"{name}: {schema_rows} further header rows below the header were left out.")
     return drafts, warnings
+
+
+def _choose_marked(
+    draft: Draft, index: int, row: Sequence[str], header: Header, marked: Marked
+) -> list[str] | None:
+    """The options of a question whose texts stand out; None where one does in part."""
+    chosen: list[str] = []
+    for label, text in draft.options:
+        column = header.options.get(label, header.columns.get("options", -1))
+        cell = row[column] if 0 <= column < len(row) else ""
+        text = text if text in cell or label not in header.options else cell  # a cell of its own
+        place = cell.find(text)
+        inside = [
+            min(last, place + len(text)) - max(first, place)
+            for first, last in marked.get((index, column), ())
+        ]
+        share = sum(length for length in inside if length > 0) / max(len(text), 1)
+        if place >= 0 and share >= STANDS_OUT:
+            chosen.append(label)
+        elif share > STANDS_BACK:
+            return None
+    return chosen
 
 
 def _collect_rows(

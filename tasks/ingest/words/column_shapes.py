@@ -6,6 +6,7 @@ The key is the column whose cells are labels of the options beside it; what asks
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -63,6 +64,8 @@ def complete_header(header: Header, rows: Sequence[Sequence[str]]) -> Header | N
             free.remove(keys[-1])
     if "stem" not in header.columns and not _take_stem(header, free):
         return None
+    if "answer" not in header.columns:
+        _take_naming(header, rows, free)
     taken = {*header.columns.values(), *header.options.values()}
     free = [column for column in free if column.place not in taken]
     if not header.names:
@@ -143,6 +146,51 @@ def _asks(cell: str) -> bool:
     return _ASK.search(cell) is not None or has_blank(cell)
 
 
+_LISTED = re.compile(r"\s*[,，、;；|\n]\s*")
+_LABELLED = re.compile(r"(?:^|[\s;；|])[（(]?[A-J]\s*[.．、:：)）]\s*")
+_LEAST_NAMING = 0.8
+
+
+def _take_naming(header: Header, rows: Sequence[Sequence[str]], free: Sequence[_Column]) -> None:
+    """Find the key: a column whose cells name options of their rows, by text or number."""
+    packed = header.columns.get("options")
+    taken = {*header.columns.values()}
+    for column in reversed(free):
+        if column.place in taken:
+            continue
+        before = [one.place for one in free if header.columns["stem"] < one.place < column.place]
+        offering = list(header.options.values()) or [place for place in before if place not in taken]
+        named: list[str] = []
+        asked = 0
+        for row in rows:
+            cells = [row[place].strip() for place in offering if place < len(row) and row[place].strip()]
+            offered = _LABELLED.split(row[packed])[1:] if packed is not None and packed < len(row) else cells
+            texts = [text.strip(" \n;；|") for text in offered]
+            key = row[column.place].strip() if column.place < len(row) else ""
+            if key and len(texts) > 1:
+                asked += 1
+                named += [key] if _names(key, texts) else []
+        if len(named) >= max(_LEAST_ASKING, _LEAST_NAMING * asked) and len(set(named)) > 1:
+            header.columns["answer"] = column.place
+            return
+
+
+def _names(key: str, texts: Sequence[str]) -> bool:
+    """Whether a cell is one or some of these texts, or their numbers."""
+    return all(
+        part in texts or (part.isdecimal() and 0 < int(part) <= len(texts)) for part in _LISTED.split(key)
+    )
+
+
+_FEW, _MOST = 2, 0.9
+
+
+def _tells_apart(column: _Column) -> bool:
+    """Whether no two values fill a column, as yes and no, marks or a difficulty do."""
+    common = Counter(column.cells).most_common(_FEW)
+    return sum(count for _, count in common) < _MOST * len(column.cells) or len(column.cells) <= 2 * _FEW
+
+
 def _share_rest(header: Header, free: Sequence[_Column]) -> None:
     """Share out the columns without names: numbers, options before the key, explanations after."""
     stem, key = header.columns["stem"], header.columns.get("answer")
@@ -150,6 +198,8 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
         header.columns["number"] = 0
         free = free[1:]
     after = [column for column in free if column.place > stem and column.length > 0]
+    telling = [column for column in after if _tells_apart(column)]
+    after = telling if len(telling) > 1 else after
     if key is None:
         if len(after) == 1 and "options" not in header.columns:
             header.columns["answer"] = after[0].place

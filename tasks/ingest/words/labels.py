@@ -84,9 +84,9 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("dec", re.compile(r"\d{1,2}\.([1-9]\d?)[.)]?\s+(?=[A-Z(])")),
     # `2.1 …` in exercises: the chapter, then the number
     ("sub", re.compile(r"(?!0)\d{1,2}[.．](?=[1-9])(\d{1,2})(?:\s+|\s*、\s*)(?=[\u4e00-\u9fff“《])")),
-    ("num", re.compile(r"(\d{1,4})\s*(?:[、．]|[.](?!\d)|[.](?=\d))\s*")),
+    ("num", re.compile(r"(\d{1,4})\s*(?:[、．]|[.](?!\d)|[.](?=\d))(?:[-–—](?=\s*[^\s\d]))?\s*")),
     ("num", re.compile(r"([⒈-⒛])\s*")),
-    ("paren", re.compile(r"(\d{1,3})\s*[)）]\s*[、.．]?\s*")),
+    ("paren", re.compile(r"(\d{1,3})\s*[°º]?\s*[)）]\s*[、.．]?\s*")),
     ("circ", re.compile(r"([①-⑳㉑-㉟])\s*[、.．]?\s*")),
     ("romanp", re.compile(r"[（(]\s*([ivx]{1,5}|[IVX]{1,5})\s*[)）]\s*")),
     ("roman", re.compile(r"([IVX]{1,5}|[Ⅰ-Ⅻ])\s*[、.．:：]\s*")),
@@ -132,7 +132,7 @@ def may_label(character: str) -> bool:
     return character in _BY_START or character.isdecimal()
 
 
-_PLAIN_NUMBER = re.compile(r"(\d{1,4})\s*[、．.](?!\d)\s*")
+_PLAIN_NUMBER = re.compile(r"(\d{1,4})\s*[、．.](?!\d)(?:[-–—](?=\s*[^\s\d]))?\s*")
 
 
 @lru_cache(maxsize=1 << 13)

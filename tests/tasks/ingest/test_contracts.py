@@ -248,3 +248,13 @@ def test_many_lines_that_set_tasks_are_more_than_a_few_questions() -> None:
 
     assert "asked" in list_broken(2)
     assert "asked" not in list_broken(4)
+
+
+@pytest.mark.parametrize(
+    ("end", "breaches"), [("Answer key\nSee the other booklet.", ["answered"]), ("Answer sheet", [])]
+)
+def test_choices_without_a_key_are_told_where_the_paper_prints_answers(end: str, breaches: list[str]) -> None:
+    asked = "".join(f"{n}. Which wheel turns in mill {n}?\nA. oak\nB. elm\nC. ash\n" for n in range(1, 6))
+    read = split(f"Mill test\n{asked}{end}\n")
+    assert [one for one in list_contracts(read.checked) if one == "answered"] == breaches
+    assert all(("answer_part_without_it" in draft.notes) == bool(breaches) for draft in read.drafts)

@@ -80,6 +80,14 @@ def test_a_gift_file_gives_its_questions_with_their_keys(tmp_path: Path) -> None
     ]
 
 
+def test_a_gift_file_written_in_html_is_read_as_a_browser_shows_it(tmp_path: Path) -> None:
+    text = "::1::[html]<p>What guides <b>ships</b> &amp; boats?</p>{=<p>A lamp</p> ~A mill}\n\n::2:: x<y holds. {T}\n"
+    assert read(tmp_path, text) == [
+        ("multiple_choice", "What guides ships & boats?", ["A lamp", "A mill"], ["A"]),
+        ("true_false", "x<y holds.", [], ["true"]),
+    ]
+
+
 def test_an_aiken_file_gives_its_questions_with_their_keys(tmp_path: Path) -> None:
     assert read(tmp_path, AIKEN) == [
         ("multiple_choice", "What is kept in a granary?", ["Corn", "Oil", "Coal"], ["A"]),

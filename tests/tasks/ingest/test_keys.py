@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.ingest_accuracy import read_landed
-from tests.tasks.ingest.builders import make_xlsx, write
+from tests.tasks.ingest.builders import make_docx, make_xlsx, table, write
 
 QUESTIONS = (
     (
@@ -70,6 +70,8 @@ def read(path: Path) -> list[tuple[str, tuple[str, ...], list[str]]]:
         "故选：{K}。",
         "Answer: {text}",
         "#{K}",
+        "Respuesta correcta: {k}",
+        "Rätt svar är {text}.",
     ],
 )
 def test_what_repeats_once_a_question_and_takes_its_labels_is_the_key(tmp_path: Path, form: str) -> None:
@@ -82,6 +84,122 @@ def test_what_repeats_once_a_question_and_takes_its_labels_is_the_key(tmp_path: 
 )
 def test_a_sign_on_one_option_of_most_questions_is_the_key_whatever_it_is(tmp_path: Path, form: str) -> None:
     assert read(write(tmp_path, "paper.txt", write_paper(mark=form.format))) == EXPECTED
+
+
+def write_options(write_one: Callable[[str, str, bool], str], stop: str = ". ", end: str = "") -> str:
+    """The five questions, each option written by its label, its text and whether it is right."""
+    lines = ["Harbour test", ""]
+    for number, (stem, options, key) in enumerate(QUESTIONS, start=1):
+        lines.append(f"{number}{stop}{stem}{end}")
+        lines += [write_one(label, text, label == key) for label, text in zip("ABCD", options, strict=True)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("[x] ", "[ ] "), ("- [X] ", "- [ ] "), ("+", "-"), ("☑ ", "☐ "), ("✓ ", "✗ ")]
+)
+@pytest.mark.parametrize("stop", [". ", ".- ", "°) "])
+def test_of_two_signs_that_part_the_options_of_most_questions_the_rarer_marks_the_key(
+    tmp_path: Path, right: str, wrong: str, stop: str
+) -> None:
+    paper = write_options(lambda _, text, is_right: f"{right if is_right else wrong}{text}", stop)
+    assert read(write(tmp_path, "paper.txt", paper)) == EXPECTED
+
+
+def test_signs_of_numbers_are_no_marks(tmp_path: Path) -> None:
+    lines = [
+        line
+        for number in range(1, 6)
+        for line in (f"{number}. What is {number} − 3?", "A. -1", "B. +2", f"C. {number + 4}", "D. +6")
+    ]
+    found = read(write(tmp_path, "paper.txt", "\n".join(lines)))
+    assert [(options[:2], answer) for _, options, answer in found] == [(("-1", "+2"), [])] * 5
+
+
+@pytest.mark.parametrize("look", ["<b>{}</b>", "<span style='color:red'>{}</span>", "<mark>{}</mark>"])
+def test_what_alone_stands_out_in_the_options_of_a_web_page_is_the_key(tmp_path: Path, look: str) -> None:
+    def write_one(label: str, text: str, is_right: bool) -> str:
+        return f"<br>{label}. {look.format(text) if is_right else text}"
+
+    page = f"<html><body>{write_options(write_one, end='<br>')}</body></html>".replace("\n", "<br>")
+    assert read(write(tmp_path, "paper.html", page)) == EXPECTED
+    rows = [
+        f"<tr><td>{number}</td><td>{stem}</td><td>"
+        + "<br>".join(
+            f"{label}. {look.format(text) if label == key else text}"
+            for label, text in zip("ABCD", options, strict=True)
+        )
+        + "</td></tr>"
+        for number, (stem, options, key) in enumerate(QUESTIONS, start=1)
+    ]
+    head = "<tr><td>No.</td><td>Question</td><td>Options</td></tr>"
+    page = f"<html><body><table>{head}{''.join(rows)}</table></body></html>"
+    assert read(write(tmp_path, "table.html", page)) == EXPECTED
+
+
+def test_links_and_emphasis_within_stems_are_no_marks(tmp_path: Path) -> None:
+    page = write_options(lambda label, text, is_right: f"<br>{label}. <a style='color:blue'>{text}</a>")
+    page = page.replace("Which", "<b>Which</b>").replace("\n", "<br>")
+    found = read(write(tmp_path, "paper.html", f"<html><body>{page}</body></html>"))
+    assert [answer for *_, answer in found] == [[]] * 5
+
+
+def test_a_table_for_each_question_has_its_number_and_the_shade_of_its_key(tmp_path: Path) -> None:
+    shade = '<w:tcPr><w:shd w:val="clear" w:fill="FFFF00"/></w:tcPr>'
+    blocks: list[str] = ["Harbour test"]
+    for number, (stem, options, key) in enumerate(QUESTIONS, start=1):
+        rows = [(str(number), stem), *zip("ABCD", options, strict=True)]
+        grid = table(rows).split("<w:tr>")
+        right = 2 + "ABCD".index(key)
+        grid[right] = grid[right].replace("<w:tcPr/>", shade)
+        blocks += ["<w:tr>".join(grid), ""]
+    assert read(write(tmp_path, "paper.docx", make_docx(blocks))) == EXPECTED
+
+
+def test_keys_with_reasons_below_a_title_of_any_words_answer_the_questions(tmp_path: Path) -> None:
+    reasons = "".join(
+        f"{n}. ({key}) The miller said so.\n" for n, (_, _, key) in enumerate(QUESTIONS, start=1)
+    )
+    assert read(write(tmp_path, "paper.txt", write_paper(tail=f"\nWhy it is so\n{reasons}"))) == EXPECTED
+
+
+CONTEST = """Harbour contest
+
+Rules
+Instructions:
+1. Each team answers in turn.
+2. A bell rings after a minute.
+
+★Quick round★
+1. Who keeps the lamp? (the keeper)
+2. What does the ferry carry? (wool)
+3. Where is the fair held? (on the quay)
+
+★Last round★
+1. What turns the wheel? (the stream)
+2. Name what grinds the corn. (the mill)
+3. Who mends the nets? (the fishers)
+"""
+
+
+def test_what_closes_every_stem_in_a_bracket_is_its_answer_and_framed_titles_are_headings(
+    tmp_path: Path,
+) -> None:
+    found = read(write(tmp_path, "paper.txt", CONTEST))
+    assert [(stem, answer) for stem, _, answer in found] == [
+        ("Who keeps the lamp?", ["the keeper"]),
+        ("What does the ferry carry?", ["wool"]),
+        ("Where is the fair held?", ["on the quay"]),
+        ("What turns the wheel?", ["the stream"]),
+        ("Name what grinds the corn.", ["the mill"]),
+        ("Who mends the nets?", ["the fishers"]),
+    ]
+
+
+def test_what_some_stems_say_in_a_bracket_is_no_answer(tmp_path: Path) -> None:
+    paper = CONTEST.replace(" (wool)", "").replace(" (the mill)", "").replace("(the fishers)", "(2019)")
+    found = read(write(tmp_path, "paper.txt", paper))
+    assert [answer for *_, answer in found] == [[]] * 6
 
 
 @pytest.mark.parametrize("form", ["  {}", " - {}", " Ans. {}"])

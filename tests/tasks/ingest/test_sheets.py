@@ -32,6 +32,45 @@ def brief(result: SheetSplit) -> list[tuple[str, str, str, list[str]]]:
 
 
 CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
+    "a key that is the number of its option, and columns that tell nothing apart": (
+        [
+            Sheet(
+                "",
+                [
+                    ["标题", "一", "二", "三", "对的", "分数", "必填"],
+                    ["天空的颜色是什么？", "红", "蓝", "绿", "2", "5", "是"],
+                    ["哪一种会飞？", "鸟", "牛", "鱼", "1", "5", "是"],
+                    ["哪一种会游泳？", "鸡", "羊", "鱼", "3", "5", "是"],
+                    ["哪些是水果？", "苹果", "石头", "梨", "1,3", "10", "是"],
+                    ["海水是什么味道？", "甜", "咸", "酸", "2", "5", "是"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是什么？", "红/蓝/绿", ["B"]),
+            ("multiple_choice", "哪一种会飞？", "鸟/牛/鱼", ["A"]),
+            ("multiple_choice", "哪一种会游泳？", "鸡/羊/鱼", ["C"]),
+            ("multiple_choice", "哪些是水果？", "苹果/石头/梨", ["A", "C"]),
+            ("multiple_choice", "海水是什么味道？", "甜/咸/酸", ["B"]),
+        ],
+    ),
+    "a key that is the text of its options, in a sheet without names": (
+        [
+            Sheet(
+                "",
+                [
+                    ["天空的颜色是什么？", "A. 红\nB. 蓝", "蓝"],
+                    ["哪一种会飞？", "A. 鸟\nB. 牛", "鸟"],
+                    ["哪些是水果？", "A. 苹果\nB. 石头\nC. 梨", "苹果、梨"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是什么？", "红/蓝", ["B"]),
+            ("multiple_choice", "哪一种会飞？", "鸟/牛", ["A"]),
+            ("multiple_choice", "哪些是水果？", "苹果/石头/梨", ["A", "C"]),
+        ],
+    ),
     "one heading over the columns of the options": (
         [
             Sheet(
