@@ -252,6 +252,8 @@ def _is_titled(draft: Draft) -> bool:
         and len(first) <= min(_LONGEST_TITLE, len(below))
         and _POINTS_ON.search(first) is None
         and not has_blank(first)
+        # What begins small goes on with the line above.
+        and not below[:1].islower()
         and not any(begins_asking(line.lstrip("（(0123456789)）.、 *-")) for line in below.split("\n"))
         and "？" not in below
         and "?" not in below
