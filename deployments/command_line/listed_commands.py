@@ -91,7 +91,11 @@ SECTIONS: Final = {
             "exam.models",
             "The models of the registry, and whether they answer. Without a command: `list`.",
         ),
-        Listed("organisations", "exam.models", "List the organisations that own models, and limit their questions."),
+        Listed(
+            "organisations",
+            "exam.models",
+            "List the organisations that own models, and limit their questions.",
+        ),
         Listed("exam", "exam.sessions", "Plan and serve the exam; users, tokens and sessions."),
         Listed("evaluate", "exam.evaluate", "Let the due candidates sit the month's exam."),
         Listed("judge", "judge.scoring", "Judge every landed response that has no judgement yet."),
