@@ -1,4 +1,4 @@
-"""Papers written by somebody who had not seen the reader, with their truth: three groups of texts.
+"""Papers written by somebody who had not seen the reader, with their truth.
 
 They lie in `written_papers/`: rules were mended on *a* and *b*; of *c* nobody has looked at what is read of it, so it tells what
 to expect at first sight. Whoever mends on it writes another group first. Their content is our own.
