@@ -434,12 +434,16 @@ def take_signs(drafts: Sequence[Draft]) -> None:
 _LED = re.compile(r"\s*([\[(]\s?\S?\s?[\])]|[^\w\s\[(\"'“‘《<`$])\s*(?=\S)")
 _SAYS_NOT = ("[]", "()", "-", "–", "−", "□", "☐", "○", "◯", "✗", "✘", "☒")
 _LEAST_LED = 0.9
+# `+5`, `-x`, `≥ 2`: a sign that belongs to what is offered
+_QUANTITY = re.compile(r"\s*(?:[\d.∞√π]|[A-Za-z](?![A-Za-z.]))")
+_MOST_QUANTITIES = 0.5
 
 
 def _take_pairs(asked: Sequence[Draft]) -> bool:
     """Take two signs before the options away, where one marks some of most questions.
 
-    Right is what has the rarer of the two, unless that one says that nothing is marked.
+    Right is what has the rarer of the two, unless that one says that nothing is marked. Where quantities are offered, signs are
+    theirs.
     """
     marks = [[_LED.match(text) for _, text in draft.options] for draft in asked]
     names = [["".join(mark[1].split()).casefold() if mark else "" for mark in own] for own in marks]
@@ -448,6 +452,11 @@ def _take_pairs(asked: Sequence[Draft]) -> bool:
     led = [draft for draft, own in zip(asked, names, strict=True) if set(own) <= set(pair)]
     if len(pair) < 2 or "" in pair or len(led) < max(MIN_QUESTIONS, _LEAST_LED * len(asked)):
         return False
+    if not any(name[:1] in "[(" for name in pair):
+        offered = [text for draft in asked for _, text in draft.options]
+        quantities = sum(1 for text in offered if _QUANTITY.match(text, _end_of_lead(text)))
+        if quantities > _MOST_QUANTITIES * len(offered):
+            return False
     right = min(pair, key=lambda name: (name in _SAYS_NOT, counts[name]))
     chosen = [
         [label for (label, _), name in zip(draft.options, own, strict=True) if name == right]
@@ -463,6 +472,11 @@ def _take_pairs(asked: Sequence[Draft]) -> bool:
         if are_truth_options([text for _, text in draft.options]):
             make_true_false(draft)
     return True
+
+
+def _end_of_lead(text: str) -> int:
+    mark = _LED.match(text)
+    return mark.end() if mark is not None else 0
 
 
 def _name_sign(sign: re.Match[str]) -> str:

@@ -16,13 +16,15 @@ from tasks.ingest.words.grammar import answer_mark, option_alphabets, truth_word
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
+# Of `A．-1` the dash is the number's.
+_CLOSES = rf"{_CLOSE}(?:{_CLOSE}(?<![-–—−](?=\d)))?"
 _WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 _LETTER_SHAPE = re.compile(
-    rf"(?P<before>^|\s)(?P<open>{_OPEN}?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+    rf"(?P<before>^|\s)(?P<open>{_OPEN}?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
 # The same, beginning with the letter and looking back from it: a search skips to letters.
 _SHAPED_LETTER = re.compile(
-    rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_OPEN}[A-Ja-j])|(?<=^{_OPEN}[A-Ja-j]))(?P<close>\s*{_CLOSE}{{1,2}}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+    rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_OPEN}[A-Ja-j])|(?<=^{_OPEN}[A-Ja-j]))(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
 
 

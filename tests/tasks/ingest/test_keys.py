@@ -116,6 +116,26 @@ def test_signs_of_numbers_are_no_marks(tmp_path: Path) -> None:
     assert [(options[:2], answer) for _, options, answer in found] == [(("-1", "+2"), [])] * 5
 
 
+@pytest.mark.parametrize("stop", [". ", "．", ") "])
+def test_where_quantities_are_offered_signs_are_theirs_wherever_one_is_alone(
+    tmp_path: Path, stop: str
+) -> None:
+    signs = ("+---", "-+--", "--+-", "---+", "+---", "--+-")
+    offered = [
+        tuple(f"{sign}{number + at}" for at, sign in enumerate(own)) for number, own in enumerate(signs, 1)
+    ]
+    lines = [
+        line
+        for number, own in enumerate(offered, 1)
+        for line in (
+            f"{number}. What is the value of x in equation {number}?",
+            *(f"{label}{stop}{text}" for label, text in zip("ABCD", own, strict=True)),
+        )
+    ]
+    found = read(write(tmp_path, "paper.txt", "\n".join(lines)))
+    assert [(options, answer) for _, options, answer in found] == [(own, []) for own in offered]
+
+
 @pytest.mark.parametrize("look", ["<b>{}</b>", "<span style='color:red'>{}</span>", "<mark>{}</mark>"])
 def test_what_alone_stands_out_in_the_options_of_a_web_page_is_the_key(tmp_path: Path, look: str) -> None:
     def write_one(label: str, text: str, is_right: bool) -> str:
