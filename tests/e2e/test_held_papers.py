@@ -55,9 +55,9 @@ def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_re
         page.keyboard.press(keys)
         clicks += 2
     page.keyboard.press("r")
-    expect(page.locator("#count")).to_have_text(f"Questions found: {len(KNOWN) + len(FACTS)}", timeout=30_000)
+    expect(page.locator("#count")).to_have_text(f"Questions found: {len(KNOWN) + len(FACTS)}")
     page.keyboard.press("g")
-    expect(page.locator("#reason")).to_have_text("Kept. Its questions go to review.", timeout=30_000)
+    expect(page.locator("#reason")).to_have_text("Kept. Its questions go to review.")
     clicks += 2
     seconds = time.monotonic() - begun
     assert clicks <= MOST_CLICKS

@@ -60,12 +60,12 @@ def test_numbers_move_by_themselves_while_a_run_is_sat(
     faults = find_faults_of_access(xu.page)
     # Another process answers; nobody touches the pages. The tab that is behind moves when it is looked at.
     watched.answer(2, "Paris, since")
-    expect(counts[1]).to_have_text("2 / 6", timeout=30_000)
+    expect(counts[1]).to_have_text("2 / 6")
     xu.page.bring_to_front()
-    expect(counts[0]).to_have_text("2 / 6", timeout=30_000)
+    expect(counts[0]).to_have_text("2 / 6")
     # The server dies: the page says that it stands still, and moves again afterwards.
     server.kill()
-    expect(xu.page.locator("#trouble")).to_contain_text("stand still", timeout=30_000)
+    expect(xu.page.locator("#trouble")).to_contain_text("stand still")
     server.start()
     expect(xu.page.locator("#trouble")).to_be_hidden(timeout=60_000)
 

@@ -107,7 +107,7 @@ def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
     assert "circuit" in chen.read_stem()
 
     # Cut out of the page again, by its edges.
-    expect(page.locator(".original figure").first).to_be_visible(timeout=30_000)
+    expect(page.locator(".original figure").first).to_be_visible()
     page.keyboard.press("e")
     before = page.locator(".picture-rows img").get_attribute("src")
     faults += find_faults_of_access(page)
@@ -125,7 +125,7 @@ def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
     faults += find_faults_of_access(page)
     chen.tab_to("dialog.cut .main")
     page.keyboard.press("Enter")
-    expect(page.locator("dialog.cut")).to_have_count(0, timeout=30_000)
+    expect(page.locator("dialog.cut")).to_have_count(0)
     cut = page.locator(".picture-rows img").get_attribute("src")
     assert cut and cut != before
     wait_until_shown(page.locator(".picture-rows img"))
@@ -175,7 +175,7 @@ def test_on_a_phone_a_picture_is_drawn_out_of_the_page_and_another_file_taken(
     dai.begin("questions")
     find_circuit(dai)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    expect(page.locator(".original figure").first).to_be_visible(timeout=30_000)
+    expect(page.locator(".original figure").first).to_be_visible()
     page.locator("[data-act=edit]").click()
     before = page.locator(".picture-rows img").get_attribute("src")
     page.locator(".picture-rows button", has_text="从页面截取").click()
@@ -196,7 +196,7 @@ def test_on_a_phone_a_picture_is_drawn_out_of_the_page_and_another_file_taken(
     ] * 4
     faults = find_faults_of_access(page)
     page.locator("dialog.cut .main").click()
-    expect(page.locator("dialog.cut")).to_have_count(0, timeout=30_000)
+    expect(page.locator("dialog.cut")).to_have_count(0)
     drawn = page.locator(".picture-rows img").get_attribute("src")
     assert drawn != before
     # A file in its place, and one that is none.
