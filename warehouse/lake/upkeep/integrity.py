@@ -14,9 +14,9 @@ from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
 from warehouse.lake.frames import hash_rows_of
 from warehouse.lake.quoting import quote_name, quote_text
-from warehouse.lake.reading.parts import TablePart
+from warehouse.lake.reading.parts import TablePart, match_files
 from warehouse.lake.row_parts import RowParts
-from warehouse.lake.upkeep.looked import Looked
+from warehouse.lake.upkeep.looked import Looked, PartLook
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,17 +109,16 @@ def _check_table(
         changed: list[str] = []
         has_reused = False
         for part in parts:
-            name = f"rows {part.table}/{part.value}"
-            marks = looked.mark_files(part) if part.value else looked.mark_table_files(table.name)
-            known, new = looked.find_grown(name, marks) if may_reuse else (None, [])
-            has_reused = has_reused or known is not None
-            units: dict[str, str | None] = known or {}
-            if known is None or new:
-                found_now = _hash_part(lake, table, part, hashes, step, new)
+            look = PartLook(looked, part, may_reuse=may_reuse)
+            units = look.units
+            has_reused = has_reused or bool(units)
+            if not units or look.new:
+                found_now = _hash_part(lake, table, part, hashes, step, look.new)
                 # A unit with rows in files of then and of since is to be read whole.
                 changed += hashes.keys() & units.keys() & found_now.keys()
                 units = {**units, **found_now}
-            looked.keep(name, marks, units)
+                look.add_places(lake)
+            look.keep(units)
             units = {unit: digest for unit, digest in units.items() if unit in hashes}
             changed += [unit for unit in units if unit in seen or units[unit] != hashes[unit]]
             seen |= units
@@ -149,7 +148,7 @@ def _hash_part(
     if table.partition_by is not None and part.value:
         source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
     if files:
-        source += f" AND ({' OR '.join(f'ends_with(filename, {quote_text(path)})' for path in files)})"
+        source += f" AND {match_files(files)}"
     count = int(lake.query(f"SELECT count(*) {source}", params).item())
     if count > _ROWS_OF_UNIT:
         large = f"SELECT {LANDING_UNIT.name} {source} GROUP BY 1 HAVING count(*) > {_ROWS_OF_UNIT}"
