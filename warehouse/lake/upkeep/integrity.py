@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 _OWN_TABLES = ("landings", "quarantine")
 _ROWS_AT_ONCE = 20_000
-# More rows would take hundreds of megabytes; their files are read again for the rest.
-_ROWS_READ = 120_000
+# More rows would take hundreds of megabytes.
+_ROWS_READ = 90_000
 # A unit of more rows, as the pairs of many candidates, is never in memory whole.
 _ROWS_OF_UNIT = 400_000
 
@@ -149,18 +150,17 @@ def _hash_part(
         source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
     if files:
         source += f" AND {match_files(files)}"
-    count = int(lake.query(f"SELECT count(*) {source}", params).item())
-    if count > _ROWS_OF_UNIT:
-        large = f"SELECT {LANDING_UNIT.name} {source} GROUP BY 1 HAVING count(*) > {_ROWS_OF_UNIT}"
-        for (unit,) in lake.query(large, params).iter_rows():
-            whose = f"{source} AND {LANDING_UNIT.name}"
-            rows = RowParts(table.name, lake.settings.home)
-            columns = ", ".join(quote_name(column.name) for column in table.own_columns)
-            lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
-            step(rows.height)
-            found[unit] = rows.hash() if unit in wanted else None
-            count, source = count - rows.height, f"{whose} <> {quote_text(unit)}"
-    for frame in _iter_rows(lake, table, source, params, count):
+    sizes = lake.query(f"SELECT {LANDING_UNIT.name}, count(*) {source} GROUP BY 1 ORDER BY 1", params).rows()
+    for unit in [unit for unit, size in sizes if size > _ROWS_OF_UNIT]:
+        whose = f"{source} AND {LANDING_UNIT.name}"
+        rows = RowParts(table.name, lake.settings.home)
+        columns = ", ".join(quote_name(column.name) for column in table.own_columns)
+        lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
+        step(rows.height)
+        found[unit] = rows.hash() if unit in wanted else None
+        source = f"{whose} <> {quote_text(unit)}"
+    sizes = [(unit, size) for unit, size in sizes if unit not in found]
+    for frame in _iter_rows(lake, table, source, params, sizes):
         step(frame.height)
         own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
         found |= dict.fromkeys(str(unit) for (unit,) in own)
@@ -197,11 +197,18 @@ def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -
 
 
 def _iter_rows(
-    lake: Lake, table: Table, source: str, params: dict[str, str], count: int
+    lake: Lake, table: Table, source: str, params: dict[str, str], sizes: Sequence[tuple[str, int]]
 ) -> Iterator[pl.DataFrame]:
-    """So many rows in the contract's columns, whole units at a time."""
+    """So many rows in the contract's columns, whole units at a time.
+
+    Units that follow each other by name mostly lie in the same files, so that no file is read for each of the frames.
+    """
     columns = ", ".join(quote_name(name) for name in table.column_names)
-    pieces = max(1, -(-count // _ROWS_READ))
-    for piece in range(pieces):
-        own = "" if pieces == 1 else f" AND hash({LANDING_UNIT.name}) % {pieces} = {piece}"
-        yield lake.query(f"SELECT {columns} {source}{own}", params)
+    ends = [0]
+    for place, count in enumerate(accumulate(size for _, size in sizes)):
+        if count > len(ends) * _ROWS_READ:
+            ends.append(place)
+    for first, after in pairwise([*ends, len(sizes)]):
+        if first < after:
+            units = f"{LANDING_UNIT.name} BETWEEN {quote_text(sizes[first][0])} AND {quote_text(sizes[after - 1][0])}"
+            yield lake.query(f"SELECT {columns} {source} AND {units}", params)
