@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,14 @@ def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp
 def test_a_merge_that_is_killed_leaves_every_row_and_can_be_done_again(catalog: str, tmp_path: Path) -> None:
     given: dict[str, Any] = {"home": tmp_path, "lake_catalog": catalog}
     content = "SELECT * FROM sessions ORDER BY ALL"
-    with open_lake(Settings(**given)) as lake:
+    with ExitStack() as stack:
+        lake = stack.enter_context(open_lake(Settings(**given)))
         for number in range(3):
             land_version(lake, f"s-{number}", number)
         rows = lake.query(content)
+        reader = stack.enter_context(open_lake(Settings(**given), read_only=True))
+        stack.enter_context(reader.read_transaction())
+        assert reader.query("SELECT count(*) FROM landings").item() == 6
         for moment in (2, 1):
             merging = fork_context().Process(target=merge_until, args=(given, moment))
             merging.start()
@@ -72,6 +77,7 @@ def test_a_merge_that_is_killed_leaves_every_row_and_can_be_done_again(catalog: 
             assert lake.query(content).equals(rows)
         merge_small_files(lake, "2026-01")
         assert lake.query(content).equals(rows)
+        assert reader.query(content).equals(rows)
         assert merge_small_files(lake, "2026-01") == 0
 
 
