@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _OWN_TABLES = ("landings", "quarantine")
 _ROWS_AT_ONCE = 20_000
 # More rows would take hundreds of megabytes.
-_ROWS_READ = 90_000
+_ROWS_READ = 60_000
 # A unit of more rows, as the pairs of many candidates, is never in memory whole.
 _ROWS_OF_UNIT = 400_000
 
@@ -73,13 +73,15 @@ def check_landings(
     looked = looked or Looked(lake, is_trusted=False)
     kept = lake.query("SELECT table_name, unit, row_count, rows_hash FROM landings")
     landed = {str(name): rows for (name,), rows in kept.partition_by("table_name", as_dict=True).items()}
-    for table in TABLES.values():
-        if table.name not in landed:
-            continue
-        try:
-            _check_table(lake, table, landed[table.name], looked, found, step)
-        except StoreError as error:
-            found.unreadable[table.name] = str(error)
+    # Rows are hashed on one thread anyway, and those of several are held at once.
+    with lake.one_thread():
+        for table in TABLES.values():
+            if table.name not in landed:
+                continue
+            try:
+                _check_table(lake, table, landed[table.name], looked, found, step)
+            except StoreError as error:
+                found.unreadable[table.name] = str(error)
     found.changed = sorted(set(found.changed))
     return found
 

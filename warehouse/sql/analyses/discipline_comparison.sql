@@ -50,7 +50,23 @@ chosen AS MATERIALIZED (
 -- A pair stands in the table once, in the order of the names: turned round where it is asked for the other way. It is found before
 -- editions are joined, which would be tried on every row.
 pairs AS MATERIALIZED (
-    SELECT p.*, c.model_a AS first_model, c.model_b AS second_model
+    SELECT
+        p.edition_id,
+        p.month,
+        p.prompt_style,
+        p.discipline,
+        p.model_a,
+        p.difference,
+        p.difference_low,
+        p.difference_high,
+        p.p_value,
+        p.p_together,
+        p.together_low,
+        p.together_high,
+        p.pair_count,
+        p.is_simulated,
+        c.model_a AS first_model,
+        c.model_b AS second_model
     FROM edition_pairs AS p
     JOIN chosen AS c
         ON p.model_a = least(c.model_a, c.model_b) AND p.model_b = greatest(c.model_a, c.model_b)
