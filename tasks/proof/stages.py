@@ -220,7 +220,7 @@ def _check_originals(lake: Lake, settings: Settings) -> tuple[int, list[LogFindi
 def _read_calls(
     ledger: Ledger, lake: Lake | None, passed: AbstractSet[str]
 ) -> AbstractContextManager[Connection]:
-    """A connection that sees all calls, but of sessions `passed` only those that the ledger still has."""
+    """A connection that sees all calls; of sessions `passed` only those still in the ledger."""
     wanted = None
     if passed:
         with ledger.read() as connection:

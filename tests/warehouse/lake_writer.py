@@ -59,14 +59,14 @@ def run_writer(
 
 
 def merge_until(values: dict[str, Any], moment: int) -> None:
-    """Merge small files, and be killed when so many parts have their new file, before the commit of the last."""
+    """Merge small files, and be killed before the new file of so many parts is committed."""
     flush, writes = NewFiles.flush, []
 
-    def flush_or_die(files: NewFiles) -> list[Path]:
-        writes.append(files)
+    def flush_or_die(self: NewFiles) -> list[Path]:
+        writes.append(self)
         if len(writes) == moment:
             os.kill(os.getpid(), signal.SIGKILL)
-        return flush(files)
+        return flush(self)
 
     NewFiles.flush = flush_or_die  # type: ignore[method-assign]
     with open_lake(Settings.model_validate(values)) as lake:

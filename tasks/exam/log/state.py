@@ -34,7 +34,7 @@ _ENDS_KEPT_S: Final = 365 * 86_400
 
 
 def find_state_faults(connection: Connection, seen: Seen = _NOTHING) -> Iterator[LogFinding]:
-    """Every difference, by name; of sessions and sets that were seen only whether they are there."""
+    """Every difference, by name; of sessions and sets seen only whether they are there."""
     yield from _check_runs(connection)
     yield from _check_sets(connection, seen.set_ids)
     yield from _check_erasures(connection)

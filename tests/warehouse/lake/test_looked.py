@@ -161,7 +161,7 @@ def test_a_file_that_is_changed_after_it_was_looked_at_is_found(home: Path) -> N
 
 @pytest.fixture
 def merged(home: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The rows of two small files of `sessions`, merged beside a large one after a look; and of one that came since."""
+    """The rows of three small files, merged beside a large one; the last came after a look."""
     with open_lake(Settings(home=home)) as lake:
         for number, count in enumerate((900, 5, 4)):
             lake.land("sessions", f"unit {number}", session_frame(count, first=1000 * number))
@@ -189,7 +189,7 @@ def test_a_row_that_is_gone_since_files_were_merged_is_found(home: Path, merged:
 
 
 def test_a_unit_of_which_a_part_was_merged_is_read_whole(home: Path, merged: int) -> None:
-    """A row of a small file is copied, and the copy lies in the large one's place: nobody landed it."""
+    """Its other rows lie in a file that is as it was."""
     with open_lake(Settings(home=home)) as lake:
         with lake.transaction() as connection:
             connection.execute(

@@ -81,7 +81,7 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
 
 
 def merge_small_files(lake: Lake, through_month: str) -> int:
-    """Merge the small files of months up to `through_month` (YYYY-MM), and of tables that are not split by month.
+    """Merge the small files of months up to `through_month` (YYYY-MM), and of unsplit tables.
 
     Returns how many files were written. What is large is never written again, and of a table only so many months at once, the last
     ones first: the work of a month does not grow with history, and an interruption costs no more than one part. Snapshots stay as
@@ -111,7 +111,9 @@ def _list_parts(lake: Lake) -> dict[TablePart, list[PartFile]]:
 
 
 def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
-    """Write the rows of these files into one; returns 1, or 0 where another process changes them at the same moment.
+    """Write the rows of these files into one; returns how many files were written.
+
+    None are where another process changes them at the same moment.
 
     As an ordinary change of the table, which its former snapshots do not see. DuckLake's own `merge_adjacent_files` takes files out
     of snapshots of before, and a transaction that reads a catalog in SQLite then sees neither the old files nor the new one.
