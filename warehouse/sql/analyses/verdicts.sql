@@ -14,8 +14,8 @@
 -- Marks of: edition_id
 -- No rows: no edition has two candidates of that name, or of these names, under the prompt style; `proctor sql standings` names who stood, `proctor publish` publishes what was judged.
 -- Shown: model_a, model_b, month, difference, together_low, together_high, verdict, since_month, needed_count
--- Read apart: a join would be tried on every row of every discipline.
 WITH pairs AS MATERIALIZED (
+    -- Read apart: a join would be tried on every row of every discipline.
     SELECT
         edition_id,
         month,
