@@ -143,7 +143,7 @@ def examine_sessions(ledger: Ledger, lake: Lake, look: LedgerLook, note: NoteFin
     from tasks.running import Progress
 
     with Progress("doctor: rows of the ledger") as progress:
-        differing = find_changed_sessions(ledger, lake, progress.advance, look.passed)
+        differing = find_changed_sessions(ledger, lake, progress.advance, look.passed | look.passed_sets)
     if not differing:
         look.note_fine("ledger against lake")
     note(
@@ -186,22 +186,26 @@ def examine_audit_log(settings: Settings, ledger: Ledger, look: LedgerLook, note
     )
 
 
-def examine_stages(settings: Settings, ledger: Ledger, lake: Lake | None, note: NoteFinding) -> None:
+def examine_stages(
+    settings: Settings, ledger: Ledger, lake: Lake | None, look: LedgerLook, note: NoteFinding
+) -> None:
     """Whether every stage is as it was closed; rows of the lake are looked at elsewhere."""
     from tasks.proof import check_stages
     from tasks.running import Progress
 
     with Progress("doctor: stages") as progress:
-        proof = check_stages(ledger, lake, settings, progress.advance, with_rows=False)
+        proof = check_stages(ledger, lake, settings, progress.advance, with_rows=False, passed=look.passed)
     # People edit the registry; the next run closes it as it then is.
     findings = [found for found in proof.findings if found.name != "registry_changed"]
+    if not findings:
+        look.note_fine("stages")
     edited = ", but for the registry, which was edited since a model was called"
     note(
         "stages",
         f"{len(findings)} findings: {name_some(sorted({found.name for found in findings}))} (proctor exam audit)"
         if findings
         else f"{proof.unit_count} units and {proof.original_count} originals as they were closed"
-        f"{edited if proof.findings else ''}",
+        f"{edited if proof.findings else ''}{look.describe(len(look.passed), 'the calls of {} sessions')}",
         not findings,
         _FROM_ONE,
     )

@@ -64,7 +64,7 @@ def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Findi
             found.look("backups", contents.examine_backups, ledger)
             found.look("ledger against the exam's database", contents.examine_sides, ledger)
             found.look("audit log", contents.examine_audit_log, settings, ledger, look)
-            found.look("stages", contents.examine_stages, settings, ledger, lake)
+            found.look("stages", contents.examine_stages, settings, ledger, lake, look)
             found.look("public log", contents.examine_public_log, settings, ledger, look)
             found.look("disclosure of closed runs", contents.examine_disclosure, settings, ledger)
         if lake is not None:

@@ -27,7 +27,7 @@ _NAME: Final = "ledger"
 _FORM: Final = "1"
 _TABLES: Final = ("sessions", "allocations", "responses")
 # Checks that read answers; a session is known when each of them found it as it was closed.
-_CHECKS: Final = frozenset({"audit log", "public log", "ledger against lake"})
+_CHECKS: Final = frozenset({"audit log", "stages", "public log", "ledger against lake"})
 
 
 class LedgerLook:
@@ -52,8 +52,13 @@ class LedgerLook:
 
     @property
     def passed(self) -> frozenset[str]:
-        """The sessions whose answers are not read again."""
+        """The sessions whose answers and calls are not read again."""
         return frozenset() if self.seen is None else self.seen.session_ids
+
+    @property
+    def passed_sets(self) -> frozenset[str]:
+        """The sets that are not read again."""
+        return frozenset() if self.seen is None else self.seen.set_ids
 
     def begin(self, ledger: Ledger | None, lake: Lake, is_all_read: bool, _note: NoteFinding) -> None:
         """Find out what is known; nothing, where everything is to be read."""
@@ -68,16 +73,18 @@ class LedgerLook:
             return
         with ledger.read() as connection:
             states = sealed_state.read_session_states(connection)
+            drawn = sealed_state.read_set_states(connection)
             end = access.read_entry(connection, kept["end"][0]) if kept else None
             is_whole = access.count_chained(connection) == access.read_head(connection).number
-        units = [f"{table}/{name}" for name in states for table in _TABLES]
+        tables = dict.fromkeys(states, _TABLES) | dict.fromkeys(drawn, ("sets",))
+        units = [f"{table}/{name}" for name, own in tables.items() for table in own]
         try:
             landed = dict(lake.read("landed_hashes", {"units": units}).rows())
         except StoreError:
             # The look at the lake names it.
             return
-        for name, state in states.items():
-            hashes = [landed.get(f"{table}/{name}") for table in _TABLES]
+        for name, state in (states | drawn).items():
+            hashes = [landed.get(f"{table}/{name}") for table in tables[name]]
             if None not in hashes:
                 self._marks[name] = sha256(json.dumps([state, hashes], default=str).encode()).hexdigest()
         if not kept:
@@ -87,11 +94,12 @@ class LedgerLook:
             self.lost_end = kept["end"][0]
         elif is_whole and kept["is_fine"] and not is_all_read:
             known = [name for name, (mark, _) in kept["sessions"].items() if self._marks.get(name) == mark]
-            here = sorted((name for name in known if states[name][-1] is None), key=self._find_last)
-            due = here[: -(-len(here) // LOOKS)]
+            here = [name for name in known if name in states and states[name][-1] is None]
+            due = [*self._list_due(here), *self._list_due([name for name in known if name in drawn])]
             number, after = kept["end"][0], kept["again_after"]
             self.seen = Seen(
-                frozenset(known) - frozenset(due),
+                frozenset(known) & states.keys() - frozenset(due),
+                frozenset(known) & drawn.keys() - frozenset(due),
                 number,
                 kept["end"][1],
                 max(after - 1, 0),
@@ -103,9 +111,11 @@ class LedgerLook:
         self._fine.add(what)
         self._end = end or self._end
 
-    def describe(self, count: int) -> str:
+    def describe(self, count: int, what: str = "{}") -> str:
         """The end of a sentence that says how much was not read again."""
-        return f"; {count} not read again (--all reads all)" if self.seen is not None and count else ""
+        if self.seen is None or not count:
+            return ""
+        return f"; {what.format(count)} not read again (--all reads all)"
 
     def save(self, _note: NoteFinding) -> None:
         """Keep what was found; where anything was not as it was closed, everything is read again."""
@@ -114,8 +124,9 @@ class LedgerLook:
         look = self._kept.get("look", 0) + 1
         is_end_taken = self.lost_end is None or self.is_all_read
         if self._fine >= _CHECKS and is_end_taken and self._end is not None:
+            passed = self.passed | self.passed_sets
             sessions = {
-                name: self._kept["sessions"][name] if name in self.passed else [mark, look]
+                name: self._kept["sessions"][name] if name in passed else [mark, look]
                 for name, mark in self._marks.items()
             }
             until = (
@@ -134,6 +145,7 @@ class LedgerLook:
             self.looked.keep(_NAME, _FORM, {**self._kept, "is_fine": False})
         self.looked.save()
 
-    def _find_last(self, session_id: str) -> tuple[int, str]:
-        """The look in which a session was read last, and its name."""
-        return self._kept["sessions"][session_id][1], session_id
+    def _list_due(self, names: list[str]) -> list[str]:
+        """Those whose turn it is to be read again: they were read longest ago."""
+        kept = self._kept["sessions"]
+        return sorted(names, key=lambda name: (kept[name][1], name))[: -(-len(names) // LOOKS)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +19,8 @@ from tasks.running.archives import read_whole
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine.logs import stages
 from warehouse.ledger.engine.tables import llm_calls
+from warehouse.ledger.exam.archives import find_session
+from warehouse.ledger.trust.sealed_state import list_sessions
 from warehouse.stores.whole_files import hash_file
 
 if TYPE_CHECKING:
@@ -58,18 +62,23 @@ def check_stages(
     step: Callable[[int], None] = lambda _: None,
     *,
     with_rows: bool = True,
+    passed: AbstractSet[str] = frozenset(),
 ) -> StageReport:
     """Compare every unit of every stage with what closed it.
 
     Ledger and lake are compared where both hold a thing. `step` is told the rows looked at. Without `with_rows` rows of the lake
-    are not hashed, and sessions not compared: whoever asks so does both elsewhere. A home whose stages were never closed, made by
+    are not hashed, and sessions not compared: whoever asks so does both elsewhere. Calls about sessions `passed` are not read. A home whose stages were never closed, made by
     an earlier version, has no unit yet.
     """
     findings: list[LogFinding] = []
-    with read_whole(ledger, lake, tables=(llm_calls,)) as connection:
+
+    def is_passed(unit: str) -> bool:
+        return find_session(unit, passed) is not None
+
+    with _read_calls(ledger, lake, passed) as connection:
         if not stages.has_begun(connection):
             return StageReport(0, 0, ())
-        findings += [_tell(unit) for unit in stages.find_changed_units(connection)]
+        findings += [_tell(unit) for unit in stages.find_changed_units(connection, is_passed)]
         findings += _check_files(connection, settings)
         closed = len(stages.read_entries(connection, stages.CLOSE))
         landed = stages.read_entries(connection, stages.LAND)
@@ -93,7 +102,7 @@ def check_stages(
                 LogFinding("stores_differ", name, "the ledger says something else than when it was landed")
                 for name in find_changed_sessions(ledger, lake, step)
             ]
-        findings += _compare_stores(ledger, lake)
+        findings += _compare_stores(ledger, lake, passed)
     return StageReport(closed + len(landed), originals, tuple(findings))
 
 
@@ -208,9 +217,20 @@ def _check_originals(lake: Lake, settings: Settings) -> tuple[int, list[LogFindi
     return count, findings
 
 
-def _compare_stores(ledger: Ledger, lake: Lake) -> Iterator[LogFinding]:
+def _read_calls(
+    ledger: Ledger, lake: Lake | None, passed: AbstractSet[str]
+) -> AbstractContextManager[Connection]:
+    """A connection that sees all calls; of sessions `passed` only those still in the ledger."""
+    wanted = None
+    if passed:
+        with ledger.read() as connection:
+            wanted = [row.session_id for row in list_sessions(connection) if row.session_id not in passed]
+    return read_whole(ledger, lake, session_ids=wanted, tables=(llm_calls,))
+
+
+def _compare_stores(ledger: Ledger, lake: Lake, passed: AbstractSet[str]) -> Iterator[LogFinding]:
     """What ledger and lake both hold: decisions, and what calls cost."""
-    with read_whole(ledger, lake, tables=(llm_calls,)) as connection:
+    with _read_calls(ledger, lake, passed) as connection:
         decided, paid = stages.read_decisions(connection), stages.read_call_sums(connection)
     landed = {tuple(row[:3]): row[3] for row in lake.read("decisions_to_prove").iter_rows()}
     others = [" ".join(key) for key, decision in landed.items() if decided.get(key) != decision]
@@ -224,8 +244,11 @@ def _compare_stores(ledger: Ledger, lake: Lake) -> Iterator[LogFinding]:
     others = [
         unit
         for unit, count, cost in lake.read("calls_to_prove").iter_rows()
-        if (held := paid.get(unit, (0, 0.0)))[0] < count
-        or (held[0] == count and not math.isclose(held[1], cost, rel_tol=1e-9, abs_tol=1e-12))
+        if find_session(unit, passed) is None
+        and (
+            (held := paid.get(unit, (0, 0.0)))[0] < count
+            or (held[0] == count and not math.isclose(held[1], cost, rel_tol=1e-9, abs_tol=1e-12))
+        )
     ]
     if others:
         yield LogFinding(

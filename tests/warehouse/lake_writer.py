@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Mapping
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
@@ -20,6 +21,8 @@ import polars as pl  # noqa: F401
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import allocation_frame, session_frame
 from warehouse.lake import Batch, Lake, open_lake
+from warehouse.lake.files import NewFiles
+from warehouse.lake.upkeep import merge_small_files
 
 ROWS = 40
 
@@ -53,6 +56,21 @@ def run_writer(
             else:
                 land_version(lake, f"{name}-{number}", 1)
                 os.write(target, f"{name}-{number} 1\n".encode())
+
+
+def merge_until(values: dict[str, Any], moment: int) -> None:
+    """Merge small files, and be killed before the new file of so many parts is committed."""
+    flush, writes = NewFiles.flush, []
+
+    def flush_or_die(self: NewFiles) -> list[Path]:
+        writes.append(self)
+        if len(writes) == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return flush(self)
+
+    NewFiles.flush = flush_or_die  # type: ignore[method-assign]
+    with open_lake(Settings.model_validate(values)) as lake:
+        merge_small_files(lake, "2026-02")
 
 
 def land_version(lake: Lake, unit: str, version: int) -> None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import signal
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from schemas.errors import StoreError
 from schemas.settings import GivenSettings, Settings
-from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
+from tests.warehouse.lake_writer import (
+    find_faults,
+    fork_context,
+    land_version,
+    merge_until,
+    read_acknowledged,
+    run_writer,
+)
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import open_lake
-from warehouse.lake.upkeep import backup_lake, compact_lake, restore_lake
+from warehouse.lake.upkeep import backup_lake, compact_lake, merge_small_files, restore_lake
 from warehouse.stores.homes import adopt_stores
 from warehouse.stores.installation import make_id, write_home_id
 
@@ -46,6 +56,29 @@ def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp
         assert reader.query("SELECT rule FROM quarantine").item() == "range: repeat"
         assert reader.query("SELECT count(*) FROM leaderboards").item() == 0
     assert not (tmp_path / "lake" / "catalog.sqlite").exists()
+
+
+def test_a_merge_that_is_killed_leaves_every_row_and_can_be_done_again(catalog: str, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"home": tmp_path, "lake_catalog": catalog}
+    content = "SELECT * FROM sessions ORDER BY ALL"
+    with ExitStack() as stack:
+        lake = stack.enter_context(open_lake(Settings(**given)))
+        for number in range(3):
+            land_version(lake, f"s-{number}", number)
+        rows = lake.query(content)
+        reader = stack.enter_context(open_lake(Settings(**given), read_only=True))
+        stack.enter_context(reader.read_transaction())
+        assert reader.query("SELECT count(*) FROM landings").item() == 6
+        for moment in (2, 1):
+            merging = fork_context().Process(target=merge_until, args=(given, moment))
+            merging.start()
+            merging.join()
+            assert merging.exitcode == -signal.SIGKILL
+            assert lake.query(content).equals(rows)
+        merge_small_files(lake, "2026-01")
+        assert lake.query(content).equals(rows)
+        assert reader.query(content).equals(rows)
+        assert merge_small_files(lake, "2026-01") == 0
 
 
 @pytest.mark.long

@@ -112,7 +112,10 @@ def _check_restore(*, as_json: bool) -> None:
 
 
 def compact(as_json: AsJson = False) -> None:
-    """Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.
+    """Merge the lake's files, drop old snapshots and orphans. Queries run meanwhile.
+
+    Small files of a month are merged by themselves when it closes; old snapshots, and the files that only they need, stay until this
+    drops them.
 
     Example: proctor compact
     """
@@ -147,9 +150,9 @@ def doctor(
 
     It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
     differ from what was read before, so that a damaged file is found whenever it was damaged. Of the ledger, a closed session that was
-    found as audit log, public log and lake have it is known by its row and the number of its rows, and the audit log by its last entry;
-    a thirtieth of both is read again each time, and what is not is said. What was found is kept in the home (doctor/looked): with --all
-    it is not believed, and every row is read and hashed again.
+    found as audit log, public log and lake have it is known by its row and the number of its rows, a set likewise, and the audit log by
+    its last entry; a thirtieth of each is read again each time, and what is not is said. What was found is kept in the home
+    (doctor/looked): with --all it is not believed, and every row is read and hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are

@@ -95,13 +95,15 @@ def iter_settled(
 ) -> Iterator[list[Batch]]:
     """What is landed of a run and never changes, landed or not, as lists of batches.
 
-    That is its sets, and its closed sessions but for those `passed`, with their questions and answers: the run and its models follow
+    That is its sets and its closed sessions, but for those `passed`, with their questions and answers: the run and its models follow
     the run's state, and calls may be billed later. What was extracted of an answer is as the lake has it.
     """
     with ledger.read() as connection:
         sessions = closed.list_closed_sessions(connection, run.run_id)
         set_ids = closed.list_run_sets(connection, run.run_id)
-    yield from _iter_sets(ledger, run.set_size, set_ids, ROWS_PER_CHUNK)
+    yield from _iter_sets(
+        ledger, run.set_size, [name for name in set_ids if name not in passed], ROWS_PER_CHUNK
+    )
     wanted = [row for row in sessions if row.session_id not in passed]
     for chunk in _chunk(wanted, _count_questions, ROWS_PER_CHUNK):
         names = [row.session_id for row in chunk]

@@ -23,7 +23,7 @@ def find_changed_sessions(
 ) -> list[str]:
     """The `table/unit` names of what has changed in the ledger since it was landed.
 
-    `step` is called with the number of rows looked at. Reads run by run and chunk by chunk, and of sessions `passed` nothing. What
+    `step` is called with the number of rows looked at. Reads run by run and chunk by chunk, and of sessions and sets `passed` nothing. What
     the lake does not have yet is no difference: it is landed by the next flow.
     """
     with ledger.read() as connection:

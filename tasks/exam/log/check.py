@@ -113,7 +113,7 @@ def check_ledger(
         for page in access.iter_chain_pages(connection, seen.again_after, seen.again_until):
             again.add(page)
         findings += again.findings
-    findings += find_state_faults(connection, seen.session_ids)
+    findings += find_state_faults(connection, seen)
     return LogReport(
         chain.last_number,
         chain.last_hash if chain.last_number else "",

@@ -27,7 +27,8 @@ class Seen(NamedTuple):
     """What an earlier check found as it was written, and is not read again.
 
     Attributes:
-        session_ids: sessions whose answers were those of the log.
+        session_ids: sessions whose answers were those of the log, and their calls as they were closed.
+        set_ids: sets that were as they were drawn.
         number: the entry up to which the chain was followed.
         entry_hash: its hash.
         again_after: the entry after which some are read once more.
@@ -35,6 +36,7 @@ class Seen(NamedTuple):
     """
 
     session_ids: frozenset[str] = frozenset()
+    set_ids: frozenset[str] = frozenset()
     number: int = 0
     entry_hash: str = FIRST_HASH
     again_after: int = 0

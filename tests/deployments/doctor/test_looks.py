@@ -23,7 +23,7 @@ from warehouse.ledger.engine.opening import open_ledger
 
 pytestmark = pytest.mark.slow
 __all__ = ["judged_home", "settings"]
-READERS = ("audit log", "public log", "ledger against lake", "end of the audit log")
+READERS = ("audit log", "stages", "public log", "ledger against lake", "end of the audit log")
 
 
 @pytest.fixture
@@ -81,6 +81,28 @@ def lose_an_entry(connection: Connection) -> None:
     connection.execute(delete(t.access_log).where(t.access_log.c.number == first.scalar_subquery()))
 
 
+def change_a_call(connection: Connection) -> None:
+    """The reply of a call that landed."""
+    one = select(func.min(t.llm_calls.c.call_key)).where(t.llm_calls.c.unit.is_not(None))
+    where = t.llm_calls.c.call_key == one.scalar_subquery()
+    connection.execute(update(t.llm_calls).where(where).values(reply="another"))
+
+
+def lose_a_call(connection: Connection) -> None:
+    one = select(func.min(t.llm_calls.c.call_key)).where(t.llm_calls.c.unit.is_not(None))
+    connection.execute(delete(t.llm_calls).where(t.llm_calls.c.call_key == one.scalar_subquery()))
+
+
+def change_a_set(connection: Connection) -> None:
+    first = select(func.min(t.sets.c.lineage_uuid)).scalar_subquery()
+    connection.execute(update(t.sets).where(t.sets.c.lineage_uuid == first).values(content={}))
+
+
+def lose_a_question_of_a_set(connection: Connection) -> None:
+    first = select(func.min(t.sets.c.lineage_uuid)).scalar_subquery()
+    connection.execute(delete(t.sets).where(t.sets.c.lineage_uuid == first))
+
+
 def change_a_session(connection: Connection) -> None:
     connection.execute(update(t.sessions).values(opened_at="2020-01-01T00:00:00.000000+00:00"))
 
@@ -104,7 +126,9 @@ def test_a_new_home_is_fine_at_each_look(tmp_path: Path) -> None:
     assert [list_wrong(new) for _ in range(3)] == [set(), set(), set()]
 
 
-@pytest.mark.parametrize("lose", [lose_an_answer, lose_an_entry, change_a_session])
+@pytest.mark.parametrize(
+    "lose", [lose_an_answer, lose_an_entry, lose_a_call, lose_a_question_of_a_set, change_a_session]
+)
 def test_a_lost_row_or_another_session_is_found_by_the_next_look(
     home: Settings, lose: Callable[[Connection], None]
 ) -> None:
@@ -114,7 +138,7 @@ def test_a_lost_row_or_another_session_is_found_by_the_next_look(
     assert list_wrong(home)
 
 
-@pytest.mark.parametrize("one", [change_an_answer, change_an_old_entry])
+@pytest.mark.parametrize("one", [change_an_answer, change_an_old_entry, change_a_call, change_a_set])
 def test_a_change_of_what_is_old_is_found_in_its_turn_and_by_all(
     home: Settings, one: Callable[[Connection], None]
 ) -> None:
@@ -164,7 +188,7 @@ def test_what_one_of_two_looks_at_once_found_is_found_again(home: Settings) -> N
     with open_ledger(home.ledger_address) as ledger, open_lake(home) as lake:
         other = looks.LedgerLook()
         other.begin(ledger, lake, False, lambda *_: None)
-        for what in ("audit log", "public log", "ledger against lake"):
+        for what in looks._CHECKS:
             other.note_fine(what, check_log(ledger, home, other.seen).stays)
     change(home, change_an_answer_of_the_last_session)
     assert list_wrong(home, is_all_read=True)
@@ -182,9 +206,10 @@ def test_what_has_left_the_ledger_is_read_once_more_and_then_known_by_its_files(
     with open_ledger(home.ledger_address) as ledger, open_lake(home) as lake:
         now = looks.LedgerLook()
         now.begin(ledger, lake, False, lambda *_: None)
-        find_changed_sessions(ledger, lake, read.append, now.passed)
+        find_changed_sessions(ledger, lake, read.append, now.passed | now.passed_sets)
         with ledger.read() as connection:
             sets = int(connection.scalar(select(func.count()).select_from(t.sets)) or 0)
+    # Of its one set it is always the turn.
     assert sum(read) == sets
     assert list_wrong(home) == set()
     with open_lake(home) as lake:

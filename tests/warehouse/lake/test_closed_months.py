@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from schemas.settings import Settings
-from schemas.tables import get_table
+from schemas.tables import TABLES, get_table
 from tests.benchmarks.history_cost import History
 from tests.benchmarks.history_rows import land_month, publish_month
 from warehouse.lake import Lake, open_lake
@@ -23,6 +23,7 @@ from warehouse.lake.upkeep import close_months, compact_lake
 pytestmark = pytest.mark.slow
 FIRST, SECOND = "2025-01", "2025-02"
 LATER = datetime(2026, 1, 1, tzinfo=UTC)
+PUBLISHED = [table.name for table in TABLES.values() if table.is_frozen]
 READ = (*(query.name for query in list_frozen()), "disputed_responses", "judge_disagreements")
 
 
@@ -201,6 +202,21 @@ def test_compacted_months_are_frozen_again(lake: Lake) -> None:
     compact_lake(lake, keep_days=0)
     check_same(lake)
     close_months(lake)
+    assert find_open(lake) == ("9999-12", "")
+    check_same(lake)
+
+
+def test_a_month_that_closes_has_its_small_files_merged(lake: Lake) -> None:
+    judge_late(lake)
+    count = "SELECT table_name, file_count FROM ducklake_table_info('exam') WHERE table_name IN ('judgements', 'sessions') ORDER BY 1"
+    assert lake.query(count).rows() == [("judgements", 3), ("sessions", 2)]
+    published = [lake.query(f"FROM {name} ORDER BY ALL") for name in PUBLISHED]
+    close_months(lake)
+    assert lake.query(count).rows() == [("judgements", 2), ("sessions", 1)]
+    assert all(
+        lake.query(f"FROM {name} ORDER BY ALL").equals(rows)
+        for name, rows in zip(PUBLISHED, published, strict=True)
+    )
     assert find_open(lake) == ("9999-12", "")
     check_same(lake)
 

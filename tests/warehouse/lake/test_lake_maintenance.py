@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
+from tests.warehouse.lake_writer import fork_context, merge_until
 from tests.warehouse.sample_rows import allocation_frame, session_frame
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.lake.reading import run_checks
-from warehouse.lake.upkeep import backup_lake, compact_lake, restore_lake
+from warehouse.lake.upkeep import backup_lake, compact_lake, maintenance, merge_small_files, restore_lake
 from warehouse.lake.upkeep.maintenance import list_snapshots
 
+COUNTS = "SELECT table_name, file_count FROM ducklake_table_info('exam') WHERE table_name IN ('landings', 'sessions') ORDER BY 1"
 CONTENT = "SELECT * FROM sessions ORDER BY ALL"
 
 
@@ -67,11 +71,70 @@ def test_compaction_keeps_what_recent_snapshots_need(busy_lake: Lake) -> None:
 
 def test_months_that_are_not_closed_are_left_alone(busy_lake: Lake) -> None:
     files = "SELECT file_count FROM ducklake_table_info('exam') WHERE table_name = 'allocations'"
-    compact_lake(busy_lake, through_month="2025-12")
+    merge_small_files(busy_lake, "2025-12")
     assert busy_lake.query(files).item() == 6
 
-    compact_lake(busy_lake, through_month="2026-01")
-    assert busy_lake.query(files).item() == 2
+    merge_small_files(busy_lake, "2026-01")
+    assert busy_lake.query(files).item() == 4
+
+
+@pytest.mark.parametrize("merge", [compact_lake, lambda lake: merge_small_files(lake, "2026-02")])
+def test_merged_files_serve_old_snapshots_and_readers_of_before(
+    busy_lake: Lake, settings: Settings, merge: Callable[[Lake], object]
+) -> None:
+    content, snapshots = busy_lake.query(CONTENT), list_snapshots(busy_lake)
+    files = set((settings.home / "lake" / "data").rglob("*.parquet"))
+    was = "SELECT landing_unit, count(*) FROM sessions AT (VERSION => {}) GROUP BY ALL ORDER BY ALL"
+    history = [busy_lake.query(was.format(version)).rows() for version in snapshots["version"].tail(6)]
+    with open_lake(settings, read_only=True) as reader, reader.read_transaction():
+        assert reader.query("SELECT count(*) FROM landings").item() == 12
+        merge(busy_lake)
+        assert busy_lake.query(COUNTS).rows() == [("landings", 1), ("sessions", 1)]
+        assert reader.query(CONTENT).equals(content)
+    assert busy_lake.query(CONTENT).equals(content)
+    assert set(list_snapshots(busy_lake)["version"]) > set(snapshots["version"])
+    assert [
+        busy_lake.query(was.format(version)).rows() for version in snapshots["version"].tail(6)
+    ] == history
+    assert files < set((settings.home / "lake" / "data").rglob("*.parquet"))
+    # Of what is merged nothing is left to do.
+    assert merge_small_files(busy_lake, "2026-02") == 0
+
+
+def test_of_a_table_only_so_many_months_are_merged_at_once(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for month in range(1, 6):
+        for unit in range(2):
+            lake.land("allocations", f"{month}-{unit}", allocation_frame(f"s-{month}", f"2026-0{month}", 4))
+    files = "SELECT file_count FROM ducklake_table_info('exam') WHERE table_name = 'allocations'"
+    merge_small_files(lake, "2026-05")
+    assert lake.query(files).item() == 7
+    merge_small_files(lake, "2026-05")
+    assert lake.query(files).item() == 5
+    monkeypatch.setattr(maintenance, "_SMALL_BYTES", 1)
+    lake.land("allocations", "late", allocation_frame("s-9", "2026-05", 4))
+    assert merge_small_files(lake, "2026-05") == 0
+
+
+@pytest.mark.parametrize("moment", [1, 2, 3])
+def test_a_merge_that_is_killed_leaves_every_row_and_can_be_done_again(
+    busy_lake: Lake, settings: Settings, moment: int
+) -> None:
+    content = busy_lake.query(CONTENT)
+    merging = fork_context().Process(target=merge_until, args=(settings.model_dump(), moment))
+    merging.start()
+    merging.join()
+    assert merging.exitcode == -signal.SIGKILL
+    assert busy_lake.query(CONTENT).equals(content)
+    merge_small_files(busy_lake, "2026-02")
+    assert busy_lake.query(CONTENT).equals(content)
+    assert merge_small_files(busy_lake, "2026-02") == 0
+    assert [
+        result.name
+        for result in run_checks(busy_lake)
+        if result.name.startswith("landings") and not result.is_passed
+    ] == []
 
 
 def test_a_reader_goes_on_while_the_lake_is_compacted(busy_lake: Lake, settings: Settings) -> None:

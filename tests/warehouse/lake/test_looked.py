@@ -15,9 +15,10 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tests.benchmarks.history_cost import History
 from tests.warehouse.lake.kit import connect_duckdb
+from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.reading import list_checks, run_check
-from warehouse.lake.upkeep import Looked, check_landings, count_offending
+from warehouse.lake.upkeep import Looked, check_landings, count_offending, maintenance, merge_small_files
 
 MONTHS = ("2025-01", "2025-02")
 TABLES = ("sessions", "allocations", "responses", "judgements")
@@ -156,6 +157,46 @@ def test_a_file_that_is_changed_after_it_was_looked_at_is_found(home: Path) -> N
         read, found, _ = look(home)
         assert found == [f"judgements/judgements of {MONTHS[0]}"]
         assert read > 0
+
+
+@pytest.fixture
+def merged(home: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The rows of three small files, merged beside a large one; the last came after a look."""
+    with open_lake(Settings(home=home)) as lake:
+        for number, count in enumerate((900, 5, 4)):
+            lake.land("sessions", f"unit {number}", session_frame(count, first=1000 * number))
+    assert look(home)[1] == []
+    with open_lake(Settings(home=home)) as lake:
+        lake.land("sessions", "unit 3", session_frame(3, first=3000))
+        sizes = {path.stat().st_size for path in (home / "lake/data/main/sessions").glob("*.parquet")}
+        monkeypatch.setattr(maintenance, "_SMALL_BYTES", max(sizes))
+        assert merge_small_files(lake, "2025-02") == 2
+        return int(lake.query("SELECT count(*) FROM sessions WHERE landing_unit <> 'unit 0'").item())
+
+
+def test_of_merged_files_only_those_are_read_that_came_of_it(home: Path, merged: int) -> None:
+    assert look(home) == (merged, [], {})
+    assert look(home) == (0, [], {})
+
+
+@pytest.mark.parametrize("unit", ["unit 0", "unit 1", "unit 3"])
+def test_a_row_that_is_gone_since_files_were_merged_is_found(home: Path, merged: int, unit: str) -> None:
+    with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
+        connection.execute(
+            f"DELETE FROM sessions WHERE session_id = (SELECT min(session_id) FROM sessions WHERE landing_unit = '{unit}')"
+        )
+    assert look(home)[1] == look(home)[1] == [f"sessions/{unit}"]
+
+
+def test_a_unit_of_which_a_part_was_merged_is_read_whole(home: Path, merged: int) -> None:
+    """Its other rows lie in a file that is as it was."""
+    with open_lake(Settings(home=home)) as lake:
+        with lake.transaction() as connection:
+            connection.execute(
+                "INSERT INTO sessions SELECT * FROM sessions WHERE landing_unit = 'unit 0' LIMIT 1"
+            )
+        assert merge_small_files(lake, "2025-02") == 1
+    assert look(home)[1] == ["sessions/unit 0"]
 
 
 def test_a_changed_landing_is_found_although_no_row_changed(home: Path) -> None:

@@ -33,6 +33,8 @@ def find_values(fetch: Fetch, names: Collection[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     if "judged_month" in names:
         found["judged_month"] = _find_judged_month(fetch)
+    if "jury_month" in names:
+        found["jury_month"] = fetch("SELECT max(month) FROM jury_scores")[0][0]
     if "open_from" in names:
         found["open_from"], found["open_to"] = _find_open_months(fetch)
     return found

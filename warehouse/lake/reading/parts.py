@@ -8,10 +8,11 @@ never given again: the same numbers are the same rows.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from warehouse.lake.attach import ALIAS
+from warehouse.lake.quoting import quote_text
 from warehouse.lake.reading.analyses import find_query
 from warehouse.lake.reading.queries import bind_parameters, find_names
 
@@ -79,6 +80,11 @@ def read_part_files(fetch: Fetch) -> dict[TablePart, list[PartFile]]:
         )
         found.setdefault(TablePart(str(table), str(value)), []).append(file)
     return found
+
+
+def match_files(paths: Iterable[str]) -> str:
+    """The condition that a row lies in one of these files."""
+    return f"({' OR '.join(f'ends_with(filename, {quote_text(path)})' for path in paths)})"
 
 
 class QueryMarks:

@@ -34,10 +34,13 @@ _WORD = re.compile(r"\b[a-z_]+\b")
 # What a parameter without a number for its default is taken for.
 _CAST = re.compile(r"\$([a-z_]+)::(BOOLEAN|BIGINT|INTEGER)\b")
 _PARAMETER_USED = re.compile(r"\$([a-z_][a-z0-9_]*)")
-# What a query takes for the month that was judged last, and what a lake finds of it (`months.py`): a month that is named reaches the
-# scan, one that is looked up in the same statement does not.
-_LATEST = "(SELECT max(month) FROM judgements)"
-FOUND = ("judged_month", "open_from", "open_to")
+# What a query takes for the month that was judged last, or has a jury, and what a lake finds of it (`months.py`): a month that is named
+# reaches the scan, one that is looked up in the same statement does not.
+_LATEST = {
+    "(SELECT max(month) FROM judgements)": "$judged_month",
+    "(SELECT max(month) FROM jury_scores)": "$jury_month",
+}
+FOUND = ("judged_month", "jury_month", "open_from", "open_to")
 _PARAMETER_LINE = re.compile(
     rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
 )
@@ -97,7 +100,9 @@ class Query:
 
         Months that are closed are read as they were frozen, the others as `body` reads all.
         """
-        body = self.body.replace(_LATEST, "$judged_month")
+        body = self.body
+        for looked_up, found in _LATEST.items():
+            body = body.replace(looked_up, found)
         if not self.frozen_order:
             return body
         asked = "" if "$month" not in body else " AND ($month::VARCHAR IS NULL OR month = $month)"

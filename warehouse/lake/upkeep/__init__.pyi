@@ -35,6 +35,9 @@ from .lost_landings import LostLanding as LostLanding
 # Merge small files, and remove what nothing has needed for `keep_days`: snapshots, files, orphans of killed writers.
 from .maintenance import compact_lake as compact_lake
 
+# Merge the small files of months up to one, and of tables that are not split by month; returns how many files were written.
+from .maintenance import merge_small_files as merge_small_files
+
 # Write the catalog anew: it keeps the smallest and largest text of these tables, and pages with those of files of before.
 from .rewriting import purge_catalog as purge_catalog
 

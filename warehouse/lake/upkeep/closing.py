@@ -8,6 +8,7 @@ from schemas.tables import get_table
 from warehouse.lake.landing import Batch
 from warehouse.lake.reading.months import list_frozen, read_bases, read_closed
 from warehouse.lake.reading.queries import bind_parameters
+from warehouse.lake.upkeep.maintenance import merge_small_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ _IS_CLOSED: Final = """
 def close_months(lake: Lake) -> int:
     """Land the frozen rows of closed months that have none of their present state.
 
-    Returns of how many months.
+    Returns of how many months. Where there are such, small files are merged first.
 
     A month is closed when every run that was judged in it is published by the judge that its edition names. Frozen rows of a month
     that is not, any more, are left: nobody reads them while the month has changed.
@@ -35,11 +36,18 @@ def close_months(lake: Lake) -> int:
     def fetch(sql: str) -> Sequence[Sequence[object]]:
         return lake.query(sql).rows()
 
+    def list_changed() -> list[str]:
+        with lake.read_transaction():
+            bases, closed = read_bases(fetch), read_closed(fetch)
+            published = {str(month) for (month,) in fetch("SELECT DISTINCT month FROM editions")}
+        return sorted(month for month in published & bases.keys() if bases[month] != closed.get(month))
+
     count = 0
-    with lake.read_transaction():
-        bases, closed = read_bases(fetch), read_closed(fetch)
-        published = {str(month) for (month,) in fetch("SELECT DISTINCT month FROM editions")}
-    for month in sorted(month for month in published if month in bases and bases[month] != closed.get(month)):
+    changed = list_changed()
+    # Months are known by their files: these are merged first.
+    if changed and merge_small_files(lake, changed[-1]):
+        changed = list_changed()
+    for month in changed:
         with lake.read_transaction():
             # Rows and what they rest on are of one moment.
             basis = read_bases(fetch).get(month)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
@@ -14,9 +15,9 @@ from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
 from warehouse.lake.frames import hash_rows_of
 from warehouse.lake.quoting import quote_name, quote_text
-from warehouse.lake.reading.parts import TablePart
+from warehouse.lake.reading.parts import TablePart, match_files
 from warehouse.lake.row_parts import RowParts
-from warehouse.lake.upkeep.looked import Looked
+from warehouse.lake.upkeep.looked import Looked, PartLook
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 _OWN_TABLES = ("landings", "quarantine")
 _ROWS_AT_ONCE = 20_000
-# More rows would take hundreds of megabytes; their files are read again for the rest.
-_ROWS_READ = 120_000
+# More rows would take hundreds of megabytes.
+_ROWS_READ = 60_000
 # A unit of more rows, as the pairs of many candidates, is never in memory whole.
 _ROWS_OF_UNIT = 400_000
 
@@ -72,13 +73,15 @@ def check_landings(
     looked = looked or Looked(lake, is_trusted=False)
     kept = lake.query("SELECT table_name, unit, row_count, rows_hash FROM landings")
     landed = {str(name): rows for (name,), rows in kept.partition_by("table_name", as_dict=True).items()}
-    for table in TABLES.values():
-        if table.name not in landed:
-            continue
-        try:
-            _check_table(lake, table, landed[table.name], looked, found, step)
-        except StoreError as error:
-            found.unreadable[table.name] = str(error)
+    # Rows are hashed on one thread anyway, and those of several are held at once.
+    with lake.one_thread():
+        for table in TABLES.values():
+            if table.name not in landed:
+                continue
+            try:
+                _check_table(lake, table, landed[table.name], looked, found, step)
+            except StoreError as error:
+                found.unreadable[table.name] = str(error)
     found.changed = sorted(set(found.changed))
     return found
 
@@ -109,17 +112,16 @@ def _check_table(
         changed: list[str] = []
         has_reused = False
         for part in parts:
-            name = f"rows {part.table}/{part.value}"
-            marks = looked.mark_files(part) if part.value else looked.mark_table_files(table.name)
-            known, new = looked.find_grown(name, marks) if may_reuse else (None, [])
-            has_reused = has_reused or known is not None
-            units: dict[str, str | None] = known or {}
-            if known is None or new:
-                found_now = _hash_part(lake, table, part, hashes, step, new)
+            look = PartLook(looked, part, may_reuse=may_reuse)
+            units = look.units
+            has_reused = has_reused or bool(units)
+            if not units or look.new:
+                found_now = _hash_part(lake, table, part, hashes, step, look.new)
                 # A unit with rows in files of then and of since is to be read whole.
                 changed += hashes.keys() & units.keys() & found_now.keys()
                 units = {**units, **found_now}
-            looked.keep(name, marks, units)
+                look.add_places(lake)
+            look.keep(units)
             units = {unit: digest for unit, digest in units.items() if unit in hashes}
             changed += [unit for unit in units if unit in seen or units[unit] != hashes[unit]]
             seen |= units
@@ -149,19 +151,18 @@ def _hash_part(
     if table.partition_by is not None and part.value:
         source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
     if files:
-        source += f" AND ({' OR '.join(f'ends_with(filename, {quote_text(path)})' for path in files)})"
-    count = int(lake.query(f"SELECT count(*) {source}", params).item())
-    if count > _ROWS_OF_UNIT:
-        large = f"SELECT {LANDING_UNIT.name} {source} GROUP BY 1 HAVING count(*) > {_ROWS_OF_UNIT}"
-        for (unit,) in lake.query(large, params).iter_rows():
-            whose = f"{source} AND {LANDING_UNIT.name}"
-            rows = RowParts(table.name, lake.settings.home)
-            columns = ", ".join(quote_name(column.name) for column in table.own_columns)
-            lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
-            step(rows.height)
-            found[unit] = rows.hash() if unit in wanted else None
-            count, source = count - rows.height, f"{whose} <> {quote_text(unit)}"
-    for frame in _iter_rows(lake, table, source, params, count):
+        source += f" AND {match_files(files)}"
+    sizes = lake.query(f"SELECT {LANDING_UNIT.name}, count(*) {source} GROUP BY 1 ORDER BY 1", params).rows()
+    for unit in [unit for unit, size in sizes if size > _ROWS_OF_UNIT]:
+        whose = f"{source} AND {LANDING_UNIT.name}"
+        rows = RowParts(table.name, lake.settings.home)
+        columns = ", ".join(quote_name(column.name) for column in table.own_columns)
+        lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
+        step(rows.height)
+        found[unit] = rows.hash() if unit in wanted else None
+        source = f"{whose} <> {quote_text(unit)}"
+    sizes = [(unit, size) for unit, size in sizes if unit not in found]
+    for frame in _iter_rows(lake, table, source, params, sizes):
         step(frame.height)
         own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
         found |= dict.fromkeys(str(unit) for (unit,) in own)
@@ -198,11 +199,18 @@ def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -
 
 
 def _iter_rows(
-    lake: Lake, table: Table, source: str, params: dict[str, str], count: int
+    lake: Lake, table: Table, source: str, params: dict[str, str], sizes: Sequence[tuple[str, int]]
 ) -> Iterator[pl.DataFrame]:
-    """So many rows in the contract's columns, whole units at a time."""
+    """So many rows in the contract's columns, whole units at a time.
+
+    Units that follow each other by name mostly lie in the same files, so that no file is read for each of the frames.
+    """
     columns = ", ".join(quote_name(name) for name in table.column_names)
-    pieces = max(1, -(-count // _ROWS_READ))
-    for piece in range(pieces):
-        own = "" if pieces == 1 else f" AND hash({LANDING_UNIT.name}) % {pieces} = {piece}"
-        yield lake.query(f"SELECT {columns} {source}{own}", params)
+    ends = [0]
+    for place, count in enumerate(accumulate(size for _, size in sizes)):
+        if count > len(ends) * _ROWS_READ:
+            ends.append(place)
+    for first, after in pairwise([*ends, len(sizes)]):
+        if first < after:
+            units = f"{LANDING_UNIT.name} BETWEEN {quote_text(sizes[first][0])} AND {quote_text(sizes[after - 1][0])}"
+            yield lake.query(f"SELECT {columns} {source} AND {units}", params)

@@ -14,8 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas.table import LANDING_UNIT
+from schemas.tables import TABLES
 from warehouse.lake.attach import is_remote
-from warehouse.lake.reading.parts import PartFile, TablePart, read_part_files
+from warehouse.lake.quoting import quote_name, quote_text
+from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
 from warehouse.stores.whole_files import writing_whole
 
 if TYPE_CHECKING:
@@ -103,15 +106,10 @@ class Looked:
         """Whether another look has kept something else under that name since this one began."""
         return bool(_read(self._path).get(name) != self._saved.get(name))
 
-    def find_grown(self, name: str, marks: Mapping[str, str] | None) -> tuple[Any | None, list[str]]:
-        """What was found under that name, and the paths of files that there are since.
-
-        Nothing was found, where a file of then is gone or has other bytes, or something was deleted from it.
-        """
+    def find_kept(self, name: str) -> tuple[Mapping[str, str], Any] | None:
+        """The bytes of each file of then, and what was found in them under that name."""
         known = self._known.get(name)
-        if marks is None or known is None or not known[0].items() <= marks.items():
-            return None, []
-        return known[1], [path for path in marks if path not in known[0]]
+        return None if known is None else (known[0], known[1])
 
     def keep(self, name: str, mark: str | Mapping[str, str] | None, found: Any) -> None:
         """Keep what was found of these bytes."""
@@ -127,6 +125,68 @@ class Looked:
             text = json.dumps({"form": _FORM, "found": self._kept}, separators=(",", ":"))
             with writing_whole(self._path) as draft:
                 draft.write_bytes(zlib.compress(text.encode(), 1))
+
+
+class PartLook:
+    """What was found in a part of a table, as far as it still lies in files of the same bytes.
+
+    A file that small ones were merged into is one that is read.
+
+    Args:
+        looked: what was found before.
+        part: which part.
+        may_reuse: whether that counts.
+
+    Attributes:
+        units: unit → the hash of its rows (null where none was wanted); empty where everything is to be read.
+        new: paths of the files that are to be read; empty for all.
+    """
+
+    def __init__(self, looked: Looked, part: TablePart, *, may_reuse: bool) -> None:
+        self._looked = looked
+        self._part = part
+        self._name = f"rows {part.table}/{part.value}"
+        self._marks = looked.mark_files(part) if part.value else looked.mark_table_files(part.table)
+        self.units: dict[str, str | None] = {}
+        self.new: list[str] = []
+        # Path → the units with rows in it, where there are several files.
+        self._places: dict[str, list[str]] = {}
+        known = looked.find_kept(self._name) if may_reuse else None
+        if known is not None and self._marks is not None:
+            self._take(*known, self._marks)
+
+    def _take(self, then: Mapping[str, str], units: dict[str, str | None], now: Mapping[str, str]) -> None:
+        places = self._looked.find_kept(f"places {self._name}")
+        own: dict[str, list[str]] = dict(places[1]) if places is not None and places[0] == then else {}
+        gone: set[str] = set()
+        for path in (path for path, mark in then.items() if now.get(path) != mark):
+            # Where it is not known who lay in it, anybody may have.
+            gone.update(own.pop(path, units))
+        if not gone.isdisjoint(unit for stays in own.values() for unit in stays):
+            # Of some the rest lies in a file that is still there.
+            return
+        self.units = {unit: digest for unit, digest in units.items() if unit not in gone}
+        if self.units:
+            self._places = own
+            self.new = [path for path, mark in now.items() if then.get(path) != mark]
+
+    def add_places(self, lake: Lake) -> None:
+        """Find out which units lie in the files that are read."""
+        if self._marks is None or len(self._marks) < 2:
+            return
+        paths = {path.rsplit("/", 1)[-1]: path for path in self.new or self._marks}
+        where = f" AND {match_files(list(paths.values()))}"
+        if self._part.value:
+            where += f" AND {quote_name(TABLES[self._part.table].partition_by or '')} = {quote_text(self._part.value)}"
+        sql = f"SELECT DISTINCT parse_filename(filename), {LANDING_UNIT.name} FROM {quote_name(self._part.table)} WHERE true{where}"
+        for file, unit in lake.query(sql).iter_rows():
+            self._places.setdefault(paths[file], []).append(unit)
+
+    def keep(self, units: dict[str, str | None]) -> None:
+        """Keep what is found now."""
+        self._looked.keep(self._name, self._marks, units)
+        if self._places:
+            self._looked.keep(f"places {self._name}", self._marks, self._places)
 
 
 def _list_parts(lake: Lake) -> Mapping[TablePart, Sequence[PartFile]]:

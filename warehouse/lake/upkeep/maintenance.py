@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, is_postgres
-from warehouse.lake.faults import translate_error
-from warehouse.lake.files import NewFiles
-from warehouse.lake.quoting import quote_text
-from warehouse.lake.statements import roll_back
+from warehouse.lake.faults import is_conflict, translate_error
+from warehouse.lake.quoting import quote_name, quote_text
+from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
 from warehouse.lake.store import Lake
 
 if TYPE_CHECKING:
@@ -23,35 +24,37 @@ if TYPE_CHECKING:
 KEEP_DAYS = 7
 # A file that no snapshot names may belong to a landing that is being written (PostgreSQL: without a lock).
 _ORPHAN_AGE = timedelta(days=1)
+# A file of so many bytes is read as fast as many are, and is not merged with the next month's.
+_SMALL_BYTES = 2_000_000
+# Files written of a table at once: of months, the newest and some that were never merged.
+_MOST_WRITTEN = 3
+# Bytes merged into one file: more would take half a gigabyte of memory.
+_MOST_BYTES = 10_000_000
+_AGAIN = "Run proctor doctor, which names damaged files, then proctor compact again."
 
 
-def compact_lake(
-    lake: Lake, through_month: str | None = None, *, keep_days: float = KEEP_DAYS
-) -> dict[str, Any]:
-    """Merge small files, and remove what nothing has needed for `keep_days`.
+def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
+    """Merge files, and remove what nothing has needed for `keep_days`.
 
     That is snapshots, files, and orphans of killed writers.
 
-    Queries continue meanwhile; only one that began more than `keep_days` ago may lose its files. With `through_month`
-    (YYYY-MM), tables partitioned by month are left alone while only later months have files to merge. Answers with counts.
+    Queries continue meanwhile; only one that began more than `keep_days` ago may lose its files. Answers with counts.
     """
     before = _count_files(lake)
-    merged = 0
+    merged = sum(
+        _merge(lake, part, files)
+        for part, files in _list_parts(lake).items()
+        # Rows that were replaced are left out, so that snapshots of before are the last to name them.
+        if len(files) > 1 or any(len(file.paths) > 1 for file in files)
+    )
+    older = f"older_than => now() - INTERVAL {int(keep_days * 86_400)} SECONDS"
     with lake.exclusive() as connection:
         try:
-            for name in _tables_to_merge(connection, through_month):
-                arguments = f"{quote_text(ALIAS)}, {quote_text(name)}"
-                # Files of which most rows were replaced are written again, so that the rest can be merged.
-                _write_files(
-                    lake, name, f"CALL ducklake_rewrite_data_files({arguments}, delete_threshold => 0.1)"
-                )
-                merged += _write_files(lake, name, f"CALL ducklake_merge_adjacent_files({arguments})")
-            older = f"older_than => now() - INTERVAL {int(keep_days * 86_400)} SECONDS"
             expired = connection.execute(
                 f"CALL ducklake_expire_snapshots({quote_text(ALIAS)}, {older})"
             ).fetchall()
-            # A merged file serves old snapshots too, so its parts are let go at once; a query that is running may still
-            # read them, so they are removed only when they have been let go for as long as a snapshot is kept.
+            # A query that is running may still read files that were let go: they are removed only when they have been let go
+            # for as long as a snapshot is kept.
             removed = connection.execute(
                 f"CALL ducklake_cleanup_old_files({quote_text(ALIAS)}, {older})"
             ).fetchall()
@@ -77,21 +80,62 @@ def compact_lake(
     }
 
 
-def _write_files(lake: Lake, table: str, statement: str) -> int:
-    """Run a statement that writes files of a table again; returns the number of rows.
+def merge_small_files(lake: Lake, through_month: str) -> int:
+    """Merge the small files of months up to `through_month` (YYYY-MM), and of unsplit tables.
 
-    The files are on the disk before the catalog names them.
+    Returns how many files were written. What is large is never written again, and of a table only so many months at once, the last
+    ones first: the work of a month does not grow with history, and an interruption costs no more than one part. Snapshots stay as
+    they are, and so do the files of before, until `compact_lake` lets go of what only old snapshots name.
     """
-    files = NewFiles(lake.settings, [table])
-    lake.connection.execute("BEGIN")
+    merged = 0
+    left = dict.fromkeys(TABLES, _MOST_WRITTEN)
+    for part, files in sorted(_list_parts(lake).items(), reverse=True):
+        small = _take_small(files)
+        if part.value <= through_month and len(small) > 1 and left.get(part.table):
+            left[part.table] -= 1
+            merged += _merge(lake, part, small)
+    return merged
+
+
+def _take_small(files: Sequence[PartFile]) -> list[PartFile]:
+    taken: list[PartFile] = []
+    for file in files:
+        if file.size < _SMALL_BYTES and sum(one.size for one in taken) < _MOST_BYTES:
+            taken.append(file)
+    return taken
+
+
+def _list_parts(lake: Lake) -> dict[TablePart, list[PartFile]]:
+    with lake.read_transaction():
+        return read_part_files(lambda sql: lake.query(sql).rows())
+
+
+def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
+    """Write the rows of these files into one; returns how many files were written.
+
+    None are where another process changes them at the same moment.
+
+    As an ordinary change of the table, which its former snapshots do not see. DuckLake's own `merge_adjacent_files` takes files out
+    of snapshots of before, and a transaction that reads a catalog in SQLite then sees neither the old files nor the new one.
+    """
+    if part.table not in TABLES:
+        return 0
+    rows = f"FROM {quote_name(part.table)} WHERE {match_files(file.paths[0] for file in files)}"
+    if part.value:
+        rows += f" AND {quote_name(str(TABLES[part.table].partition_by))} = {quote_text(part.value)}"
     try:
-        rows = lake.connection.execute(statement).fetchall()
-        files.flush()
-        lake.connection.execute("COMMIT")
-    except BaseException:
-        roll_back(lake.connection)
-        raise
-    return len(rows)
+        with lake.transaction([part.table]) as connection:
+            counts = [
+                connection.execute(statement).fetchone()
+                for statement in (f"INSERT INTO {quote_name(part.table)} SELECT * {rows}", f"DELETE {rows}")
+            ]
+            if counts[0] != counts[1]:
+                raise StoreError(f"Files of {part.table} could not be merged; nothing was changed. {_AGAIN}")
+    except _duckdb_error() as error:
+        if not is_conflict(error):
+            raise translate_error(error) from None
+        return 0
+    return 1
 
 
 def list_snapshots(lake: Lake) -> pl.DataFrame:
@@ -103,22 +147,6 @@ def list_snapshots(lake: Lake) -> pl.DataFrame:
         "SELECT snapshot_id AS version, snapshot_time AS made_at, changes::VARCHAR AS changes "
         f"FROM ducklake_snapshots('{ALIAS}') ORDER BY version"
     )
-
-
-def _tables_to_merge(connection: duckdb.DuckDBPyConnection, through_month: str | None) -> list[str]:
-    if through_month is None:
-        return list(TABLES)
-    due = {
-        row[0]
-        for row in connection.execute(
-            f"SELECT tables.table_name FROM __ducklake_metadata_{ALIAS}.ducklake_data_file AS files "
-            f"JOIN __ducklake_metadata_{ALIAS}.ducklake_file_partition_value AS months USING (data_file_id) "
-            f"JOIN __ducklake_metadata_{ALIAS}.ducklake_table AS tables ON tables.table_id = files.table_id "
-            f"WHERE files.end_snapshot IS NULL AND months.partition_value <= {quote_text(through_month)} "
-            "GROUP BY tables.table_name, months.partition_value HAVING count(*) > 1"
-        ).fetchall()
-    }
-    return [table.name for table in TABLES.values() if table.partition_by is None or table.name in due]
 
 
 def _count_files(lake: Lake) -> int:

@@ -116,7 +116,7 @@ def read_moved_rows(
                     MovedRow(
                         table.name,
                         json.dumps([row[key] for key in keys]),
-                        (_find_session(session, of_sessions) or session) if table is llm_calls else session,
+                        (find_session(session, of_sessions) or session) if table is llm_calls else session,
                         None if place is None else row[place],
                         columns,
                         json.dumps(list(row), ensure_ascii=False, separators=(",", ":")),
@@ -137,7 +137,7 @@ def list_call_units(connection: Connection, run_id: str, session_ids: Sequence[s
     found: dict[str, list[str]] = {name: [name] for name in session_ids}
     query = select(llm_calls.c.unit).where(llm_calls.c.run_id == run_id, llm_calls.c.unit.is_not(None))
     for unit in connection.execute(query.distinct()).scalars():
-        name = _find_session(unit, found.keys())
+        name = find_session(unit, found.keys())
         if name is not None and unit != name:
             found[name].append(unit)
     return found
@@ -288,7 +288,7 @@ def _as_text(column: Column[Any]) -> ColumnElement[Any]:
     return cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column
 
 
-def _find_session(unit: str, names: Collection[str]) -> str | None:
+def find_session(unit: str, names: Collection[str]) -> str | None:
     """The session whose name a unit of calls begins with."""
     parts = unit.split("/")
     starts = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))

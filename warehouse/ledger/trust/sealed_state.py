@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, select
@@ -13,6 +14,7 @@ from warehouse.ledger.engine.tables import (
     allocations,
     budget_limits,
     ended_tokens,
+    llm_calls,
     organisations,
     responses,
     run_plans,
@@ -20,8 +22,9 @@ from warehouse.ledger.engine.tables import (
     sessions,
     set_keys,
     set_numbers,
+    sets,
 )
-from warehouse.ledger.exam.archives import list_archives
+from warehouse.ledger.exam.archives import find_session, list_archives
 from warehouse.ledger.exam.closed import list_run_sets
 
 
@@ -40,8 +43,8 @@ def list_sessions(connection: Connection) -> list[Row[Any]]:
 def read_session_states(connection: Connection) -> dict[str, list[Any]]:
     """Closed session → what tells without its answers whether it is as it was.
 
-    That is its row, how many rows the ledger has of it in `allocations`, `responses` and the audit log, and the hash of the archive
-    that has them.
+    That is its row, how many rows the ledger has of it in `allocations`, `responses` and the audit log, how many calls about it, and
+    the hash of the archive that has them.
     """
     parts = {name: part.rows_hash for part in list_archives(connection) for name in part.session_ids}
     counts = [
@@ -52,15 +55,33 @@ def read_session_states(connection: Connection) -> dict[str, list[Any]]:
         )
         for table in (allocations, responses, access_log)
     ]
+    units = (
+        select(llm_calls.c.unit, func.count()).where(llm_calls.c.unit.is_not(None)).group_by(llm_calls.c.unit)
+    )
+    closed = set(
+        connection.execute(select(sessions.c.session_id).where(sessions.c.status == "closed")).scalars()
+    )
+    calls: Counter[str] = Counter()
+    for unit, count in connection.execute(units):
+        calls[find_session(unit, closed) or unit] += count
     query = select(sessions).where(sessions.c.status == "closed").order_by(sessions.c.session_id)
     return {
         str(row.session_id): [
             *row,
-            *(count.get(row.session_id, 0) for count in counts),
+            *(count.get(row.session_id, 0) for count in (*counts, calls)),
             parts.get(row.session_id),
         ]
         for row in connection.execute(query)
     }
+
+
+def read_set_states(connection: Connection) -> dict[str, list[Any]]:
+    """Set → its numbers, and how many questions the ledger has of it."""
+    counts = dict(
+        connection.execute(select(sets.c.set_id, func.count()).group_by(sets.c.set_id)).tuples().all()
+    )
+    query = select(set_numbers).order_by(set_numbers.c.set_id)
+    return {str(row.set_id): [*row, counts.get(row.set_id, 0)] for row in connection.execute(query)}
 
 
 def list_runs(connection: Connection) -> list[Row[Any]]:

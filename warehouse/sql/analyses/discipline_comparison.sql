@@ -39,7 +39,7 @@ beside AS (
     WHERE p.prompt_style = $prompt_style AND p.discipline = 'all' AND p.is_paired
 ),
 
-chosen AS (
+chosen AS MATERIALIZED (
     SELECT
         coalesce($model_a::VARCHAR, if($model_b::VARCHAR IS NULL, n.model, b.model)) AS model_a,
         coalesce($model_b::VARCHAR, b.model) AS model_b
@@ -47,34 +47,55 @@ chosen AS (
     CROSS JOIN beside AS b
 ),
 
--- A pair stands in the table once, in the order of the names: turned round where it is asked for the other way.
+-- A pair stands in the table once, in the order of the names: turned round where it is asked for the other way. It is found before
+-- editions are joined, which would be tried on every row.
+pairs AS MATERIALIZED (
+    SELECT
+        p.edition_id,
+        p.month,
+        p.prompt_style,
+        p.discipline,
+        p.model_a,
+        p.difference,
+        p.difference_low,
+        p.difference_high,
+        p.p_value,
+        p.p_together,
+        p.together_low,
+        p.together_high,
+        p.pair_count,
+        p.is_simulated,
+        c.model_a AS first_model,
+        c.model_b AS second_model
+    FROM edition_pairs AS p
+    JOIN chosen AS c
+        ON p.model_a = least(c.model_a, c.model_b) AND p.model_b = greatest(c.model_a, c.model_b)
+    WHERE p.prompt_style = $prompt_style
+        AND p.discipline <> 'all'
+        AND p.is_paired
+        AND ($month::VARCHAR IS NULL OR p.month = $month)
+),
+
 told AS (
     SELECT
         p.edition_id,
         p.month,
         p.prompt_style,
         p.discipline,
-        c.model_a,
-        c.model_b,
-        if(p.model_a = c.model_a, p.difference, -p.difference) / 10 AS difference,
-        if(p.model_a = c.model_a, p.difference_low, -p.difference_high) / 10 AS difference_low,
-        if(p.model_a = c.model_a, p.difference_high, -p.difference_low) / 10 AS difference_high,
+        p.first_model AS model_a,
+        p.second_model AS model_b,
+        if(p.model_a = p.first_model, p.difference, -p.difference) / 10 AS difference,
+        if(p.model_a = p.first_model, p.difference_low, -p.difference_high) / 10 AS difference_low,
+        if(p.model_a = p.first_model, p.difference_high, -p.difference_low) / 10 AS difference_high,
         p.p_value,
         p.p_together,
-        if(p.model_a = c.model_a, p.together_low, -p.together_high) / 10 AS together_low,
-        if(p.model_a = c.model_a, p.together_high, -p.together_low) / 10 AS together_high,
+        if(p.model_a = p.first_model, p.together_low, -p.together_high) / 10 AS together_low,
+        if(p.model_a = p.first_model, p.together_high, -p.together_low) / 10 AS together_high,
         p.pair_count,
         p.is_simulated
-    FROM edition_pairs AS p
+    FROM pairs AS p
     JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
-    JOIN chosen AS c
-        ON p.model_a = least(c.model_a, c.model_b) AND p.model_b = greatest(c.model_a, c.model_b)
-    WHERE p.prompt_style = $prompt_style
-        AND p.discipline <> 'all'
-        AND p.is_paired
-        AND NOT e.is_repetition
-        AND (p.p_value IS NULL) = (p.p_together IS NULL)
-        AND ($month::VARCHAR IS NULL OR p.month = $month)
+    WHERE NOT e.is_repetition AND (p.p_value IS NULL) = (p.p_together IS NULL)
     QUALIFY p.month = max(p.month) OVER ()
 )
 

@@ -24,7 +24,7 @@ SELECT
     s.edition_id,
     s.is_simulated
 FROM jury_stars AS s
-JOIN current_editions AS e ON e.edition_id = s.edition_id
+JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
 JOIN counted_judgements AS c
     ON c.month = s.month
     AND c.session_id = s.session_id

@@ -14,22 +14,34 @@
 -- Marks of: edition_id
 -- No rows: no edition has two candidates of that name, or of these names, under the prompt style; `proctor sql standings` names who stood, `proctor publish` publishes what was judged.
 -- Shown: model_a, model_b, month, difference, together_low, together_high, verdict, since_month, needed_count
-WITH chosen AS (
+WITH pairs AS MATERIALIZED (
+    -- Read apart: a join would be tried on every row of every discipline.
     SELECT
-        p.edition_id,
-        p.month,
-        p.prompt_style,
-        p.model_a,
-        p.model_b,
-        p.difference,
-        p.difference_se,
-        p.together_low,
-        p.together_high,
-        p.p_together,
-        p.p_holm,
-        p.is_paired,
-        p.pair_count,
-        p.is_simulated,
+        edition_id,
+        month,
+        prompt_style,
+        model_a,
+        model_b,
+        difference,
+        difference_se,
+        together_low,
+        together_high,
+        p_together,
+        p_holm,
+        is_distinguishable,
+        is_paired,
+        pair_count,
+        is_simulated
+    FROM edition_pairs
+    WHERE prompt_style = $prompt_style
+        AND discipline = 'all'
+        AND coalesce($model_a::VARCHAR IN (model_a, model_b), true)
+        AND coalesce($model_b::VARCHAR IN (model_a, model_b), true)
+),
+
+chosen AS (
+    SELECT
+        p.* EXCLUDE (is_distinguishable),
         e.overridden_gates,
         e.is_provisional,
         e.judge,
@@ -38,14 +50,10 @@ WITH chosen AS (
             WHEN p.is_distinguishable AND p.difference < 0 THEN -1
             WHEN p.is_distinguishable IS NOT NULL THEN 0
         END AS side
-    FROM edition_pairs AS p
+    FROM pairs AS p
     JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
-    WHERE p.prompt_style = $prompt_style
-        AND p.discipline = 'all'
-        AND NOT e.is_repetition
+    WHERE NOT e.is_repetition
         AND coalesce($simulated::BOOLEAN OR NOT p.is_simulated, e.is_shown_by_default)
-        AND coalesce($model_a::VARCHAR IN (p.model_a, p.model_b), true)
-        AND coalesce($model_b::VARCHAR IN (p.model_a, p.model_b), true)
 ),
 
 months AS (

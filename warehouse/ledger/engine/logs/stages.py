@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -314,8 +314,13 @@ def read_entries(
     return found
 
 
-def find_changed_units(connection: Connection) -> Iterator[ChangedUnit]:
-    """Every unit of the ledger's own stages that is not as it was closed, by stage and unit."""
+def find_changed_units(
+    connection: Connection, is_passed: Callable[[str], bool] = lambda _: False
+) -> Iterator[ChangedUnit]:
+    """Every unit of the ledger's own stages that is not as it was closed, by stage and unit.
+
+    Calls of units that are passed are not read.
+    """
     if not has_begun(connection):
         return
     entries = read_entries(connection, CLOSE)
@@ -324,7 +329,12 @@ def find_changed_units(connection: Connection) -> Iterator[ChangedUnit]:
             continue
         prefix = f"{stage.name}/"
         waiting = {name.removeprefix(prefix): one for name, one in entries.items() if name.startswith(prefix)}
-        for unit, rows in _iter_units(connection, stage):
+        read = None
+        if stage.table is llm_calls:
+            units = select(llm_calls.c.unit).where(llm_calls.c.unit.is_not(None)).distinct()
+            read = [(unit,) for unit in connection.execute(units).scalars() if not is_passed(unit)]
+            waiting = {unit: entry for unit, entry in waiting.items() if not is_passed(unit)}
+        for unit, rows in _iter_units(connection, stage, read):
             entry = waiting.pop(_shorten(unit), None)
             if entry is None:
                 # What has not landed yet is not closed.
