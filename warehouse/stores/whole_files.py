@@ -43,8 +43,9 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
             error.filename = str(asked)
         raise
     finally:
-        with suppress(NotADirectoryError):
-            draft.unlink(missing_ok=True)
+        # What refused the draft refuses this too, on a disk that is only read for one; it says nothing more.
+        with suppress(OSError):
+            draft.unlink()
     try:
         flush_path(path.parent)
     except OSError as error:

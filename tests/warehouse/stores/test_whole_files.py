@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,18 @@ def test_a_refusal_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
         with pytest.raises(OSError) as refused, writing_whole(path):
             pass
         assert refused.value.filename == str(path)
+
+
+def test_a_refusal_of_a_disk_that_is_only_read_names_the_file_too(tmp_path: Path) -> None:
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(tmp_path)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        with pytest.raises(OSError) as refused, writing_whole(tmp_path / "file"):
+            pass
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+    assert (refused.value.errno, refused.value.filename) == (errno.EROFS, str(tmp_path / "file"))
 
 
 def test_a_file_has_any_name_that_a_file_may_have(tmp_path: Path) -> None:
