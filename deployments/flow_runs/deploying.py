@@ -110,7 +110,7 @@ def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]
 
 
 def _register(settings: Settings, state: ServerState | None, pool: PoolKind) -> None:
-    """Let Prefect's own commands make the pool and the deployments; raises ProctorError with their words."""
+    """Let Prefect make the pool and the deployments; raises ProctorError with its words."""
     name = WORK_POOL if pool == "process" else f"{WORK_POOL}-{pool}"
     manifest = _write_manifest(settings, pool, name)
     environment = _build_environment(settings, state)

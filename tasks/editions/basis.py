@@ -158,7 +158,7 @@ def read_basis(
 
 
 def _check_answered(read: QueryReader, run: Mapping[str, Any]) -> None:
-    """Raise GateError for a run that nobody judged, since there is nothing to judge: not even 0 is said of anybody then."""
+    """Raise GateError for a closed run of which there is nothing to judge."""
     import polars as pl
 
     counts = read("unjudged_counts", {"planned_since": run["planned_at"]})

@@ -55,7 +55,7 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
 
 
 def _keep_rights(path: Path, draft: Path, mode: int) -> None:
-    """Give the draft the owner, the group and the mode of the file that it replaces, as far as this user may."""
+    """Give the draft owner, group and mode of the file that it replaces, where this user may."""
     with suppress(FileNotFoundError):
         before = path.stat()
         for owner, group in ((-1, before.st_gid), (before.st_uid, -1)):

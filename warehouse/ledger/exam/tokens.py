@@ -45,12 +45,12 @@ def read_ended_tokens(connection: Connection) -> Later[EndedTokens]:
 
 
 def end_token(connection: Connection, token_id: str, now: float) -> None:
-    """End one token; it stays ended for as long as it could be shown, whatever the clock says."""
+    """End one token; it stays ended while it could be shown, whatever the clock says."""
     _replace(connection, "token", token_id, now)
 
 
 def end_user_tokens(connection: Connection, user_id: str, now: float) -> None:
-    """End every token that was issued to a user until `now`; those that were ended before stay so."""
+    """End a user's tokens that were issued until `now`; what was ended before stays so."""
     _replace(connection, "user", user_id, now)
 
 
