@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -128,57 +127,3 @@ def test_a_killed_evaluate_flow_goes_on_to_the_same_tables(planned: Home, tmp_pa
     found = read_tables(killed.path, "killed-run")
     for name, frame in expected.items():
         assert found[name].equals(frame), f"{name} differs (PROCTOR_TEST_SEED={seed})"
-
-
-def write_paper(folder: Path) -> Path:
-    """A folder with papers, so many that reading them takes its time."""
-    folder.mkdir()
-    for number in range(40):
-        asked = "\n".join(
-            f"{one}. Which number comes after {number * 100 + one}?\nA. {one}\nB. {number * 100 + one + 1}\nC. none\nD. all\nAnswer: B\n"
-            for one in range(1, 21)
-        )
-        (folder / f"numbers {number}.txt").write_text(f"Numbers {number}\n\nI. Multiple choice\n\n{asked}")
-    return folder
-
-
-def list_findings(home: Home) -> set[tuple[str, str]]:
-    """What `doctor --all` finds that is not fine, but for what a free disk or an old backup is."""
-    done = home.run("doctor", "--all", "--json", exit_code=None)
-    return {
-        (one["what"], one["fix"] or "") for one in json.loads(done.stdout)["findings"] if not one["is_fine"]
-    }
-
-
-@pytest.mark.long
-def test_each_command_killed_at_any_moment_is_done_by_the_same_command_and_the_doctor_finds_nothing(
-    planned: Home, tmp_path: Path
-) -> None:
-    seed = int(os.environ.get("PROCTOR_TEST_SEED", time.time_ns() % 1_000_000))
-    print(f"PROCTOR_TEST_SEED={seed}")
-    chance = random.Random(seed)
-    home = planned.copy(tmp_path / "hunted")
-    papers, kept = write_paper(tmp_path / "papers"), tmp_path / "backup"
-    restored = replace(home, path=tmp_path / "restored")
-    before = list_findings(home)
-    for at, *command in (
-        (home, "exam", "sit", "killed-run", "--no-server"),
-        (home, "judge", "--run", "killed-run", "--no-server"),
-        (home, "publish", "killed-run", "--no-server"),
-        (home, "ingest", str(papers), "--no-server"),
-        (home, "archive", "--yes"),
-        (home, "compact"),
-        (home, "backup", str(kept)),
-        (restored, "restore", str(kept)),
-    ):
-        for longest_s in (4, 12):
-            process = start(at, *command)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(chance.uniform(0.5, longest_s))
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            assert list_findings(home) <= before, f"{command} was killed (PROCTOR_TEST_SEED={seed})"
-        for _ in range(2):
-            at.run(*command)
-            assert list_findings(at) <= before, f"{command} (PROCTOR_TEST_SEED={seed})"
