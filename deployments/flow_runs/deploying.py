@@ -14,13 +14,16 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from deployments.flow_runs.environment import list_plain_variables
 from deployments.flow_runs.server import ServerState, build_environment, prefect_home, read_state
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.running.sharing import WORK_POOL
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.ledger import Ledger
 
 PoolKind = Literal["process", "docker", "kubernetes"]
 POOL_KINDS: Final[tuple[PoolKind, ...]] = get_args(PoolKind)
@@ -90,12 +93,24 @@ def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]
     Doing it twice changes nothing.
 
     The server of this home is told, or the one that PREFECT_API_URL names. Raises UsageError where a schedule would spend without a
-    budget, ProctorError when no server runs, or with Prefect's own words when it refuses.
+    budget, ProctorError when no server runs, or with Prefect's own words when it refuses, StoreError
+    where the home's ledger is refused.
     """
+    from warehouse.ledger.engine.opening import open_ledger
+
     check_budget(settings)
     state = read_state(settings)
     if state is None and not os.environ.get("PREFECT_API_URL"):
         raise ProctorError("No server is running for this PROCTOR_HOME; run `proctor up` first.")
+    # A home that is refused is so before anything is registered that would run on it.
+    with open_ledger(settings.ledger_address) as ledger:
+        _register(settings, state, pool)
+        note_schedules(ledger)
+    return [deployment.name for deployment in read_deployments()]
+
+
+def _register(settings: Settings, state: ServerState | None, pool: PoolKind) -> None:
+    """Let Prefect make the pool and the deployments; raises ProctorError with its words."""
     name = WORK_POOL if pool == "process" else f"{WORK_POOL}-{pool}"
     manifest = _write_manifest(settings, pool, name)
     environment = _build_environment(settings, state)
@@ -112,8 +127,6 @@ def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
             raise ProctorError(f"Prefect refused `{arguments[0]}`: {' '.join(last)}")
     _remove_retired(environment)
-    note_schedules(settings)
-    return [deployment.name for deployment in read_deployments()]
 
 
 def start_on_worker(deployment: Deployment) -> str:
@@ -157,11 +170,10 @@ def check_budget(settings: Settings) -> None:
         )
 
 
-def note_schedules(settings: Settings) -> None:
+def note_schedules(ledger: Ledger) -> None:
     """Note in the ledger what is to run when, so that a run that does not happen is noticed."""
     from schemas.ledger.engine import FlowSchedule
     from warehouse.ledger.engine.moments import now_text
-    from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.engine.runs.flow_runs import write_flow_schedules
 
     now = now_text()
@@ -172,7 +184,7 @@ def note_schedules(settings: Settings) -> None:
         for one in read_deployments()
         if one.cron is not None
     ]
-    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+    with ledger.write() as connection:
         write_flow_schedules(connection, schedules)
 
 

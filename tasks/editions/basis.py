@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from schemas.errors import UsageError
+from schemas.errors import GateError, UsageError
 from warehouse.lake import hash_rows
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ def read_basis(
     the judge that judged the run in full with the highest agreement with people on at least `least_ratings` responses, then
     the others, people last.
 
-    Raises UsageError when there is no such run in the lake, or nobody has judged any of it.
+    Raises UsageError when there is no such run in the lake, or nobody has judged any of it, GateError when it was closed and nobody
+    has answered.
     """
     found = read("edition_run", {"run_id": run_id})
     if found.is_empty():
@@ -131,6 +132,7 @@ def read_basis(
     if judges is None:
         judges = _read_judges(read, run_id, str(run["month"]), least_ratings)
     if not judges:
+        _check_answered(read, run)
         raise UsageError(
             f"Nothing of run {run_id} has been judged. Run `proctor judge --run {run_id}` first."
         )
@@ -153,6 +155,19 @@ def read_basis(
         passages=_read_passages(read, answers),
         pictured=_read_pictured(read, answers),
     )
+
+
+def _check_answered(read: QueryReader, run: Mapping[str, Any]) -> None:
+    """Raise GateError for a closed run of which there is nothing to judge."""
+    import polars as pl
+
+    counts = read("unjudged_counts", {"planned_since": run["planned_at"]})
+    left = counts.filter(pl.col("run_id") == run["run_id"])["unjudged_count"].sum()
+    if run["status"] != "open" and left == 0:
+        raise GateError(
+            f"Nobody answered a question of run {run['run_id']}, and it is closed: there is nothing to judge, and no edition of it. It stays "
+            f"so; `proctor exam audit` says why. `proctor evaluate --month {run['month']} --repetition NAME` holds it again."
+        )
 
 
 def _read_judges(read: QueryReader, run_id: str, month: str, least_ratings: int) -> list[JudgeInOrder]:

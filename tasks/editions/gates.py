@@ -73,14 +73,18 @@ def find_provisional(basis: Basis, settings: Settings) -> list[str]:
     ]
 
 
-def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], reason: str | None, run_id: str) -> None:
-    """Raise GateError for a shut gate not overridden, UsageError for a wrong gate or reason."""
+def check_overrides(overridden: Sequence[str], reason: str | None) -> None:
+    """Raise UsageError for a gate that there is none of, and for an override without a reason."""
     if unknown := sorted(set(overridden) - set(GATES)):
         raise UsageError(f"There is no gate {', '.join(unknown)}. The gates are {', '.join(GATES)}.")
     if overridden and not (reason or "").strip():
         raise UsageError(
             "A gate is overridden only with a reason that the leaderboard can show: add --reason."
         )
+
+
+def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], run_id: str) -> None:
+    """Raise GateError for a shut gate that is not overridden."""
     if left := [gate for gate in shut if gate.gate not in overridden]:
         lines = "\n".join(f"  {gate.gate}: {gate.finding}" for gate in left)
         names = " ".join(f"--override {gate.gate}" for gate in left)

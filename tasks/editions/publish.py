@@ -26,7 +26,7 @@ from tasks.editions.estimates import (
     estimate_pairs,
     estimate_scores,
 )
-from tasks.editions.gates import check_gates, find_provisional, find_shut_gates
+from tasks.editions.gates import check_gates, check_overrides, find_provisional, find_shut_gates
 from tasks.editions.improvements import write_improvements
 from tasks.editions.judge_checks import describe_checks
 from tasks.editions.series import choose_counted, estimate_series, find_picture_scope
@@ -151,6 +151,7 @@ def publish_run(
     shut, UsageError for a run that is not there or a revision without reason or without change.
     """
     asked, hooks = revision or Revision(), hooks or PublishingHooks()
+    check_overrides(asked.overridden, asked.reason)
     with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
         # One transaction: what an edition rests on is what was there at one moment (and 34 queries are a third cheaper in it).
         with lake.read_transaction():
@@ -201,7 +202,7 @@ def _prepare(
     if last is not None:
         _check_revision(last, asked, has_changed=has_changed)
     shut = find_shut_gates(basis, settings)
-    check_gates(shut, asked.overridden, asked.reason, run_id)
+    check_gates(shut, asked.overridden, run_id)
     revision = 1 if last is None else int(last["revision"]) + 1
     if shut:
         hooks.confirm(

@@ -168,7 +168,11 @@ def _count_answers(split: Split) -> int:
 
 def _explain_nothing(raw: str, split: Split, answers: int, answered: str | None) -> str:
     if split.keys and answered is not None:
-        return f"The document holds {answers} answers and no questions: it is the key of {show_name(Path(Path(answered).name))} beside it, and nothing is wrong with it."
+        paper = show_name(Path(Path(answered).name))
+        return (
+            f"The document holds {answers} answers and no questions: it is the key of {paper} beside it, and nothing is wrong with it. "
+            f"If {paper} was read before its key was there, give it its answers with --again."
+        )
     if split.keys:
         return f"The document holds {answers} answers and no questions: it is the key of another paper."
     if not raw.strip():

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from schemas.errors import RegistryError
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Kind of the jobs.
 CALL: Final = "call"
+# What such a job is begun with.
+_DETAILS: Final = {"model", "request", "budget_usd"}
 # Calls worth asking for at once, for each that this process may have in flight: the others are workers'.
 _SHARES: Final = 8
 # A worker waits so long for further calls: those of a round follow from each other.
@@ -101,7 +103,7 @@ async def _make_calls(ledger: Ledger, settings: Settings, run_id: str) -> int:
         waiting = await jobs.list_left()
         if not waiting:
             return 0
-        budget = open_budget(ledger, (waiting[0].details or {})["budget_usd"], run_id)
+        budget = open_budget(ledger, _read_details(waiting[0])["budget_usd"], run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
 
             async def make(job: Job) -> bool:
@@ -154,10 +156,25 @@ def _read_call(job: Job, registry: Registry) -> tuple[RegisteredModel, CallReque
 
     Raises RegistryError where another call would be made here.
     """
-    told = job.details or {}
+    told = _read_details(job)
     model, request = registry.get(told["model"]), CallRequest(**{**told["request"], "pictures": ()})
     if compute_call_key(model, request, {**model.parameters, **request.parameters}) != job.name:
         raise RegistryError(
             f"{model.name} is registered otherwise on this host than where its calls come from. Give both the same registry."
         )
     return model, request
+
+
+def _read_details(job: Job) -> dict[str, Any]:
+    """What the job is begun with, as this version puts it there.
+
+    Raises RegistryError where another version did: its fields may change what is asked.
+    """
+    told = job.details or {}
+    asked = told.get("request") or {}
+    if told.keys() != _DETAILS or asked.keys() != {one.name for one in fields(CallRequest)}:
+        raise RegistryError(
+            "The calls of this run were put there by another version of Proctor, and are left to its workers. "
+            "Bring this host to the version of the others."
+        )
+    return told

@@ -20,15 +20,19 @@ SHARED: Final = 0o666
 def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) -> Iterator[Path]:
     """A draft beside `path` that gets this name when the block ends, once it is on the disk.
 
-    Of a block that raises nothing is left. Where it may not replace a file, the one that was first stays. Raises OSError where the
-    folder is not there, or may not be written to; it names `path`, and not the draft.
+    A link stays one, and a file that is replaced keeps its owner, its group and of its mode what `mode` allows. Of a block that raises
+    nothing is left. Where it may not replace a file, the one that was first stays. Raises OSError where the folder is not there, or
+    may not be written to; it names `path`, and not the draft.
     """
+    asked = path
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
     # A name may have 255 bytes, and a letter four.
     draft = path.with_name(f".{path.name[:40]}.{os.urandom(4).hex()}{DRAFT}")
     try:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield draft
         flush_path(draft)
+        _keep_rights(path, draft, mode)
         if may_replace:
             draft.replace(path)
         else:
@@ -36,17 +40,28 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
                 os.link(draft, path)
     except OSError as error:
         if error.filename == str(draft):
-            error.filename = str(path)
+            error.filename = str(asked)
         raise
     finally:
-        with suppress(NotADirectoryError):
-            draft.unlink(missing_ok=True)
+        # What refused the draft refuses this too, on a disk that is only read for one; it says nothing more.
+        with suppress(OSError):
+            draft.unlink()
     try:
         flush_path(path.parent)
     except OSError as error:
         # Some file systems of a network flush no folder; and who may write into one may not be one who may read it.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EACCES):
             raise
+
+
+def _keep_rights(path: Path, draft: Path, mode: int) -> None:
+    """Give the draft owner, group and mode of the file that it replaces, where this user may."""
+    with suppress(FileNotFoundError):
+        before = path.stat()
+        for owner, group in ((-1, before.st_gid), (before.st_uid, -1)):
+            with suppress(OSError):
+                os.chown(draft, owner, group)
+        draft.chmod(before.st_mode & mode)
 
 
 def flush_path(path: Path) -> None:

@@ -16,6 +16,7 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.models.registry.models import RegisteredModel, Registry, read_registry
 from warehouse.ledger.engine.logs.stages import StageRow, close_rows
+from warehouse.stores.whole_files import SHARED, writing_whole
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
@@ -101,15 +102,12 @@ def _replace(path: Path, content: Any) -> Registry:
     """Put the content in the place of the file if the registry takes it."""
     text = StringIO()
     _open_yaml().dump(content, text)
-    draft = path.with_name(f"{path.name}.new")
-    draft.write_text(text.getvalue(), encoding="utf-8")
-    try:
-        read = read_registry(draft)
-    except RegistryError as error:
-        draft.unlink()
-        raise RegistryError(str(error).replace(str(draft), str(path))) from None
-    draft.replace(path)
-    return read
+    with writing_whole(path, SHARED) as draft:
+        draft.write_text(text.getvalue(), encoding="utf-8")
+        try:
+            return read_registry(draft)
+        except RegistryError as error:
+            raise RegistryError(str(error).replace(str(draft), str(path))) from None
 
 
 def _find_provider(providers: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -85,6 +87,21 @@ def test_a_schedule_that_would_spend_without_a_limit_is_not_deployed(
         done = CliRunner().invoke(app, command)
         assert (done.exit_code, "PROCTOR_BUDGET_USD" in done.stderr) == (2, True), done.output
     assert CliRunner().invoke(app, ["deploy", "--pool", "cloud"]).exit_code == 2
+
+
+def test_a_home_that_is_refused_is_so_before_the_server_is_told_of_any_schedule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PROCTOR_BUDGET_USD", "5")
+    # Nobody listens there: who asks is told so.
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    load_settings.cache_clear()
+    assert CliRunner().invoke(app, ["init"]).exit_code == 0
+    with closing(sqlite3.connect(tmp_path / "home" / "ledger.sqlite")) as ledger, ledger:
+        ledger.execute("update alembic_version set version_num = 'of tomorrow'")
+    done = CliRunner().invoke(app, ["deploy"])
+    assert (done.exit_code, "another version" in done.stderr, "Prefect" in done.stderr) == (1, True, False)
 
 
 def test_an_unknown_deployment_is_named_with_those_that_there_are() -> None:

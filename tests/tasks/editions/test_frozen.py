@@ -166,10 +166,18 @@ def test_publishers_at_once_publish_one_edition(season: Lake) -> None:
 def test_a_run_that_is_not_there_or_not_judged_is_named(season: Lake) -> None:
     with pytest.raises(UsageError, match="There is no run 'other'"):
         publish(season, "other")
-    season.land_together(
-        [Batch("runs", "empty", build_season()["runs"].head(1).with_columns(run_id=pl.lit("empty")))]
-    )
-    with pytest.raises(UsageError, match="Nothing of run empty has been judged"):
+    frames = build_season()
+    new, named = frames["runs"].head(1).with_columns(run_id=pl.lit("new")), {"run_id": pl.lit("new")}
+    answered = frames["responses"].filter(pl.col("run_id") == JUNE).head(1).with_columns(**named)
+    season.land_together([Batch("runs", "new", new), Batch("responses", "new", answered)])
+    with pytest.raises(UsageError, match="Nothing of run new has been judged"):
+        publish(season, "new")
+
+
+def test_a_closed_run_that_nobody_answered_is_not_sent_to_the_judges(season: Lake) -> None:
+    empty = build_season()["runs"].head(1).with_columns(run_id=pl.lit("empty"))
+    season.land_together([Batch("runs", "empty", empty)])
+    with pytest.raises(GateError, match="Nobody answered a question of run empty"):
         publish(season, "empty")
 
 

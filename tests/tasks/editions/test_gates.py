@@ -11,7 +11,14 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions.basis import Basis, read_basis
-from tasks.editions.gates import GATES, ShutGate, check_gates, find_provisional, find_shut_gates
+from tasks.editions.gates import (
+    GATES,
+    ShutGate,
+    check_gates,
+    check_overrides,
+    find_provisional,
+    find_shut_gates,
+)
 from tasks.editions.public_files import _describe_edition as describe_public
 from tasks.editions.publish import Revision, publish_run
 from tasks.report import render_leaderboard_text
@@ -184,15 +191,23 @@ def test_people_come_last_and_are_never_the_judge_of_a_run(season: Lake) -> None
 def test_a_gate_is_overridden_by_name_with_a_reason() -> None:
     gates = [ShutGate("unparsed", "above 0.5% of the answers of x 9 (9.0%)")]
     with pytest.raises(GateError) as refused:
-        check_gates(gates, (), None, "2026-12")
+        check_gates(gates, (), "2026-12")
     assert "unparsed: above 0.5%" in str(refused.value)
     assert "--override unparsed --reason TEXT" in str(refused.value)
     assert refused.value.exit_code == 3
     with pytest.raises(UsageError, match="--reason"):
-        check_gates(gates, ("unparsed",), "  ", "2026-12")
+        check_overrides(("unparsed",), "  ")
     with pytest.raises(UsageError, match=f"There is no gate all. The gates are {', '.join(GATES)}"):
-        check_gates(gates, ("all",), "because", "2026-12")
-    check_gates(gates, ("unparsed",), "because", "2026-12")
+        check_overrides(("all",), "because")
+    check_overrides(("unparsed",), "because")
+    check_gates(gates, ("unparsed",), "2026-12")
+
+
+def test_an_unknown_gate_is_refused_of_a_published_run_too(season: Lake, settings: Settings) -> None:
+    publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES)
+    for asked in (Revision(reason="because", overridden=("all",)), Revision(overridden=("unparsed",))):
+        with pytest.raises(UsageError, match=r"There is no gate all|add --reason"):
+            publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES, asked)
 
 
 def test_a_candidate_that_breaks_its_judges_ends_last(season: Lake, settings: Settings) -> None:

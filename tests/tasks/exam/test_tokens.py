@@ -194,6 +194,16 @@ def test_ending_a_users_tokens_spares_those_issued_later_and_other_users(
     assert [reader.read(one) for one in (until, after, others)] == ["token_ended", "taken", "taken"]
 
 
+def test_what_was_ended_stays_ended_when_it_is_ended_again_by_a_clock_that_was_set_back(
+    world: World, reader: Reader
+) -> None:
+    token = issue(world)
+    with world.ledger.write() as connection:
+        ledger_tokens.end_user_tokens(connection, "candidate:alpha", world.now)
+        ledger_tokens.end_user_tokens(connection, "candidate:alpha", world.now - 3600)
+    assert reader.read(token) == "token_ended"
+
+
 @pytest.mark.parametrize("change", ["password", "role", "shut out"])
 def test_a_new_password_another_role_and_shutting_out_end_tokens_for_good(
     world: World, reader: Reader, change: str

@@ -208,7 +208,10 @@ def test_an_answer_file_beside_its_paper_says_whose_it_is(tmp_path: Path) -> Non
     paper = write(tmp_path, "期末A.txt", PAPER)
     assert (find_answered(key), find_answered(paper)) == (paper, None)
     document = parse_document(key, IngestOptions()).document
-    assert document["error"] == f"{told}期末A.txt beside it, and nothing is wrong with it."
+    assert (
+        document["error"] == f"{told}期末A.txt beside it, and nothing is wrong with it. "
+        "If 期末A.txt was read before its key was there, give it its answers with --again."
+    )
     # Of two papers of that name it is not known.
     write(tmp_path, "期末A.docx", b"PK")
     assert find_answered(key) is None

@@ -26,7 +26,7 @@ from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job
+from warehouse.ledger.engine.leases.jobs import defer_jobs, list_jobs, make_job, withdraw_jobs
 from warehouse.ledger.engine.opening import open_ledger
 
 RUN = "league/one"
@@ -160,6 +160,28 @@ def test_a_worker_with_another_registry_says_so_and_leaves_the_calls_to_other_wo
             help_with_calls(ledger, elsewhere, RUN)
         assert help_with_calls(ledger, settings, RUN) == {"calls": 5}
         assert sum(server.state.repeats.values()) == 5
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_a_worker_of_another_version_leaves_the_calls_to_others_and_says_why(
+    settings: Settings, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = {"of_tomorrow": 1}
+    put_calls(settings, count=1)
+    with start_server(sim={}) as server, open_ledger(settings.ledger_address) as ledger:
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        with ledger.write() as connection:
+            [job] = list_jobs(connection, CALL)
+            details = job.details or {}
+            details = details | {"request": details["request"] | more} if is_asked else details | more
+            withdraw_jobs(connection, CALL)
+            defer_jobs(connection, [job.replace(details=details)])
+        with pytest.raises(RegistryError, match="another version of Proctor"):
+            help_with_calls(ledger, settings, RUN)
+        with ledger.read() as connection:
+            assert [(job.tries, job.holder) for job in list_jobs(connection, CALL)] == [(0, None)]
+        assert sum(server.state.repeats.values()) == 0
 
 
 @pytest.mark.service

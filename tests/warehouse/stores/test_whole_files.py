@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,18 @@ def test_a_refusal_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
         assert refused.value.filename == str(path)
 
 
+def test_a_refusal_of_a_disk_that_is_only_read_names_the_file_too(tmp_path: Path) -> None:
+    mount = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(tmp_path)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        with pytest.raises(OSError) as refused, writing_whole(tmp_path / "file"):
+            pass
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+    assert (refused.value.errno, refused.value.filename) == (errno.EROFS, str(tmp_path / "file"))
+
+
 def test_a_file_has_any_name_that_a_file_may_have(tmp_path: Path) -> None:
     for name in ("n" * 255, "题" * 85):
         with writing_whole(tmp_path / name) as draft:
@@ -63,6 +77,40 @@ def test_a_file_is_for_its_owner_alone_unless_it_is_to_be_shown(tmp_path: Path) 
         "600": 0o600,
         "666": 0o644,
     }
+
+
+@pytest.mark.parametrize(
+    ("mode", "before", "after"), [(SHARED, 0o600, 0o600), (SHARED, 0o660, 0o660), (0o600, 0o644, 0o600)]
+)
+def test_a_file_that_is_replaced_keeps_its_mode_and_is_never_shown_to_more(
+    mode: int, before: int, after: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    path.chmod(before)
+    with writing_whole(path, mode) as draft:
+        draft.write_text("after")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("after", after)
+
+
+def test_a_link_stays_one_and_the_file_that_it_names_is_written(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
+    for text in ("first", "second"):
+        with writing_whole(tmp_path / "link") as draft:
+            draft.write_text(text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "elsewhere" / "file").read_text() == text
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_a_file_that_root_replaces_stays_its_owners(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    os.chown(path, 12, 34)
+    with writing_whole(path, SHARED) as draft:
+        draft.write_text("after")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12, 34)
 
 
 @pytest.mark.parametrize("refusal", [errno.EINVAL, errno.EACCES])

@@ -45,12 +45,12 @@ def read_ended_tokens(connection: Connection) -> Later[EndedTokens]:
 
 
 def end_token(connection: Connection, token_id: str, now: float) -> None:
-    """End one token; ending it twice changes nothing."""
+    """End one token; it stays ended while it could be shown, whatever the clock says."""
     _replace(connection, "token", token_id, now)
 
 
 def end_user_tokens(connection: Connection, user_id: str, now: float) -> None:
-    """End every token that was issued to a user until `now`."""
+    """End a user's tokens that were issued until `now`; what was ended before stays so."""
     _replace(connection, "user", user_id, now)
 
 
@@ -62,7 +62,11 @@ def digest_end(kind: str, name: str, issued_until: float) -> str:
 def _replace(connection: Connection, kind: str, name: str, now: float) -> None:
     oldest = write_moment(now - _LONGEST_NEEDED_S)
     connection.execute(delete(ended_tokens).where(ended_tokens.c.ended_at < oldest))
-    connection.execute(delete(ended_tokens).where(ended_tokens.c.kind == kind, ended_tokens.c.name == name))
+    same = (ended_tokens.c.kind == kind, ended_tokens.c.name == name)
+    before = connection.execute(select(ended_tokens.c.issued_until).where(*same)).scalar()
+    # The clock may have been set back since.
+    now = now if before is None else max(now, before)
+    connection.execute(delete(ended_tokens).where(*same))
     connection.execute(
         ended_tokens.insert().values(kind=kind, name=name, issued_until=now, ended_at=write_moment(now))
     )
