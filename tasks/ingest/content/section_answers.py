@@ -116,22 +116,6 @@ _KEYED_TAIL = re.compile(
 _MAY_TAIL = re.compile(rf"[A-JTF{truth_ends()}]\s*(?:[:：.．、]|$)")
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _LEAST_TAILED = 0.8
-_SMALL_KEY = re.compile(r"(?P<open>[（(\[])\s*(?P<letter>[a-j])\s*(?P<close>[)）\]])(?=\s*[.。:：?？]?\s*$)")
-
-
-def read_small_keys(drafts: Sequence[Draft]) -> None:
-    """Read `… is (b).` as keys, where nearly every choice of a section ends so."""
-    for group in _by_section(drafts, lambda draft: bool(draft.options) and not draft.answer):
-        found = [_SMALL_KEY.search(draft.stem) for draft in group]
-        told = {one["letter"] for one in found if one is not None}
-        if len(told) < 2 or sum(1 for one in found if one is not None) < max(3, _LEAST_TAILED * len(group)):
-            continue
-        for draft, key in zip(group, found, strict=True):
-            if key is not None and key["letter"].upper() in (label for label, _ in draft.options):
-                draft.answer = [key["letter"].upper()]
-                draft.stem = (
-                    f"{draft.stem[: key.start()]}{key['open']}{key['close']}{draft.stem[key.end() :]}"
-                )
 
 
 def read_tails(drafts: Sequence[Draft]) -> None:
@@ -228,7 +212,9 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
         if len(shaped) >= max(_LEAST_BELOW, _LEAST_SHAPED * followed):
             alike = len(shaped) >= _MOST_SHAPED * followed
-            _take_below([one for one in group if _is_answered_below(one.stem) or (alike and _asks_once(one.stem))])
+            _take_below(
+                [one for one in group if _is_answered_below(one.stem) or (alike and _asks_once(one.stem))]
+            )
         elif all(map(_is_titled, group)) and any(asking().search(_part_below(one.stem)[0]) for one in group):
             _take_below(group)
     for group in groups:
