@@ -89,7 +89,7 @@ def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str 
         apply_key(draft, entry, language)
     matched.count = len(met)
     left = [entry for target, entry in given if target is None]
-    lone = _find_alone(drafts, left) if met else {}
+    lone = _find_alone(drafts, left) if met and not matched.is_other else {}
     for entry, draft in lone.values():
         apply_key(draft, entry, language)
     matched.left = [entry for entry in left if id(entry) not in lone]
