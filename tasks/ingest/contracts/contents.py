@@ -309,7 +309,7 @@ def list_held(reading: Reading) -> tuple[dict[int, tuple[int, int]], frozenset[i
 
 
 # So many numbers from 1 on, as many as the question's own number says, are no parts of it.
-_LEAST_AGAIN = 5
+_LEAST_AGAIN = 8
 
 
 def _held_numbers(
