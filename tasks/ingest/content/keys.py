@@ -97,7 +97,7 @@ def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str 
 
 
 def _find_alone(drafts: Sequence[Draft], left: Sequence[KeyEntry]) -> dict[int, tuple[KeyEntry, Draft]]:
-    """Keys whose number one choice alone has, which stands elsewhere than its number says, by identity."""
+    """Keys whose number one choice alone has, by their identity, wherever it stands."""
     asked = Counter(draft.value for draft in drafts if draft.options)
     counted = Counter(entry.number for entry in left)
     return {

@@ -262,7 +262,7 @@ def _take_below(drafts: Sequence[Draft]) -> None:
 
 
 def _asks_once(stem: str) -> bool:
-    """Whether the first of two lines asks, and the other does not: an answer where nearly all have one."""
+    """Whether the first of two lines asks, and the other does not."""
     first, below = _part_below(stem)
     return (
         bool(below.strip())

@@ -180,7 +180,7 @@ def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
 def _take_stars(
     chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
 ) -> list[str]:
-    """Return the labels that a star or a tick at the beginning of their lines marks, and take it out.
+    """The labels that a star at the beginning of their lines marks; it is taken out.
 
     A mark before every option is a bullet and says nothing. One behind an option is told from the whole paper.
     """
