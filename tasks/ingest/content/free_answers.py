@@ -175,12 +175,6 @@ _ASKING = re.compile(r"\s*(?:Questions?|Required|Requirements?|Tasks?|问题?|�
 _SUBPART = re.compile(
     r"^\s*(?:[（(]\s*(?:[0-9]{1,2}|[ivx]{1,4}|[a-h]|[一二三四五六七八九十])\s*[)）]|\d{1,2}\s*[.、．)）]|[①-⑩]|[a-h]\s*[)）.])"
 )
-# a part that asks, `(2) Draw the graph`, `（1）求……`; answers in parts seldom begin with a demand
-_ASKED_PART = re.compile(
-    r"^\s*(?:[（(]\s*(?:\d{1,2}|[ivx]{1,4}|[a-h])\s*[)）]|[a-h]\s*[).])\s*(?:(?i:(?:construct|convert|compute|calculate|find|give|draw|write|prove|eliminate|"
-    r"minimi[sz]e|explain|describe|design|determine|derive|discuss|estimate|evaluate|translate|sketch|solve|what|why|how|which|is|are|does)\b)|"
-    r"求|画出|写出|计算|证明|试|请|结合|运用|说明|简述|论述|谈谈|归纳|概括|给出|指出|列出|[^（()）]*[？?]\s*(?:[（(][^（()）]{1,12}[)）])?\s*$)"
-)
 
 
 def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None:
@@ -204,7 +198,7 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
             cut += 1
     while cut < len(paragraphs) and paragraphs[cut][0].kind == "table":
         cut += 1  # the data of the question, and what is asked of them
-    cut = _skip_shown(paragraphs, _skip_parts(paragraphs, cut))
+    cut = _skip_parts(paragraphs, cut)
     if draft.question_type not in ("term_explanation", "fill_in_the_blank"):
         cut = _skip_silent(paragraphs, cut)
     while cut < len(paragraphs):
@@ -308,32 +302,6 @@ def _skip_named_figure(paragraphs: Sequence[list[Piece]], cut: int) -> int:
 
 
 _PART_NUMBER = re.compile(r"[（(]?\s*(\d{1,2})\s*(?:[)）]|[.．、](?!\d))")
-
-
-def _skip_shown(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return where an unmarked answer may begin.
-
-    That is after the code or grammar that a stem shows, and after the parts it asks.
-    """
-    texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
-    place = cut
-    if any(text.endswith((":", "：", "{")) for text in texts[:cut]):
-        while place < len(texts) and _is_shown(texts[place], paragraphs[place]):
-            place += 1
-    parts = place
-    while parts < len(texts) and (
-        _ASKED_PART.match(texts[parts]) or _is_shown(texts[parts], paragraphs[parts])
-    ):
-        parts += 1
-    has_parts = any(_ASKED_PART.match(text) for text in texts[place:parts])
-    return parts if has_parts else place
-
-
-def _is_shown(text: str, pieces: Sequence[Piece]) -> bool:
-    """A line of code, grammar, formulas or a table rather than of prose."""
-    if pieces[0].kind == "table" or text in ("{", "}"):
-        return True
-    return not re.search(r"[\u4e00-\u9fff]", text) and re.search(r"[={}→|;]|->", text) is not None
 
 
 def _paragraphs(body: Sequence[Piece]) -> list[list[Piece]]:

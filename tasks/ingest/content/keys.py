@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -87,8 +88,28 @@ def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str 
     for draft, entry in _join_entries(met):
         apply_key(draft, entry, language)
     matched.count = len(met)
-    matched.left = [entry for target, entry in given if target is None]
+    left = [entry for target, entry in given if target is None]
+    lone = _find_alone(drafts, left) if met and not matched.is_other else {}
+    for entry, draft in lone.values():
+        apply_key(draft, entry, language)
+    matched.left = [entry for entry in left if id(entry) not in lone]
     return matched
+
+
+def _find_alone(drafts: Sequence[Draft], left: Sequence[KeyEntry]) -> dict[int, tuple[KeyEntry, Draft]]:
+    """Keys whose number one choice alone has, by their identity, wherever it stands."""
+    asked = Counter(draft.value for draft in drafts if draft.options)
+    counted = Counter(entry.number for entry in left)
+    return {
+        id(entry): (entry, draft)
+        for entry in left
+        for draft in drafts
+        if draft.value == entry.number
+        and asked[draft.value] == counted[entry.number] == 1
+        and draft.options
+        and not draft.answer
+        and entry.text.strip() in {label for label, _ in draft.options}
+    }
 
 
 def _cut_answers(

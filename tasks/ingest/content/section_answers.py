@@ -116,22 +116,6 @@ _KEYED_TAIL = re.compile(
 _MAY_TAIL = re.compile(rf"[A-JTF{truth_ends()}]\s*(?:[:：.．、]|$)")
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _LEAST_TAILED = 0.8
-_SMALL_KEY = re.compile(r"(?P<open>[（(\[])\s*(?P<letter>[a-j])\s*(?P<close>[)）\]])(?=\s*[.。:：?？]?\s*$)")
-
-
-def read_small_keys(drafts: Sequence[Draft]) -> None:
-    """Read `… is (b).` as keys, where nearly every choice of a section ends so."""
-    for group in _by_section(drafts, lambda draft: bool(draft.options) and not draft.answer):
-        found = [_SMALL_KEY.search(draft.stem) for draft in group]
-        told = {one["letter"] for one in found if one is not None}
-        if len(told) < 2 or sum(1 for one in found if one is not None) < max(3, _LEAST_TAILED * len(group)):
-            continue
-        for draft, key in zip(group, found, strict=True):
-            if key is not None and key["letter"].upper() in (label for label, _ in draft.options):
-                draft.answer = [key["letter"].upper()]
-                draft.stem = (
-                    f"{draft.stem[: key.start()]}{key['open']}{key['close']}{draft.stem[key.end() :]}"
-                )
 
 
 def read_tails(drafts: Sequence[Draft]) -> None:
@@ -208,7 +192,7 @@ _POINTS_ON = re.compile(
     r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given|figure|table|output|code|program)\b",
     re.IGNORECASE,
 )
-_LEAST_BELOW, _LEAST_SHAPED = 4, 0.6
+_LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
 _MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
@@ -227,7 +211,10 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
         if len(shaped) >= max(_LEAST_BELOW, _LEAST_SHAPED * followed):
-            _take_below(shaped)
+            alike = len(shaped) >= _MOST_SHAPED * followed
+            _take_below(
+                [one for one in group if _is_answered_below(one.stem) or (alike and _asks_once(one.stem))]
+            )
         elif all(map(_is_titled, group)) and any(asking().search(_part_below(one.stem)[0]) for one in group):
             _take_below(group)
     for group in groups:
@@ -272,6 +259,20 @@ def _take_below(drafts: Sequence[Draft]) -> None:
         draft.stem, answer = _part_below(draft.stem)
         take_marks(draft)
         take_below(draft, answer.strip())
+
+
+def _asks_once(stem: str) -> bool:
+    """Whether the first of two lines asks, and the other does not."""
+    first, below = _part_below(stem)
+    return (
+        bool(below.strip())
+        and "\n" not in below
+        and _POINTS_ON.search(first) is None
+        and asking().search(first) is not None
+        and not begins_asking(below.lstrip())
+        and "？" not in below
+        and "?" not in below
+    )
 
 
 def _is_answered_below(stem: str) -> bool:

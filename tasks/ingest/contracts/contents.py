@@ -308,6 +308,10 @@ def list_held(reading: Reading) -> tuple[dict[int, tuple[int, int]], frozenset[i
     return numbers, frozenset(titles)
 
 
+# So many numbers from 1 on, as many as the question's own number says, are no parts of it.
+_LEAST_AGAIN = 8
+
+
 def _held_numbers(
     draft: Draft, reading: Reading, reached: dict[tuple[str, str], int]
 ) -> tuple[str, list[Piece]]:
@@ -339,6 +343,9 @@ def _held_numbers(
     values = [label.value for _, label in numbered if label.style == own.style and not label.is_weak]
     if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
         return "stem_holds_next_question", [piece for piece, _ in alike]
+    if draft.value >= _LEAST_AGAIN and values == list(range(1, draft.value + 1)):
+        # numbers that come as far again as they had come: a further list, whose rest follows as questions
+        return "holds_number_of_its_kind", [piece for piece, _ in alike]
     marked = [piece for piece, label in alike if MARKS_GROUP.match(piece.text[label.end :])]
     if len(marked) > 1:
         return "holds_number_of_its_kind", marked  # each is worth something by itself

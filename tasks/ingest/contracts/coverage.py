@@ -54,8 +54,8 @@ def keep_claimed(reading: Reading) -> ContractCheck:
     return found
 
 
-# A series of so many marks is one, where most of the marks of its form are in it and most of it is claimed by nothing.
-_LEAST_SERIES, _MOST_OF_FORM, _MOST_FREE = 3, 0.7, 0.6
+# A series of so many marks is one, where most of it is claimed by nothing.
+_LEAST_SERIES, _MOST_FREE = 3, 0.6
 
 
 def keep_series(reading: Reading) -> ContractCheck:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from functools import lru_cache
 from importlib import resources
@@ -65,7 +64,7 @@ def read_announcement(text: str) -> Announcement | None:
     if _find(text, "blanks") is not None:
         return None  # the marks count gaps, of which a question may have several
     product = _find(text, "product")
-    if product is not None and _holds(product, text):
+    if product is not None:
         values = _values(product)
         return Announcement(tuple(dict.fromkeys(values)), False, product.group(0).strip())
     total, each = _find(text, "sum"), _find(text, "each")
@@ -76,24 +75,6 @@ def read_announcement(text: str) -> Announcement | None:
         return None
     said = text[min(total.start(), each.start()) : max(total.end(), each.end())]
     return Announcement((int(whole // part),), False, said.strip())
-
-
-def _holds(product: re.Match[str], text: str) -> bool:
-    """Whether what stands after `=` is the product: a calculation announces nothing.
-
-    In brackets it is believed as it stands: a scan may have misread the sum.
-    """
-    if product.group(0)[0] in "(（[":
-        return True
-    factors = [_number(value) or 0.0 for value in product.groups() if value]
-    stated = _STATED.match(text, product.end() - 1)
-    result = math.prod(factors) if stated is None else float(stated.group().replace(",", ""))
-    return max(factors) <= _MOST and math.prod(factors) == result
-
-
-# No section has more questions, no question more marks.
-_MOST = 300
-_STATED = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?")
 
 
 def read_sum(text: str) -> float | None:
@@ -109,6 +90,10 @@ def read_range(text: str) -> tuple[int, int] | None:
         return None
     first, last = int(match.group(1)), int(match.group(2))
     return (first, last) if 0 < first < last < first + 200 else None
+
+
+# No section has more questions.
+_MOST = 300
 
 
 def _values(match: re.Match[str]) -> list[int]:

@@ -51,43 +51,16 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
     """
     pieces = lines.pieces
     firsts = [place for place, piece in enumerate(pieces) if _FIRST.search(piece.text) is not None]
-    if not firsts:
-        return _write_repeated_truths(lines)
     known = sum(1 for piece in pieces if _KNOWN.match(piece.text) is not None)
     if len(firsts) < _MIN_TIMES or known > _MIN_SHARE * len(firsts):
         return lines
     seconds = [place for place, piece in enumerate(pieces) if _SECOND.search(piece.text) is not None]
     opening, closing = _find_forms(pieces)
-    for forms, writes in ((opening, True), (closing, False), (_find_echoes(pieces), True)):
+    for forms, writes in ((opening, True), (closing, False)):
         found = max(forms.values(), key=len, default=[])
         if _is_one_each(found, firsts, seconds, len(firsts) - known):
             return _write(lines, found, is_whole=writes)
     return lines
-
-
-_TRUTH = re.compile(rf"([^\n]{{2,40}}?)(?<![^\W\d_\u4e00-\u9fff])(?P<truth>[TF]|{truth_word()})\s*[.。]?\s*$")
-
-
-def _write_repeated_truths(lines: IndexedLines) -> IndexedLines:
-    """Write `Richtig: T` below every statement as its answer, in a paper that offers no options."""
-    pieces = lines.pieces
-    numbers = [
-        place
-        for place, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
-    forms: dict[str, list[_Key]] = {}
-    for place, piece in enumerate(pieces):
-        match = _TRUTH.match(piece.text) if len(piece.text) < 60 and lines.labels[place] is None else None
-        before = match.group(1).casefold().strip() if match is not None else ""
-        if match is not None and before and before[-1] in ":：-–—=>is" and not _KNOWN.match(piece.text):
-            forms.setdefault(before, []).append(_Key(place, match.group("truth"), match.start("truth")))
-    found = max(forms.values(), key=len, default=[])
-    owners = {bisect_left(numbers, key.piece) for key in found}
-    is_key = len(found) >= max(_MIN_TIMES, _MIN_SHARE * len(numbers)) and len(owners) >= 0.9 * len(found)
-    if not is_key or len({key.letters for key in found}) < 2:
-        return lines
-    return lines.replace({key.piece: rewrite(pieces[key.piece], key.end, "Answer: ") for key in found})
 
 
 def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:
@@ -111,36 +84,6 @@ def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[st
         if tail is not None:
             closing.setdefault(tail.group(1).strip(), []).append(_Key(place, tail.group(2), len(text)))
     return opening, closing
-
-
-_LONGEST_ECHO = 160
-
-
-def _find_echoes(pieces: Sequence[Piece]) -> dict[str, list[_Key]]:
-    """The lines that end with the text of an option above them, by what stands before it.
-
-    They look like `Rätt svar: a mill`.
-    """
-    echoes: dict[str, list[_Key]] = {}
-    offered: dict[str, str] = {}  # of the last options, the letter by the text
-    for place, piece in enumerate(pieces):
-        option = _OPTION.match(piece.text) if piece.kind != "table" else None
-        if option is not None:
-            letter = option[1].upper()
-            offered = {} if letter == "A" else offered
-            offered[_fold_echo(piece.text[option.end() :])] = letter
-        elif offered and len(piece.text) <= _LONGEST_ECHO:
-            text = _fold_echo(piece.text)
-            said = max((one for one in offered if one and text.endswith(one)), key=len, default="")
-            lead = _DIGITS.sub("#", text[: len(text) - len(said)]).strip()
-            if said and lead and _WORD.search(lead):
-                echoes.setdefault(lead, []).append(_Key(place, offered[said], len(piece.text)))
-                offered = {}
-    return echoes
-
-
-def _fold_echo(text: str) -> str:
-    return text.strip().rstrip(".。;；,，").casefold()
 
 
 def _may_close(text: str) -> bool:

@@ -170,24 +170,13 @@ def read_heading(text: str) -> Heading | None:
         return None
     if remainder and label is not None and label.style in ("word", "capital"):
         remainder = "" if len(remainder) <= 60 else remainder
-    if (
-        label is not None
-        and label.style == "word"
-        and (len(remainder) > 60 or not _is_sure_title(title, fine))
-    ):
+    if label is not None and label.style == "word" and len(remainder) > 60:
         return None  # `Problem 1: True/False` heads a list, `Question 1. Essay on …` is a question
     return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
 
 
 # `代码题：要求代码完整……（总分40分）` tells how to answer
 _TOTAL = re.compile(r"[（(,，]\s*(?:总分|总计|合计|共|满分|每题|每小题)[^（()）]{0,12}分\s*[)）]?\s*$")
-
-
-def _is_sure_title(title: str, fine: FineType) -> bool:
-    """Whether a title is a type's name, or tells how to answer a list: `Circle the best answer`."""
-    if match_exactly(title) is not None:
-        return True
-    return fine.question_type in INSTRUCTED and find_type_by_pattern(title) is fine
 
 
 def read_marks(body: str) -> float | None:
@@ -266,8 +255,7 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
         if fine is not None:
             return fine
         if not is_strong:
-            fine = find_type_in_title(folded) if len(folded) <= 8 and folded.endswith("题") else None
-            return fine if fine is not None and _is_plain_title(folded, fine) else None
+            return find_type_in_title(folded) if len(folded) <= 8 and folded.endswith("题") else None
         return find_type_in_title(folded) if _TITLE_TAIL.search(folded) else None
     words = title.split()
     if _REQUEST.match(title) and match_exactly(title) is None and not title.endswith("following"):
@@ -280,14 +268,6 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if len(words) <= 5:
         return find_type_in_title(title)
     return find_type_by_pattern(title)
-
-
-def _is_plain_title(title: str, fine: FineType) -> bool:
-    """Whether this is a title without a section number.
-
-    It ends with a type's name, with at most a few characters before that.
-    """
-    return len(title) <= 8 and title.endswith(tuple(name for name in fine.names if name.endswith("题")))
 
 
 def _skip_remarks(tail: str) -> int:

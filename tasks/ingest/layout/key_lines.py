@@ -80,7 +80,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
         stripped = stripped[colon.end() :] if colon else stripped
         if not _NUMBERED.match(stripped):
             return []
-    entries = _read_ranges(stripped)
+    entries = _read_ranges(stripped.replace(" | ", " "))
     if entries:
         return entries
     foreign = _FOREIGN.search(stripped)

@@ -27,6 +27,7 @@ from tasks.ingest.layout.mending import (
     tick_right,
     write_bare_letters,
     write_boxes,
+    write_truths,
 )
 from tasks.ingest.layout.option_marks import write_alphabets, write_digits, write_letters, write_unlettered
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
@@ -70,7 +71,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = tick_right(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces))))))
     lines = _drop_repeated(_drop_idle(lines))
     lines = drop_decoration(write_exports(lines))
-    lines = write_bare_letters(drop_upright(part_lines(lines)))
+    lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_numbers(_write_headings(_write_framed(write_turns(lines))))
     lines = write_digits(write_letters(write_alphabets(lines)))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))

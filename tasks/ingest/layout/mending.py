@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
+from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import is_status_line, may_open_status, truth_words
 from tasks.ingest.words.labels import parse_label
 
@@ -230,6 +231,35 @@ def write_bare_letters(lines: IndexedLines) -> IndexedLines:
             changed |= {at: rewrite(lines.pieces[at], one.end(), f"{one[1]}. ") for at, one in bare}
         run = [(place, match)] if match is not None and value == 0 else []
     return lines.replace(changed)
+
+
+# So many pairs of lines must say *true* and *false* for those to be what is offered.
+_LONGEST_TRUTH, _LEAST_PAIRS = 6, 3
+
+
+def write_truths(lines: IndexedLines) -> IndexedLines:
+    """Write `T` above `F` as the options `A. T` and `B. F`, where lines say so again and again."""
+    pieces = lines.pieces
+    told = [_tell_truth(piece) for piece in pieces]
+    pairs = [
+        place
+        for place in range(1, len(told) - 1)
+        if told[place - 1] is None and {told[place], told[place + 1]} == {"true", "false"}
+    ]
+    if len(pairs) < _LEAST_PAIRS:
+        return lines
+    return lines.replace(
+        {
+            place + number: rewrite(pieces[place + number], 0, f"{letter}. ")
+            for place in pairs
+            for number, letter in enumerate("AB")
+        }
+    )
+
+
+def _tell_truth(piece: Piece) -> str | None:
+    text = piece.text.strip()
+    return read_truth(text) if 0 < len(text) <= _LONGEST_TRUTH and piece.kind != "table" else None
 
 
 def _is_form(text: str, counts: Counter[str]) -> bool:

@@ -27,14 +27,6 @@ from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
 
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
-_CORRECT = re.compile(
-    r"\s*(?:[（(\[]\s*(?:the )?(?:correct|right|key)(?: answer| option| choice)?\s*[)）\]]|(?:<-+|<=+|←)\s*(?:correct|answer|key)?(?: answer)?|[✓✔√★☑]|(?<=\s)\*+|(?<=\w)\*{1,3})\s*$",
-    re.IGNORECASE,
-)
-# without one of these characters the two above match nothing
-_STARRED = re.compile(r"[*✓✔√★☑→>]")
-_CORRECT_ENDS = frozenset(")）]✓✔√★☑*")
-_MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 _BREAK = re.compile(r"\s*\n\s*")
 _BARS = re.compile(r"^\|\s+|\s+\|$")
 # What closes a question that offers answers: it asks itself, or leaves a place for the letter.
@@ -188,49 +180,22 @@ def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
 def _take_stars(
     chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
 ) -> list[str]:
-    """Return the labels that a star, a tick or `(correct)` marks.
+    """The labels that a star at the beginning of their lines marks; it is taken out.
 
-    Those marks are taken out of the options. A mark on every option is a bullet and says nothing; a star may stand
-    before the label or after the text.
+    A mark before every option is a bullet and says nothing. One behind an option is told from the whole paper.
     """
-    before = [
+    starred = [
         mark.label
         for mark in chain
-        if mark.begin > 0
-        and _STARRED.search(pieces[mark.piece].text)
-        and _STAR.search(pieces[mark.piece].text[: mark.begin]) is not None
-        and (mark.at_start or mark.has_gap or mark.begin)
+        if mark.begin and _STAR.fullmatch(pieces[mark.piece].text[: mark.begin]) is not None
     ]
-    behind = [
-        label
-        for label, content in dict(options).items()
-        if any(map(_MARKED.search, [piece.text for piece in content]))
-        and _is_marked_correct(option_text(content))
-    ]
-    if 0 < len(before) < len(chain):
-        for place, (label, content) in enumerate(options):
-            if len(content) and (star := _STAR.search(content[-1].text)) and label not in behind:
-                last = content[-1].cut(0, star.start())
-                options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
-        return before
-    if 0 < len(behind) < len(chain):
-        for place, (label, content) in enumerate(options):
-            if label in behind:
-                end = _CORRECT.search(content[-1].text)
-                if end is None:
-                    return []
-                options[place] = (label, [*content[:-1], content[-1].cut(0, end.start())])
-        return behind
-    return []
-
-
-def _is_marked_correct(text: str) -> bool:
-    """Whether what marks a right option closes its text.
-
-    Such a mark ends with one of few characters or begins with an arrow.
-    """
-    may_close = text.rstrip()[-1:] in _CORRECT_ENDS or "<" in text or "←" in text
-    return may_close and _CORRECT.search(text) is not None
+    if not 0 < len(starred) < len(chain):
+        return []
+    for place, (label, content) in enumerate(options):
+        if content and (star := _STAR.search(content[-1].text)):
+            last = content[-1].cut(0, star.start())
+            options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
+    return starred
 
 
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
@@ -172,11 +172,10 @@ def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> 
         return None
     lines = [piece.text.strip() for piece in pieces]
     counters = _find_counters(lines)
-    tails = _list_tails(lines, closing)
     numbers: dict[int, tuple[int, int]] = {}
     begin = 0
     for place in closing:
-        while begin in counters or (begin and _name_field(lines[begin]) in tails):
+        while begin in counters:
             begin += 1
         if not numbers or not _KEYED.search(lines[begin - 1]):
             # an answer in words may have further lines: the next question begins where one asks, if any does
@@ -195,23 +194,6 @@ def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:
         for value, place in enumerate(tasks, start=1)
     }
     return Outline(numbers=numbers, is_counted=True, alone=True, family="tasks")
-
-
-def _list_tails(lines: Sequence[str], closing: Sequence[int]) -> set[str]:
-    """The names of the fields that stand below most answers: `解析：`, `Topic:`."""
-    names = Counter(
-        name for place in closing for text in lines[place + 1 : place + 4] if (name := _name_field(text))
-    )
-    return {name for name, count in names.items() if count >= _MOST_TAILS * len(closing)}
-
-
-_MOST_TAILS = 0.5
-_FIELD = re.compile(r"[^\w\s]?([^\W\d_]{2,12})\s*[^\w\s]?[:：]")
-
-
-def _name_field(text: str) -> str:
-    match = _FIELD.match(text)
-    return match[1] if match is not None else ""
 
 
 def _find_counters(lines: Sequence[str]) -> set[int]:

@@ -6,7 +6,6 @@ The key is the column whose cells are labels of the options beside it; what asks
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -182,15 +181,6 @@ def _names(key: str, texts: Sequence[str]) -> bool:
     )
 
 
-_FEW, _MOST = 2, 0.9
-
-
-def _tells_apart(column: _Column) -> bool:
-    """Whether no two values fill a column, as yes and no, marks or a difficulty do."""
-    common = Counter(column.cells).most_common(_FEW)
-    return sum(count for _, count in common) < _MOST * len(column.cells) or len(column.cells) <= 2 * _FEW
-
-
 def _share_rest(header: Header, free: Sequence[_Column]) -> None:
     """Share out the columns without names: numbers, options before the key, explanations after."""
     stem, key = header.columns["stem"], header.columns.get("answer")
@@ -198,8 +188,6 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
         header.columns["number"] = 0
         free = free[1:]
     after = [column for column in free if column.place > stem and column.length > 0]
-    telling = [column for column in after if _tells_apart(column)]
-    after = telling if len(telling) > 1 else after
     if key is None:
         if len(after) == 1 and "options" not in header.columns:
             header.columns["answer"] = after[0].place

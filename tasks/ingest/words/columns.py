@@ -196,10 +196,6 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
             header.unmapped.append(column)
         elif role not in header.columns:
             header.columns[role] = column
-        elif role == "options":
-            continue
-        elif role == "stem":
-            _prefer_stem(header, column, row)
         else:
             header.unmapped.append(column)
     if len(header.blanks) > 1 and "answer" in header.columns and not header.options:
@@ -209,35 +205,6 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
     if header.blanks and "answer" not in header.columns:
         header.columns["answer"] = header.blanks[0]
     return header
-
-
-_STEM_ORDER = (
-    "题干",
-    "stem",
-    "question text",
-    "question stem",
-    "题目内容",
-    "试题内容",
-    "question",
-    "题目",
-    "问题",
-    "试题",
-)
-
-
-def _prefer_stem(header: Header, column: int, row: Sequence[str]) -> None:
-    """Of two columns that could be the stem keep the one with the more telling name."""
-
-    def rank(place: int) -> int:
-        folded = fold_header(row[place])
-        return _STEM_ORDER.index(folded) if folded in _STEM_ORDER else len(_STEM_ORDER)
-
-    current = header.columns["stem"]
-    if rank(column) < rank(current):
-        header.columns["stem"] = column
-        header.unmapped.append(current)
-    else:
-        header.unmapped.append(column)
 
 
 def read_option_label(name: str) -> str | None:

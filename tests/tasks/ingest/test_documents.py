@@ -273,7 +273,7 @@ def test_doubtful_questions_are_kept_with_their_reasons(tmp_path: Path) -> None:
     paper = "一、单项选择题\n1. 下列哪个数最大（ E ）\nA. 1 B. 2 C. 3 D. 4\n2. 没有选项的选择题是什么样子\n3. 下列哪个数最小\nA. 1 B. 1 C. 1 D. 2\n"
     parsed = parse_document(write(tmp_path, "a.txt", paper), IngestOptions(confidence_threshold=0.55))
     assert [(question["status"], question["parse_notes"]) for question in parsed.questions] == [
-        ("no_answer", []),
+        ("low_confidence", []),
         ("low_confidence", ["options_missing"]),
         ("low_confidence", ["options_equal"]),
     ]
