@@ -122,7 +122,6 @@ def test_killed_judging_repeats_no_paid_call(server: RunningServer, settings: Se
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_killed_labelling_repeats_no_paid_call(server: RunningServer, settings: Settings) -> None:
     finish(start(server, settings, "judge"))
     server.state.repeats.clear()
@@ -148,7 +147,6 @@ def test_killed_labelling_repeats_no_paid_call(server: RunningServer, settings: 
         assert lake.query("select count(*) from error_labels").item() == drawn
 
 
-@pytest.mark.long
 @pytest.mark.long
 def test_killed_replaying_repeats_no_paid_call(
     server: RunningServer, settings: Settings, tmp_path: Path
