@@ -30,7 +30,7 @@ def kill() -> None:
 
 
 def start_child(work: Callable[[], None]) -> int:
-    """The process of the work: whatever happens in it, it never goes on as a second worker of the tests."""
+    """The process of the work, which ends with it and never goes on as a second worker."""
     child = os.fork()
     if child == 0:
         try:
