@@ -172,7 +172,6 @@ def test_the_newest_that_a_try_found_good_stays_until_a_newer_one_is(settings: S
     assert list_names(settings) == ["2026-03-04T003000Z", "2026-03-03T003000Z"]
 
 
-@pytest.mark.long
 def test_two_tries_within_a_second_are_two_rows(settings: Settings) -> None:
     make_kept_backup(settings, now=NIGHT)
     found = check_restore(settings)
@@ -276,10 +275,7 @@ def kill(settings: Settings, moment: str, count: int, now: datetime) -> None:
     assert died.returncode == -signal.SIGKILL, died.stderr
 
 
-@pytest.mark.parametrize(
-    "moment",
-    ["renaming", *(pytest.param(moment, marks=pytest.mark.long) for moment in ("making", "deleting"))],
-)
+@pytest.mark.parametrize("moment", ["making", "renaming", "deleting"])
 def test_whoever_is_killed_in_the_middle_leaves_every_whole_backup_whole(
     settings: Settings, moment: str
 ) -> None:
