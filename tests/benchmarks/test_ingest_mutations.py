@@ -71,7 +71,7 @@ def test_numbered_lines_that_no_question_claims_are_always_warned_of(
     """
     paper = make_paper(SIZE, 1, language, options, answers)
     silent: list[tuple[str, str]] = []
-    for name, lines in some(list(mutate(paper)), 30):
+    for name, lines in some(list(mutate(paper)), 10):
         result = read_lines(lines)
         if any(warning.startswith("Not read: ") for warning in result["document"]["warnings"]):
             continue

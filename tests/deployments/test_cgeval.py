@@ -187,6 +187,7 @@ def test_the_budget_of_the_settings_stops_the_command_with_exit_code_3(world: Wo
     assert world.run("answer", "--model", "sim-good")["resumed"] == sent
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_answers_survive_kill_9_and_nothing_answered_is_asked_again(tmp_path: Path) -> None:
     write_question_file(tmp_path / "questions.csv", per_subject=12)

@@ -22,11 +22,9 @@ RUN = "sim-2026-11"
 ADMIN = "company-admin"
 # One of every kind that a user types while a month runs: what only reads, what writes to the ledger, to the lake, to both, what
 # copies, what checks. `{folder}` is an empty folder of the command's own.
-QUICK = (
-    "runs list", "sql leaderboard", "exam sessions", "exam user add guest-{number} --role annotator", "organisations --register",
-)  # fmt: skip
 COMMANDS = (
-    *QUICK, "status", "models list", "review status", "bank versions", "hosts list",
+    "runs list", "sql leaderboard", "exam sessions", "exam user add guest-{number} --role annotator", "organisations --register",
+    "status", "models list", "review status", "bank versions", "hosts list",
     "init", "runs progress {run}", "runs budget {run}", "logs monthly-2026-11", "metrics", "doctor", "documents list", "review assign",
     "review agreement", "review remind", "review export {folder}/workbooks", "rules list", "rules check --out {folder}/editors",
     "bank stats", "bank diff 1 1", "dedupe run --no-server", "exam plan --month 2027-01", "exam audit", "exam verify",

@@ -21,7 +21,7 @@ import httpx
 import pytest
 
 from schemas.settings import Settings
-from tests.e2e.company import COMMANDS, QUICK, Company, LockWatch, keep_company, start, watching_locks
+from tests.e2e.company import COMMANDS, Company, LockWatch, keep_company, start, watching_locks
 from tests.e2e.conftest import Demo, Home
 from tests.e2e.test_server_backup import Servers
 from tests.warehouse.ledger.postgresql import start_postgresql
@@ -155,14 +155,6 @@ def check(long: Long, company: Company, commands: Sequence[str], *, has_locks: b
     assert long.repeated == 0
     assert long.seen > 0 or not has_locks
     assert company.counts.total() == len(commands)
-
-
-def test_commands_that_end_beside_a_month_take_nothing_from_it(
-    busy: Home, tmp_path: Path, paper: Path
-) -> None:
-    long, company = run_beside(busy, lambda: keep_company(busy, QUICK, tmp_path, paper), tmp_path, monthly())
-    check(long, company, QUICK)
-    assert set(company.counts) == {0}
 
 
 @pytest.mark.long

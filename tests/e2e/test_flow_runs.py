@@ -131,6 +131,7 @@ def test_a_server_that_a_command_starts_is_closed_to_others_and_knows_no_key(hom
         assert b"QZXW" not in environment
 
 
+@pytest.mark.long
 def test_the_lines_of_a_run_are_read_from_the_server_where_another_host_has_its_file(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +156,7 @@ def test_the_lines_of_a_run_are_read_from_the_server_where_another_host_has_its_
     assert fetch_run_lines(run["flow_run_id"]) == []
 
 
+@pytest.mark.long
 def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) -> None:
     damaged = home.work / "damaged.docx"
     damaged.write_bytes(b"PK\x03\x04 broken")

@@ -34,6 +34,7 @@ def ingest(settings: Settings, folder: Path, warm: Path) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.long
 def test_a_held_paper_is_corrected_in_a_few_clicks_and_the_next_of_its_source_reads_alone(
     tmp_path: Path, settings: Settings, server: Server, browser: Browser, warm: Path
 ) -> None:

@@ -39,13 +39,9 @@ FAST = (
     "a reviewer's verdict is turned to accept",
     "a judge's cached reply is set to 3 stars",
     "exposures are deleted",
-    "two rivals are declared one organisation",
     "the operator's share is replaced after the close",
-    "stars is changed, and its hash",
     "stars are changed, and nothing else",
-    "a landing is deleted with its rows",
     "an original is replaced",
-    "the address of a judge is changed",
     "a page of the report is edited",
 )
 

@@ -75,6 +75,7 @@ def test_a_verifier_that_was_written_from_the_page_alone_agrees(published: Publi
     assert second_verifier.verify(published.folder) == []
 
 
+@pytest.mark.long
 def test_an_answer_and_its_stars_changed_in_the_lake_are_found_in_the_edition_that_rests_on_them(
     published: Published, tmp_path: Path
 ) -> None:

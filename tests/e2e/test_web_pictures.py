@@ -86,6 +86,7 @@ def find_circuit(reader: Reader) -> None:
         reader.press("s")
 
 
+@pytest.mark.long
 def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
     settings: Settings, server: Server, browser: Browser
 ) -> None:

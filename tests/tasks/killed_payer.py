@@ -1,6 +1,6 @@
 """Run as a process by test_paid_kills.py.
 
-The command is `python -m tests.tasks.killed_payer prelabel|replay|judge HOME [SOURCE]`.
+The command is `python -m tests.tasks.killed_payer replay|judge HOME [SOURCE]`.
 
 It does the paid work of a command without the flow around it, on the ledger and lake of HOME, and prints what it counted.
 """
@@ -15,8 +15,6 @@ from pathlib import Path
 from schemas.settings import Settings
 from tasks.contamination import ReplayRequest
 from tasks.contamination.replay import replay_sources
-from tasks.judging import prelabel_failures
-from tasks.models.registry import read_registry
 from tasks.running import Progress
 from tests.tasks.judging.kit import judge_landed
 from tests.tasks.models.simulation import make_model
@@ -33,11 +31,7 @@ def main() -> None:
         call_concurrency=4,
     )
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        if what == "prelabel":
-            labeller = read_registry(settings.registry_path).get("next-judge")
-            done = asyncio.run(prelabel_failures(ledger, lake, settings, labeller))
-            counts = done["calls"]
-        elif what == "replay":
+        if what == "replay":
             summary = asyncio.run(
                 replay_sources(ledger, lake, settings, ReplayRequest("r1", [make_model()], rest, 40))
             )

@@ -108,7 +108,7 @@ def _race(protocols: list[ExamProtocol], calls: list[tuple[str, object]]) -> Cou
         return Counter(pool.map(ask, range(len(protocols))))
 
 
-@pytest.mark.parametrize("level", ["candidate", "organisation"])
+@pytest.mark.parametrize("level", ["organisation", pytest.param("candidate", marks=pytest.mark.long)])
 def test_of_two_processes_that_hand_out_the_last_question_allowed_one_is_refused(
     ledger: Ledger, ledger_url: str, tmp_path: object, level: str
 ) -> None:

@@ -301,7 +301,7 @@ def list_fields() -> list[str]:
 
 
 @pytest.mark.hunt
-@pytest.mark.parametrize("name", ["cora", "chen"])
+@pytest.mark.parametrize("name", ["cora", pytest.param("chen", marks=pytest.mark.long)])
 def test_the_character_zero_is_a_fault_on_no_route(desk: Desk, name: str) -> None:
     somebody = desk.sign_in(name)
     app: Any = desk.client.app

@@ -61,7 +61,9 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake
 """
 
 
-@pytest.mark.parametrize("moment", sorted(MOMENTS))
+@pytest.mark.parametrize(
+    "moment", ["between lake and ledger", pytest.param("in the lake", marks=pytest.mark.long)]
+)
 def test_a_killed_publication_is_whole_or_nothing_and_goes_on(
     settings: Settings, season_home: Path, moment: str
 ) -> None:

@@ -149,6 +149,7 @@ def test_where_all_saw_every_question_counts(settings: Settings) -> None:
     assert set(found["board"]["marks"]) == {"with pictures"}
 
 
+@pytest.mark.long
 def test_who_did_both_is_counted_on_the_text_alone(settings: Settings) -> None:
     frames, bank = make_frames([], both=BLIND)
     found = publish(settings, frames, bank)

@@ -305,7 +305,7 @@ _WALK = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-ExamMachine.TestCase.settings = settings(_WALK, max_examples=8)
+ExamMachine.TestCase.settings = settings(_WALK, max_examples=4)
 TestExamMachine = ExamMachine.TestCase
 
 

@@ -269,6 +269,7 @@ with open_ledger(url) as ledger:
 """
 
 
+@pytest.mark.long
 def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
     ledger: Ledger, ledger_url: str, tmp_path: Path
 ) -> None:

@@ -39,7 +39,8 @@ def check_whole_rounds(world: World, domains: int) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("turn", [0, *(pytest.param(turn, marks=pytest.mark.long) for turn in range(1, 10))])
+@pytest.mark.long
+@pytest.mark.parametrize("turn", range(10))
 def test_a_killed_league_repeats_no_paid_call_and_leaves_no_half_round(
     make_world: MakeWorld, turn: int
 ) -> None:

@@ -15,7 +15,7 @@ FAMILIES = {name: family for name, (family, _, _) in ABILITIES.items()}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bias", [0.0, 1.2])
+@pytest.mark.parametrize("bias", [pytest.param(0.0, marks=pytest.mark.long), 1.2])
 def test_abilities_bias_and_memorised_answers_come_out_as_they_were_planted(
     make_world: MakeWorld, bias: float
 ) -> None:

@@ -233,6 +233,7 @@ def test_a_hostile_name_stays_text(lake: Lake, tmp_path: Path) -> None:
     assert hostile in [row[1] for row in read_table(html.document_fromstring(text), "ranking")]
 
 
+@pytest.mark.long
 def test_the_same_lake_gives_the_same_page_and_an_unknown_league_none(
     lake: Lake, path: Path, tmp_path: Path
 ) -> None:
@@ -244,6 +245,7 @@ def test_the_same_lake_gives_the_same_page_and_an_unknown_league_none(
         render_league(lake.run_named, "autumn", tmp_path, language="fr")  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @pytest.mark.service
 @needs_browser[1]
 def test_the_page_draws_without_a_network_request_or_a_console_message(path: Path, tmp_path: Path) -> None:

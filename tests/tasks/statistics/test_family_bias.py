@@ -101,7 +101,7 @@ def test_a_strong_family_alone_is_no_favour() -> None:
     assert abs(np.mean(differences)) < 0.3
 
 
-@pytest.mark.parametrize("unit", ["excess", "answer_excess"])
+@pytest.mark.parametrize("unit", ["excess", pytest.param("answer_excess", marks=pytest.mark.long)])
 def test_ranks_of_a_strong_family_whose_own_answers_are_missing_are_no_favour(unit: str) -> None:
     trials = [find(rank_league(seed), 0, unit).welch for seed in range(40)]
     assert np.mean([one.p_value is not None and one.p_value < 0.05 for one in trials]) <= 0.125

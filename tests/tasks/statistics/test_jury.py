@@ -231,7 +231,10 @@ def test_fits_that_leave_out_a_response_do_not_know_its_rating() -> None:
     assert again.heard[row] != pytest.approx(jury.heard[row], abs=1e-9)
 
 
-@pytest.mark.parametrize("world", ["two judges, 120 ratings in all", "three judges, no ratings"])
+@pytest.mark.parametrize(
+    "world",
+    ["two judges, 120 ratings in all", pytest.param("three judges, no ratings", marks=pytest.mark.long)],
+)
 def test_a_jury_is_nearer_to_the_truth_than_its_first_judge_and_its_interval_holds_it(world: str) -> None:
     found = measure_jury(8, **JURIES[world])
     assert found["jury"][0] >= 0.88

@@ -164,7 +164,7 @@ def calibrate_late(lake: Lake) -> None:
     [
         judge_late,
         pytest.param(judge_late_in_full, marks=pytest.mark.long),
-        open_session_again,
+        pytest.param(open_session_again, marks=pytest.mark.long),
         pytest.param(take_answers_away, marks=pytest.mark.long),
         pytest.param(take_judgements_away, marks=pytest.mark.long),
     ],

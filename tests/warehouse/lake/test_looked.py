@@ -99,7 +99,7 @@ def test_rows_of_an_old_unit_in_a_new_file_are_found(home: Path) -> None:
         assert look(home, is_trusted=False)[1] == found
 
 
-@pytest.mark.parametrize("table", ["sessions", "responses"])
+@pytest.mark.parametrize("table", ["responses", pytest.param("sessions", marks=pytest.mark.long)])
 def test_a_unit_that_is_landed_again_after_its_landing_was_lost_is_found(home: Path, table: str) -> None:
     with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
         connection.execute(f"DELETE FROM landings WHERE unit = '{table} of {MONTHS[0]}'")
@@ -109,7 +109,7 @@ def test_a_unit_that_is_landed_again_after_its_landing_was_lost_is_found(home: P
     assert look(home)[1] == look(home, is_trusted=False)[1] == [f"{table}/{table} of {MONTHS[0]}"]
 
 
-@pytest.mark.parametrize("table", ["sessions", "responses"])
+@pytest.mark.parametrize("table", ["responses", pytest.param("sessions", marks=pytest.mark.long)])
 def test_a_file_that_the_catalog_names_twice_is_found(home: Path, table: str) -> None:
     """Its bytes are those of before, and each of its rows is there twice."""
     look(home)
@@ -217,7 +217,9 @@ def test_a_check_that_fails_is_made_again_until_it_passes(home: Path) -> None:
     assert look(home)[2] == look(home)[2] == found
 
 
-@pytest.mark.parametrize("content", [b"", b"no", None])
+@pytest.mark.parametrize(
+    "content", [b"no", *(pytest.param(one, marks=pytest.mark.long) for one in (b"", None))]
+)
 def test_what_was_kept_may_be_anything(home: Path, content: bytes | None) -> None:
     first = look(home)
     kept = home / "doctor" / "looked"

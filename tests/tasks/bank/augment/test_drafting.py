@@ -305,6 +305,7 @@ def count_done(ledger: Ledger) -> int:
         )
 
 
+@pytest.mark.long
 def test_writing_that_is_killed_repeats_no_paid_call_and_loses_no_variant(
     template: Path, tmp_path: Path
 ) -> None:

@@ -246,6 +246,7 @@ def test_a_program_that_fails_is_tried_again_and_then_stops_the_sitting(tmp_path
         asyncio.run(CommandAnswerer("false")(question))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_command_killed_and_started_again_asks_nothing_twice(ledger: Ledger, tmp_path: Path) -> None:
     world = make_world(ledger, tmp_path / "home")

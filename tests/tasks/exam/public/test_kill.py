@@ -8,6 +8,7 @@ import os
 import signal
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -28,8 +29,8 @@ def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def run_and_be_killed(work: Callable[[], None]) -> None:
-    """The work in a process of its own, which must have been killed in it."""
+def start_child(work: Callable[[], None]) -> int:
+    """The process of the work, which ends with it and never goes on as a second worker."""
     child = os.fork()
     if child == 0:
         try:
@@ -38,6 +39,12 @@ def run_and_be_killed(work: Callable[[], None]) -> None:
             traceback.print_exc()
         finally:
             os._exit(0)
+    return child
+
+
+def run_and_be_killed(work: Callable[[], None]) -> None:
+    """The work in a process of its own, which must have been killed in it."""
+    child = start_child(work)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
@@ -108,21 +115,19 @@ def test_processes_that_are_killed_at_any_moment_leave_one_chain(
 ) -> None:
     """Three at once add entries, write and seal, each killed after a time that is drawn."""
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
-    children = []
-    for place in range(3):
-        child = os.fork()
-        if child == 0:
-            drawn = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:4], "big")
-            signal.signal(signal.SIGALRM, lambda *_: kill())
-            signal.setitimer(signal.ITIMER_REAL, 0.05 + drawn / 2**32 * 0.6)
-            with open_ledger(address) as own:
-                for turn in range(10**6):
-                    add(own, {"what": f"{place} {turn}"})
-                    write_public_log(own, world.settings)
-                    if turn % 3 == place:
-                        sign_public_head(own, world.settings)
-            os._exit(0)
-        children.append(child)
+
+    def write_on(place: int) -> None:
+        drawn = int.from_bytes(hashlib.sha256(f"{seed} {place}".encode()).digest()[:4], "big")
+        signal.signal(signal.SIGALRM, lambda *_: kill())
+        signal.setitimer(signal.ITIMER_REAL, 0.05 + drawn / 2**32 * 0.6)
+        with open_ledger(address) as own:
+            for turn in range(10**6):
+                add(own, {"what": f"{place} {turn}"})
+                write_public_log(own, world.settings)
+                if turn % 3 == place:
+                    sign_public_head(own, world.settings)
+
+    children = [start_child(partial(write_on, place)) for place in range(3)]
     for child in children:
         assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     sign_public_head(world.ledger, world.settings)

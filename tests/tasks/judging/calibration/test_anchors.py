@@ -86,6 +86,7 @@ def test_a_judge_that_has_changed_shuts_the_gate_until_a_new_set_is_drawn(
         assert list_shut(room) == []
 
 
+@pytest.mark.long
 def test_a_kill_before_the_landing_pays_for_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ def test_every_judge_of_a_run_is_given_the_same_control_answers_once(
         assert calls == 2 * (ANSWERS + ASKED)
 
 
+@pytest.mark.long
 def test_another_wording_is_given_them_again_beside_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ def test_none_are_asked_where_none_are_wanted_and_later_ones_are_had_by_naming_t
         assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
 
 
+@pytest.mark.long
 def test_in_batches_they_lie_among_the_others_and_come_to_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

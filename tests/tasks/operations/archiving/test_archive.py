@@ -362,6 +362,7 @@ def test_the_lake_knows_how_many_answers_of_a_run_that_had_left_were_erased(arch
         assert lake.query("select answer_count from erasures")["answer_count"].to_list() == [6, 6, 6]
 
 
+@pytest.mark.long
 def test_erasing_again_reaches_an_archive_of_a_lake_from_before_the_erasure(
     archived_home: Settings, tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ def test_stretches_hold_whole_units_of_one_month_and_every_row_once(lake: Lake) 
     assert list_stretches(lake, get_table("questions")) == []
 
 
+@pytest.mark.long
 def test_a_lake_that_keeps_its_rules_has_a_page_per_table_and_nothing_broken(
     lake: Lake, tmp_path: Path
 ) -> None:
