@@ -228,7 +228,7 @@ SECTIONS: Final = {
         Listed(
             "compact",
             "operate.upkeep",
-            "Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.",
+            "Merge the lake's files, drop old snapshots and orphans. Queries run meanwhile.",
         ),
         Listed(
             "archive",
