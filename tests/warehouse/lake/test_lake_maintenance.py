@@ -36,6 +36,26 @@ def busy_lake(lake: Lake) -> Lake:
     return lake
 
 
+def test_files_are_merged_up_to_a_size(
+    busy_lake: Lake, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = busy_lake.query(CONTENT)
+    sizes = [
+        path.stat().st_size
+        for path in (settings.home / "lake" / "data" / "main" / "sessions").rglob("*.parquet")
+    ]
+    monkeypatch.setattr(maintenance, "_MOST_COMPACTED", 3 * max(sizes))
+
+    compact_lake(busy_lake, keep_days=0)
+
+    (count,) = busy_lake.query(COUNTS).filter(table_name="sessions")["file_count"]
+    assert 1 < count < len(sizes)
+    assert busy_lake.query(CONTENT).equals(content)
+    # Small files are mostly what every file has; so what was merged may have room for more, and then there is an end.
+    assert 0 in [compact_lake(busy_lake, keep_days=0)["merged_count"] for _ in range(3)]
+    assert busy_lake.query(CONTENT).equals(content)
+
+
 def test_compaction_leaves_few_files_and_every_row(busy_lake: Lake, settings: Settings) -> None:
     content, folder = busy_lake.query(CONTENT), settings.home / "lake" / "data"
     orphan = folder / "main" / "sessions" / "orphan.parquet"

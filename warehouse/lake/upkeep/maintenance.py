@@ -30,6 +30,8 @@ _SMALL_BYTES = 2_000_000
 _MOST_WRITTEN = 3
 # Bytes merged into one file: more would take half a gigabyte of memory.
 _MOST_BYTES = 10_000_000
+# The same for whoever asks for it: a gigabyte at most.
+_MOST_COMPACTED = 128_000_000
 _AGAIN = "Run proctor doctor, which names damaged files, then proctor compact again."
 
 
@@ -42,10 +44,11 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
     """
     before = _count_files(lake)
     merged = sum(
-        _merge(lake, part, files)
+        _merge(lake, part, group)
         for part, files in _list_parts(lake).items()
+        for group in _group_files(files)
         # Rows that were replaced are left out, so that snapshots of before are the last to name them.
-        if len(files) > 1 or any(len(file.paths) > 1 for file in files)
+        if len(group) > 1 or len(group[0].paths) > 1
     )
     older = f"older_than => now() - INTERVAL {int(keep_days * 86_400)} SECONDS"
     with lake.exclusive() as connection:
@@ -95,6 +98,19 @@ def merge_small_files(lake: Lake, through_month: str) -> int:
             left[part.table] -= 1
             merged += _merge(lake, part, small)
     return merged
+
+
+def _group_files(files: Sequence[PartFile]) -> list[list[PartFile]]:
+    """Files that follow each other, as many as are merged into one."""
+    groups: list[list[PartFile]] = []
+    room = 0
+    for file in files:
+        if not groups or file.size > room:
+            groups.append([])
+            room = _MOST_COMPACTED
+        groups[-1].append(file)
+        room -= file.size
+    return groups
 
 
 def _take_small(files: Sequence[PartFile]) -> list[PartFile]:
