@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from schemas.errors import StoreError
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.faults import retry_opening
 from warehouse.lake.quoting import quote_name, quote_text
@@ -21,22 +22,35 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def begin_reading(connection: duckdb.DuckDBPyConnection) -> None:
+def begin_reading(connection: duckdb.DuckDBPyConnection) -> int:
     """Begin a transaction that only reads, and hold the lake as it is now.
 
-    Later statements see nothing newer.
+    Later statements see nothing newer. Returns the number of the snapshot that is held.
     """
     import duckdb
 
-    def begin() -> None:
+    def begin() -> int:
         connection.execute("BEGIN TRANSACTION READ ONLY")
         try:
-            connection.execute(f"SELECT * FROM ducklake_current_snapshot({quote_text(ALIAS)})").fetchall()
+            found = connection.execute(f"FROM ducklake_current_snapshot({quote_text(ALIAS)})").fetchone()
         except duckdb.Error:
             roll_back(connection)
             raise
+        return int(found[0]) if found else 0
 
-    retry_opening(begin)
+    return retry_opening(begin)
+
+
+def check_snapshot(connection: duckdb.DuckDBPyConnection, snapshot: int) -> None:
+    """Raise StoreError where a snapshot that was read is no more.
+
+    With a catalog in SQLite a reader is not told: of a snapshot that an erasure drops meanwhile, tables have fewer rows or none.
+    """
+    sql = f"SELECT 1 FROM __ducklake_metadata_{ALIAS}.ducklake_snapshot WHERE snapshot_id = {snapshot}"
+    if retry_opening(lambda: connection.execute(sql).fetchone()) is None:
+        raise StoreError(
+            "What was read of the lake was removed meanwhile, by an erasure or a compaction; nothing of it was used. Run this again."
+        )
 
 
 def execute_statement(

@@ -49,7 +49,13 @@ from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read
 from warehouse.lake.sealing import LandingLog
 from warehouse.lake.sharing import connect_shared, is_shared
-from warehouse.lake.statements import begin_reading, execute_statement, quote_list, roll_back
+from warehouse.lake.statements import (
+    begin_reading,
+    check_snapshot,
+    execute_statement,
+    quote_list,
+    roll_back,
+)
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 from warehouse.stores.away import CATALOG, OBJECTS, until_there
 
@@ -382,13 +388,14 @@ class Lake:
     def read_transaction(self) -> Iterator[None]:
         """Every query of the block sees the lake as of the first one, and nothing can be written.
 
-        A block within another sees what that one does.
+        A block within another sees what that one does. Raises StoreError at its end where an erasure removed meanwhile what it saw:
+        what was read is not to be used then.
         """
         import duckdb
 
-        def attempt() -> None:
+        def attempt() -> int:
             try:
-                begin_reading(self.connection)
+                return begin_reading(self.connection)
             except duckdb.Error as error:
                 raise (find_absence(error) or error) from None
 
@@ -396,10 +403,11 @@ class Lake:
             if self._depth:
                 yield
                 return
-            self._wait(attempt, CATALOG)
+            snapshot = self._wait(attempt, CATALOG)
             self._depth += 1
             try:
                 yield
+                check_snapshot(self.connection, snapshot)
             finally:
                 self._depth -= 1
                 roll_back(self.connection)

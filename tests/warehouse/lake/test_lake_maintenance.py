@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +13,15 @@ from schemas.settings import Settings
 from tests.warehouse.lake_writer import fork_context, merge_until
 from tests.warehouse.sample_rows import allocation_frame, session_frame
 from warehouse.lake import Batch, Lake, open_lake
-from warehouse.lake.reading import run_checks
-from warehouse.lake.upkeep import backup_lake, compact_lake, maintenance, merge_small_files, restore_lake
+from warehouse.lake.reading import LakeReader, run_checks
+from warehouse.lake.upkeep import (
+    backup_lake,
+    compact_lake,
+    maintenance,
+    merge_small_files,
+    purge_files,
+    restore_lake,
+)
 from warehouse.lake.upkeep.maintenance import list_snapshots
 
 COUNTS = "SELECT table_name, file_count FROM ducklake_table_info('exam') WHERE table_name IN ('landings', 'sessions') ORDER BY 1"
@@ -119,6 +128,22 @@ def test_merged_files_serve_old_snapshots_and_readers_of_before(
     assert files < set((settings.home / "lake" / "data").rglob("*.parquet"))
     # Of what is merged nothing is left to do.
     assert merge_small_files(busy_lake, "2026-02") == 0
+
+
+@pytest.mark.parametrize("opened", [lambda settings: open_lake(settings, read_only=True), LakeReader])
+def test_a_reader_of_what_an_erasure_removes_is_told_so(
+    busy_lake: Lake, settings: Settings, opened: Callable[[Settings], AbstractContextManager[Any]]
+) -> None:
+    with opened(settings) as reader:
+        with (
+            pytest.raises(StoreError, match="removed meanwhile, by an erasure"),
+            reader.read_transaction(),
+        ):
+            reader.query(CONTENT)
+            busy_lake.land("sessions", "s-1", session_frame(1, answered_count=0))
+            assert purge_files(busy_lake, ["sessions"]) > 0
+        with reader.read_transaction():
+            reader.query(CONTENT)
 
 
 def test_of_a_table_only_so_many_months_are_merged_at_once(

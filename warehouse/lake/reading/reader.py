@@ -21,7 +21,7 @@ from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.analyses import find_query
 from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read, find_tables_read
-from warehouse.lake.statements import begin_reading, execute_statement
+from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement
 from warehouse.lake.upgrade import attach_for_reading
 
 if TYPE_CHECKING:
@@ -133,10 +133,14 @@ class LakeReader:
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
-        """Every query of the block sees the lake as of the first one."""
-        begin_reading(self.connection)
+        """Every query of the block sees the lake as of the first one.
+
+        Raises StoreError at its end where an erasure removed meanwhile what it saw.
+        """
+        snapshot = begin_reading(self.connection)
         try:
             yield
+            check_snapshot(self.connection, snapshot)
         finally:
             self.connection.execute("ROLLBACK")
 

@@ -117,12 +117,8 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
         alias = quote_text(ALIAS)
         try:
             for table in dict.fromkeys(tables):
-                arguments = f"{alias}, {quote_text(table)}"
-                for call in (
-                    f"CALL ducklake_rewrite_data_files({arguments}, delete_threshold => 0)",
-                    f"CALL ducklake_merge_adjacent_files({arguments})",
-                ):
-                    _write_anew(lake, table, call)
+                arguments = f"{alias}, {quote_text(table)}, delete_threshold => 0"
+                _write_anew(lake, table, f"CALL ducklake_rewrite_data_files({arguments})")
             connection.execute(f"CALL ducklake_expire_snapshots({alias}, older_than => now())")
             deleted = connection.execute(
                 f"CALL ducklake_cleanup_old_files({alias}, cleanup_all => true)"
