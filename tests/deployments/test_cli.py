@@ -231,6 +231,16 @@ def test_a_mistake_gets_one_clear_error_and_no_stack_trace(
     assert not (home / "prefect").exists(), "a server was started for a command that cannot run"
 
 
+@pytest.mark.parametrize("command", ["status", "runs", "doctor"])
+def test_whoever_looks_is_told_at_once_of_a_store_that_is_away(home: Path, command: str) -> None:
+    away = {"PROCTOR_LEDGER_URL": "postgresql://proctor:hidden@127.0.0.1:1/x", "PROCTOR_STORE_WAIT_S": "3"}
+    done = invoke(home, command, **away)
+    assert done.exit_code == 1, (done.output, done.exception)
+    assert "The ledger at postgresql://proctor:***@127.0.0.1:1/x cannot be opened" in done.output
+    assert "waited for" not in done.output
+    assert "Traceback" not in done.output
+
+
 def test_a_token_is_for_a_session_that_its_user_has(home: Path) -> None:
     assert invoke(home, "exam", "user", "add", "eve", "--role", "examiner").exit_code == 0
     done = invoke(home, "exam", "token", "eve", "--session", "no-such-session")

@@ -13,6 +13,7 @@ from deployments.flow_runs.server import has_page, start_server, stop_server
 from deployments.home import check_host, create_home, describe_home
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import load_settings
+from warehouse.stores.away import not_waiting
 
 # Imported within a function: what brings Polars, NumPy, SQLAlchemy, asyncio or HTTP. Not every command here needs it.
 
@@ -103,7 +104,9 @@ def status(as_json: AsJson = False) -> None:
 
     Example: proctor status --json
     """
-    description = describe_home(load_settings())
+    # Whoever looks is to see at once what does not answer.
+    with not_waiting():
+        description = describe_home(load_settings())
     then = "proctor ingest PAPERS" if not description["rows"] else "proctor review status"
     print_result(description, as_json=as_json, then=then)
 

@@ -24,6 +24,7 @@ from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import find_flow_runs
 from warehouse.ledger.money.budgets import is_provider_account
+from warehouse.stores.away import not_waiting
 
 if TYPE_CHECKING:
     from tasks.exam import RunProgress
@@ -68,7 +69,7 @@ def list_runs(
     """
     from tasks.running.flow_runs.record import list_run_states
 
-    with open_ledger(load_settings().ledger_address) as ledger:
+    with not_waiting(), open_ledger(load_settings().ledger_address) as ledger:
         found = list_run_states(ledger, most=most, flow=flow or None)
         missed = select_unmade(find_missed_runs(ledger))
     if as_json:
