@@ -19,7 +19,7 @@ from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
-from tasks.ingest.readers.extraction import Line
+from tasks.ingest.readers.extraction import Line, is_picture
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
@@ -248,17 +248,22 @@ def _is_titled(draft: Draft) -> bool:
 
 
 def _part_below(stem: str) -> tuple[str, str]:
-    """The lines up to the first that closes with marks, else the first, and those below."""
+    """The lines up to the first that closes with marks, else the first, and those below.
+
+    Pictures alone say nothing: whether they show an answer is decided where they are looked at.
+    """
     lines = stem.split("\n")
     closes = next((place for place, line in enumerate(lines[:-1]) if _MARKED.search(line)), 0)
-    return "\n".join(lines[: closes + 1]), "\n".join(lines[closes + 1 :])
+    above, below = "\n".join(lines[: closes + 1]), "\n".join(lines[closes + 1 :])
+    return (stem, "") if is_picture(below.strip()) else (above, below)
 
 
 def _take_below(drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         draft.stem, answer = _part_below(draft.stem)
         take_marks(draft)
-        take_below(draft, answer.strip())
+        if answer.strip():
+            take_below(draft, answer.strip())
 
 
 def _asks_once(stem: str) -> bool:
