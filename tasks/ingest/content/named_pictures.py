@@ -225,7 +225,7 @@ _LEAST_HABIT, _HABIT_SHARE = 3, 10
 
 
 def hang_below(pieces: list[Piece]) -> list[Piece]:
-    """The lines of a paper whose pictures stand above their questions, each in the line below it.
+    """The lines of a paper, with pictures that all stand above questions in the line below them.
 
     The first stands above question 1, further ones after the options of the question before. Elsewhere a picture is of
     what it follows.

@@ -457,7 +457,7 @@ def test_a_figure_in_the_second_column_is_of_the_question_above_it_there(tmp_pat
     }
     for left, lines in columns.items():
         for place, line in enumerate(lines):
-            canvas.drawString(left, 760 - 90 * place, line)
+            canvas.drawString(left, (790 if left == 60 else 760) - 90 * place, line)
     canvas.setLineWidth(2)
     canvas.circle(380, 690, 28)  # beside question 1 of the first column
     canvas.line(330, 660, 430, 720)
