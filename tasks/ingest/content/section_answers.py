@@ -248,22 +248,20 @@ def _is_titled(draft: Draft) -> bool:
 
 
 def _part_below(stem: str) -> tuple[str, str]:
-    """The lines up to the first that closes with marks, else the first, and those below.
-
-    Pictures alone say nothing: whether they show an answer is decided where they are looked at.
-    """
+    """The lines up to the first that closes with marks, else the first, and those below."""
     lines = stem.split("\n")
     closes = next((place for place, line in enumerate(lines[:-1]) if _MARKED.search(line)), 0)
-    above, below = "\n".join(lines[: closes + 1]), "\n".join(lines[closes + 1 :])
-    return (stem, "") if is_picture(below.strip()) else (above, below)
+    return "\n".join(lines[: closes + 1]), "\n".join(lines[closes + 1 :])
 
 
 def _take_below(drafts: Sequence[Draft]) -> None:
+    """Take what stands below as answers, unless it is pictures everywhere: who looks at them decides."""
+    if all(is_picture(_part_below(draft.stem)[1].strip()) for draft in drafts):
+        return
     for draft in drafts:
         draft.stem, answer = _part_below(draft.stem)
         take_marks(draft)
-        if answer.strip():
-            take_below(draft, answer.strip())
+        take_below(draft, answer.strip())
 
 
 def _asks_once(stem: str) -> bool:

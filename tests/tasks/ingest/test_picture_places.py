@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from PIL import ImageDraw
 
@@ -472,7 +473,7 @@ def test_what_a_column_of_no_known_name_shows_is_of_the_question_in_its_row(tmp_
     from openpyxl.drawing.image import Image as SheetImage
 
     book = openpyxl.Workbook()
-    sheet = book.active
+    sheet: Any = book.active
     for row in (
         ["No", "Question", "Figure", "Answer"],
         [1, "Name it.", "", "Hexagon"],
