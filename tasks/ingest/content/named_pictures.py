@@ -220,6 +220,37 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
     return [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in taken]
 
 
+# Of a habit: so many pictures show it, and one in so many may stand elsewhere.
+_LEAST_HABIT, _HABIT_SHARE = 3, 10
+
+
+def hang_below(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper, with pictures that all stand above questions in the line below them.
+
+    The first stands above question 1, further ones after the options of the question before. Elsewhere a picture is of
+    what it follows.
+    """
+    alone = [at for at, piece in enumerate(pieces[:-1]) if _count_alone(piece.text)]
+    first = pieces[alone[0] + 1].label if len(alone) >= _LEAST_HABIT else None
+    if first is None or first.value != 1:
+        return pieces
+    before = pieces[alone[0] - 1].text if alone[0] else ""
+    above = [at for at in alone if (mark := pieces[at + 1].label) is not None and mark.style == first.style]
+    is_habit = len(above) >= _LEAST_HABIT and (len(alone) - len(above)) * _HABIT_SHARE <= len(alone)
+    after_options = all(_OPTION.match(pieces[at - 1].text) for at in above[1:])
+    if not is_habit or not after_options or SPEAKS_OF_FIGURE.search(before):
+        return pieces
+    moved = {at + 1: pieces[at].text for at in above}
+    return [
+        rewrite(piece, len(piece.text), f"  {moved[at]}", len(piece.text)) if at in moved else piece
+        for at, piece in enumerate(pieces)
+        if at + 1 not in moved
+    ]
+
+
+_OPTION = re.compile(r"[（(]?[A-Ha-h]\s*[)）.．、:：]")
+
+
 def _count_alone(text: str) -> int:
     """How many pictures a line shows that says nothing besides; 0 for one that does."""
     if IMAGE not in text or PICTURE_MARK.sub("", text).strip(" \t|"):

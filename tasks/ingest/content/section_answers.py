@@ -19,7 +19,7 @@ from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
-from tasks.ingest.readers.extraction import Line
+from tasks.ingest.readers.extraction import Line, is_picture
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
@@ -255,6 +255,9 @@ def _part_below(stem: str) -> tuple[str, str]:
 
 
 def _take_below(drafts: Sequence[Draft]) -> None:
+    """Take what stands below as answers, unless it is pictures everywhere: who looks at them decides."""
+    if all(is_picture(_part_below(draft.stem)[1].strip()) for draft in drafts):
+        return
     for draft in drafts:
         draft.stem, answer = _part_below(draft.stem)
         take_marks(draft)

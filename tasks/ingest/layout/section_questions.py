@@ -188,6 +188,7 @@ _MATERIAL = re.compile(
 _LONGEST_LEAD = 120
 _ENDS_BY_RANGE = re.compile(
     r"(?:完成|回答|解答)\s*(?:下面|下列)?第?\s*\d+\s*[～~\-—–至、和]\s*\d+\s*[两二小]?题\s*[。．.:：]?\s*$"
+    r"|(?i:answer\s+(?:the\s+)?questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*[.:]?\s*$)"
 )
 _MATERIAL_STARTS = "（(【）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
 # `设有关系 S、C、SC，试用 SQL 完成下列查询：` above numbered questions says what all of them are about
@@ -243,7 +244,8 @@ def _is_material(text: str) -> bool:
     first = text.lstrip()[:1]
     may_open = first in _MATERIAL_STARTS or first.isdecimal()
     return (may_open and _MATERIAL.match(text) is not None) or (
-        "题" in text[-5:] and _ENDS_BY_RANGE.search(text[-_LONGEST_LEAD:]) is not None
+        ("题" in text[-5:] or "uestion" in text[-24:])
+        and _ENDS_BY_RANGE.search(text[-_LONGEST_LEAD:]) is not None
     )
 
 

@@ -30,8 +30,8 @@ _NUMBER = re.compile(f"[{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}]")
 
 
 def is_picture(text: str) -> bool:
-    """Whether a text is the mark of one picture and nothing else."""
-    return text.startswith(IMAGE) and PICTURE_MARK.fullmatch(text) is not None
+    """Whether a text is the marks of pictures and nothing else."""
+    return text.startswith(IMAGE) and not PICTURE_MARK.sub("", text).strip()
 
 
 def read_picture_number(mark: re.Match[str]) -> int | None:

@@ -304,8 +304,9 @@ def _place_pictures(
         # on the line beside which it begins, or in which it stands, else behind the last line above it
         beside = _list_beside(characters, left, top - min(_BEGINS, (top - bottom) / 2))
         beside = beside or _list_beside(characters, left, middle)
-        if beside and above and _opens_column(characters, above, beside, left):
-            beside = []
+        own = [index for index in above if characters[index].right > left - _SAME_EDGE]
+        if beside and own and _opens_column(characters, own, beside, left):
+            beside, above = [], own
         if beside:
             at = max(beside, key=lambda index: characters[index].right)
             near = characters[at]
@@ -354,16 +355,19 @@ def _list_beside(characters: Sequence[Character], left: float, level: float) -> 
 
 
 def _opens_column(
-    characters: Sequence[Character], above: Sequence[int], beside: Sequence[int], left: float
+    characters: Sequence[Character], own: Sequence[int], beside: Sequence[int], left: float
 ) -> bool:
-    """Whether the text above a picture begins where it does, right of what stands beside it."""
-    at = min(above, key=lambda index: characters[index].y)
-    line = [
-        characters[index]
-        for index in above
-        if abs(characters[index].y - characters[at].y) < 2 and characters[index].right > left - _SAME_EDGE
-    ]
-    edge = min(one.left for one in line) if line else 0.0
+    """Whether the text above a picture begins where it does, right of what stands beside it.
+
+    `own` is the text above that reaches so far right: other columns go on below it.
+    """
+    level = min(characters[index].y for index in own)
+    edge = min(characters[index].left for index in own if abs(characters[index].y - level) < 2)
+    runs_on = any(
+        abs(one.y - level) < 2 and one.left < edge and one.right > edge - _BEGINS for one in characters
+    )
     return (
-        abs(edge - left) <= _SAME_EDGE and edge > max(characters[index].right for index in beside) + _BEGINS
+        abs(edge - left) <= _SAME_EDGE
+        and edge > max(characters[index].right for index in beside) + _BEGINS
+        and not runs_on
     )

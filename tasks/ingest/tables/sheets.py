@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.section_answers import STANDS_BACK, STANDS_OUT, take_choices, take_signs
-from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet
+from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
 from tasks.ingest.words.column_shapes import complete_header, guess_columns, tidy_columns
@@ -218,6 +218,10 @@ def _collect_rows(
             label: FORMULA if (index, column) in sheet.unsaved else _cell(row, column)
             for label, column in header.options.items()
         }
+        # a column of no known name: what it shows is the question's
+        shown = [cell for column in header.unmapped if is_picture(cell := _cell(row, column))]
+        if shown and record.get("stem", "").strip():
+            record["stem"] = "\n".join([record["stem"], *shown])
         if len(header.blanks) > 1:
             record["answer"] = "；".join(
                 text for text in (_cell(row, column) for column in header.blanks) if text.strip()

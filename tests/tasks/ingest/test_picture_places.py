@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from PIL import ImageDraw
 
@@ -419,3 +420,91 @@ def test_a_picture_beside_options_is_of_the_line_at_which_it_begins(tmp_path: Pa
     canvas.save()
     for question in parse_document(tmp_path / "paper.pdf", IngestOptions()).questions:
         assert [one["place"] for one in question["pictures"]] == ["stem"]
+
+
+def test_pictures_that_stand_above_every_question_of_a_paper_are_of_the_one_below(tmp_path: Path) -> None:
+    options = [say(f"{letter}. {letter.lower()} {letter.lower()}") for letter in "ABCD"]
+    pictures = {f"above{number}": save(draw(f"above {number}")) for number in (1, 2, 3)}
+    asked = ("What is the angle?", "Which one is the largest?", "How long is the side?")
+    blocks = [say("Review of shapes")]
+    for number, stem in enumerate(asked, start=1):
+        blocks += [say("", show(f"above{number}")), say(f"{number}. {stem}"), *options]
+    habit = parse_word(tmp_path, blocks, pictures)
+    assert [one["stem"] for one in habit.questions] == [f"{stem} [picture:1]" for stem in asked]
+    assert len({one["pictures"][0]["sha256"] for one in habit.questions}) == 3
+    # One below the last question: then they stand below their questions, and the first is a logo.
+    below = parse_word(tmp_path, [*blocks, say("", show("above1"))], pictures)
+    assert below.questions[1]["stem"].startswith(asked[1]) and below.questions[2]["pictures"]
+
+
+def test_several_pictures_in_one_line_below_the_options_are_the_questions(tmp_path: Path) -> None:
+    options = [say(f"{letter}. 大小{letter}") for letter in "ABCD"]
+    plain = [block for number in (2, 3, 4, 5) for block in (say(f"{number}. 下列正确的是（ ）"), *options)]
+    names = {name: save(draw(name)) for name in ("left", "right")}
+    blocks = [say("1. 两个物体静止，密度的关系是（ ）"), *options, say("", show("left"), show("right"))]
+    first = parse_word(tmp_path, [*blocks, *plain], names).questions[0]
+    assert [one["place"] for one in first["pictures"]] == ["stem", "stem"]
+    assert (first["explanation"], first["options"][-1]["text"]) == (None, "大小D")
+
+
+def test_a_figure_in_the_second_column_is_of_the_question_above_it_there(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 10)
+    columns = {
+        60: ["Short answer questions", "1. What is a valve?", "2. What is a pump?", "3. What is a gear?"],
+        320: ["4. Which part of the drawing turns?", "", "5. What is a spring?", "6. What is a bolt?"],
+    }
+    for left, lines in columns.items():
+        for place, line in enumerate(lines):
+            canvas.drawString(left, (790 if left == 60 else 760) - 90 * place, line)
+    canvas.setLineWidth(2)
+    canvas.circle(380, 690, 28)  # beside question 1 of the first column
+    canvas.line(330, 660, 430, 720)
+    canvas.line(330, 720, 430, 660)
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["number_label"] for one in questions if one["pictures"]] == ["4."]
+
+
+def test_what_a_column_of_no_known_name_shows_is_of_the_question_in_its_row(tmp_path: Path) -> None:
+    import openpyxl
+    from openpyxl.drawing.image import Image as SheetImage
+
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    for row in (
+        ["No", "Question", "Figure", "Answer"],
+        [1, "Name it.", "", "Hexagon"],
+        [2, "Why?", "", "12"],
+    ):
+        sheet.append(row)
+    draw("hexagon").save(tmp_path / "shape.png")
+    sheet.add_image(SheetImage(str(tmp_path / "shape.png")), "C2")
+    book.save(tmp_path / "paper.xlsx")
+    first, second = parse_document(tmp_path / "paper.xlsx", IngestOptions()).questions
+    assert (first["stem"], second["pictures"]) == ("Name it.\n[picture:1]", None)
+
+
+def test_figures_below_the_questions_of_a_section_are_none_of_their_answers(tmp_path: Path) -> None:
+    """They show no writing; the room below them is for the answer."""
+    names = {f"net{number}": save(draw(f"net {number}")) for number in range(1, 6)}
+    blocks = [say("一、计算题")]
+    for number in range(1, 6):
+        blocks += [say(f"{number}. 计算该电路的电压。（10 分）"), say("", show(f"net{number}"))]
+    for question in parse_word(tmp_path, blocks, names).questions:
+        assert [one["place"] for one in question["pictures"]] == ["stem"]
+        assert question["answer"] == []
+
+
+def test_a_figure_below_an_english_line_that_names_questions_is_of_these(tmp_path: Path) -> None:
+    options = [say(f"{letter}. {letter.lower()} mm") for letter in "ABCD"]
+    blocks = [say("Use the graph to answer questions 1 and 2."), say("", show("graph"))]
+    for number, stem in enumerate(
+        ("Which is the wettest month?", "How much falls in May?", "What is hail?"), 1
+    ):
+        blocks += [say(f"{number}. {stem}"), *options]
+    first, second, third = parse_word(tmp_path, blocks, {"graph": save(draw("graph"))}).questions
+    assert [one["place"] for one in (*first["pictures"], *second["pictures"])] == ["material"] * 2
+    assert third["pictures"] is None
