@@ -255,7 +255,7 @@ def _part_below(stem: str) -> tuple[str, str]:
 
 
 def _take_below(drafts: Sequence[Draft]) -> None:
-    """Take what stands below as answers, unless it is pictures everywhere: who looks at them decides."""
+    """Take what stands below as answers; of pictures alone decides who looks at them."""
     if all(is_picture(_part_below(draft.stem)[1].strip()) for draft in drafts):
         return
     for draft in drafts:
