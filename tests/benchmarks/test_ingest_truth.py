@@ -161,7 +161,7 @@ def test_the_record_holds_no_text_of_a_paper() -> None:
         elif isinstance(value, str) and name not in ("no", "type"):
             assert value in allowed or re.fullmatch("[0-9a-f]*", value), value
         elif isinstance(value, str):
-            assert re.fullmatch("[a-z_]+|[A-Z0-9]{1,4}|[一二三四五六七八]", value), value
+            assert re.fullmatch("None|[a-z_]+|[A-Z0-9]{1,4}|[一二三四五六七八]", value), value
 
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     walk(record)
