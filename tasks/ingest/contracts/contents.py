@@ -16,6 +16,7 @@ from tasks.ingest.layout.options import are_tasks
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.series import TASKS_EACH
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.grammar import asking
 from tasks.ingest.words.labels import Label, parse_label
 from tasks.ingest.words.lexicon import match_exactly
 
@@ -308,8 +309,10 @@ def list_held(reading: Reading) -> tuple[dict[int, tuple[int, int]], frozenset[i
     return numbers, frozenset(titles)
 
 
-# So many numbers from 1 on, as many as the question's own number says, are no parts of it.
-_LEAST_AGAIN = 8
+# So many numbers from 1 on, as many as the question's own number says, are no parts of it where so many of them ask.
+_LEAST_AGAIN, _LEAST_ASKING = 8, 0.75
+# What says that the question goes on with a list.
+_NAMES_LIST = re.compile(r"下列|下面|如下|以下|[:：]$|\b(?:following|below)\b", re.IGNORECASE)
 
 
 def _held_numbers(
@@ -343,15 +346,27 @@ def _held_numbers(
     values = [label.value for _, label in numbered if label.style == own.style and not label.is_weak]
     if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
         return "stem_holds_next_question", [piece for piece, _ in alike]
-    if draft.value >= _LEAST_AGAIN and values == list(range(1, draft.value + 1)):
-        # numbers that come as far again as they had come: a further list, whose rest follows as questions
-        return "holds_number_of_its_kind", [piece for piece, _ in alike]
+    if draft.value >= _LEAST_AGAIN and values[: draft.value] == list(range(1, draft.value + 1)):
+        # numbers that come as far again as they had come: a further list, whose rest follows as questions, if they ask;
+        # steps that the question names are its own, and of others it is only told that they are there
+        if _ask(alike):
+            return "holds_number_of_its_kind", [piece for piece, _ in alike]
+        if _NAMES_LIST.search(draft.stem.partition(alike[0][0].text.strip())[0].rstrip()) is None:
+            return "holds_number_of_its_kind", []
     marked = [piece for piece, label in alike if MARKS_GROUP.match(piece.text[label.end :])]
     if len(marked) > 1:
         return "holds_number_of_its_kind", marked  # each is worth something by itself
     if alike and own.style in ("num", "word", "bracket") and alike[0][1].value != 1:
         return "holds_number_of_its_kind", [piece for piece, _ in alike]
     return "", []
+
+
+def _ask(numbered: Sequence[tuple[Piece, Label]]) -> bool:
+    """Whether most of these numbered lines ask something."""
+    asks = sum(
+        1 for piece, label in numbered if asking().search(piece.text[label.end :].lstrip()) is not None
+    )
+    return asks >= _LEAST_ASKING * len(numbered)
 
 
 def _form(label: Label) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -48,8 +49,8 @@ def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
     return lines.replace(found) if len(found) >= 4 else lines
 
 
-# So many stems must stand below a title.
-_MIN_TITLED = 3
+# So many stems must stand below a number and a title, and so large a share of all.
+_MIN_TITLED, _MOST_TITLED = 3, 0.8
 
 
 def _drop_titles(lines: IndexedLines) -> IndexedLines:
@@ -63,8 +64,9 @@ def _drop_titles(lines: IndexedLines) -> IndexedLines:
         for index in lines.open_with(_STEM_STARTS)
         if pieces[index].kind != "table" and (match := _STEM.match(pieces[index].text)) is not None
     }
-    ends = {index: end for index, end in stems.items() if index}
-    if len(ends) < _MIN_TITLED:
+    # a line without a number may be the answer of the question before
+    ends = {index: end for index, end in stems.items() if _is_numbered(pieces, index)}
+    if len(ends) < max(_MIN_TITLED, _MOST_TITLED * len(stems)):
         return lines
     written: list[Piece] = []
     for index, piece in enumerate(pieces):
@@ -81,6 +83,12 @@ def _drop_titles(lines: IndexedLines) -> IndexedLines:
             replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources))
         )
     return IndexedLines(written)
+
+
+def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a number of its own stands right above a stem's label."""
+    label = pieces[index - 1].label if index else None
+    return label is not None and not label.is_weak and label.style in ("num", "word", "paren")
 
 
 _TYPE_LINE = re.compile(

@@ -80,7 +80,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
         stripped = stripped[colon.end() :] if colon else stripped
         if not _NUMBERED.match(stripped):
             return []
-    entries = _read_ranges(stripped.replace(" | ", " "))
+    entries = _read_ranges(stripped) or _read_cells(stripped)
     if entries:
         return entries
     foreign = _FOREIGN.search(stripped)
@@ -140,6 +140,30 @@ def _read_ranges(text: str) -> list[KeyEntry]:
         position = run.end()
         while position < len(text) and text[position] in " \t,，;；。.|":
             position += 1
+    return entries
+
+
+def _read_cells(text: str) -> list[KeyEntry]:
+    """Read `1~5题 | C | AD |  | B | D`: a key in each cell, none in one that is empty.
+
+    `1~5题 | CADBD | 6~8题 | ABC` has the keys of a range in one cell. Letters of one cell never go to two questions else.
+    """
+    cells = [cell.strip() for cell in text.split("|")]
+    begins = [place for place, cell in enumerate(cells) if _RANGE.fullmatch(cell)]
+    entries: list[KeyEntry] = []
+    for begin, end in pairwise([*begins, len(cells)] if begins[:1] == [0] else []):
+        match = _RANGE.fullmatch(cells[begin])
+        keys = cells[begin + 1 : end]
+        filled = [key for key in keys if key]
+        if match is None or not filled or not all(map(_LETTERS_RUN.fullmatch, filled)):
+            return []
+        first, count = int(match.group(1)), int(match.group(2)) - int(match.group(1)) + 1
+        if not 0 < count <= 61:
+            return []
+        tokens = _split_tokens(filled[0], count) if len(filled) == 1 else None
+        if tokens is None and (len(keys) < count or any(keys[count:])):
+            return []
+        entries += [KeyEntry(first + offset, key) for offset, key in enumerate(tokens or keys[:count]) if key]
     return entries
 
 

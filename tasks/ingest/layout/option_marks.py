@@ -219,6 +219,8 @@ _ASKS = re.compile(
 _DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )
+_HAS_LETTERS = re.compile(r"[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
+_LETTER_STARTS = frozenset("（([ABCDabcd")
 
 
 def write_digits(lines: IndexedLines) -> IndexedLines:
@@ -240,6 +242,8 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
     usual = max(set(lengths), key=lengths.count)
     if lengths.count(usual) < 0.4 * len(lists) or not 2 <= usual <= 7:
         return lines
+    if _count_lettered(lines) > 0.2 * len(lists):
+        return lines  # statements that lettered options speak of: `A. (1)(2)`
     if sum(len(text) for text in inside) > 90 * len(inside):
         return lines
     changed = list(pieces)
@@ -249,6 +253,11 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
             if match is not None and place < 10:
                 changed[index] = rewrite(pieces[index], match.end(), f"{'ABCDEFGHIJ'[place]}. ")
     return IndexedLines([piece for piece in changed if piece.text.strip()])
+
+
+def _count_lettered(lines: IndexedLines) -> int:
+    """How many lines begin with the letter of an option."""
+    return sum(1 for index in lines.open_with(_LETTER_STARTS) if _HAS_LETTERS.match(lines.pieces[index].text))
 
 
 _LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")

@@ -196,6 +196,10 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
             header.unmapped.append(column)
         elif role not in header.columns:
             header.columns[role] = column
+        elif role == "stem" and _rank_stem(cell) < _rank_stem(row[header.columns["stem"]]):
+            # of two columns that could be the stem, the one with the more telling name is it
+            header.unmapped.append(header.columns["stem"])
+            header.columns["stem"] = column
         else:
             header.unmapped.append(column)
     if len(header.blanks) > 1 and "answer" in header.columns and not header.options:
@@ -205,6 +209,26 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
     if header.blanks and "answer" not in header.columns:
         header.columns["answer"] = header.blanks[0]
     return header
+
+
+_STEM_ORDER = (
+    "题干",
+    "stem",
+    "question text",
+    "question stem",
+    "题目内容",
+    "试题内容",
+    "question",
+    "题目",
+    "问题",
+    "试题",
+)
+
+
+def _rank_stem(name: str) -> int:
+    """The place of a header cell among the names of stems, the most telling first."""
+    folded = fold_header(name)
+    return _STEM_ORDER.index(folded) if folded in _STEM_ORDER else len(_STEM_ORDER)
 
 
 def read_option_label(name: str) -> str | None:

@@ -291,6 +291,22 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
         ],
         [("fill_in_the_blank", "（）是规定性。", "", ["质"]), ("true_false", "事物会变化。", "", ["false"])],
     ),
+    "a subject in a column that may be called the question, beside the stems": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Question", "Question Text", "Answer"],
+                    ["Mills", "What turns a wheel below a weir?", "The water."],
+                    ["Ferries", "Along what does a ferry cross?", "Along a rope."],
+                ],
+            ),
+        ],
+        [
+            ("short_answer", "What turns a wheel below a weir?", "", ["The water."]),
+            ("short_answer", "Along what does a ferry cross?", "", ["Along a rope."]),
+        ],
+    ),
     "schema rows below the header, and filler in the key": (
         [
             Sheet(
