@@ -127,6 +127,9 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
     draft.stem = (draft.stem[: len(draft.stem) - len(end)] + _TRUTH_PLACE.sub("", end)).rstrip()
 
 
+_NUMBERED_PLACE = re.compile(r"【\s*\d{1,2}\s*】")  # `当 x 为 3 的倍数时 【6】`: the place to fill in
+
+
 def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:
     """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`.
 
@@ -140,7 +143,7 @@ def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answere
         draft.answer = [text.strip() for text in filled]
         draft.stem = clean_text(underlined.sub("____", draft.stem), language)
         return
-    if has_blank(draft.stem):
+    if has_blank(draft.stem) or _NUMBERED_PLACE.search(draft.stem):
         return
     # the spaces before a closing bracket are gone from the cleaned stem
     padded = _PADDED.findall(raw)

@@ -99,7 +99,11 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.answer = read_key(text) or []
     elif text:
         draft.answer = [text]
-    if entry.explanation:
+    if entry.explanation and "text_after_options" in draft.notes and draft.explanation:
+        draft.explanation += (
+            f"\n{clean_text(entry.explanation, language)}"  # beside what was left of the options
+        )
+    elif entry.explanation:
         draft.explanation = draft.explanation or clean_text(entry.explanation, language)
     if before and draft.answer and before != draft.answer:
         draft.notes.append("keys_disagree")

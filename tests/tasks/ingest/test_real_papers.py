@@ -196,11 +196,17 @@ def test_a_numbered_line_outside_of_questions_and_answers_is_found() -> None:
     question = {"text_start": 0, "text_end": 8, "answer": ["Because it is so."], "explanation": None}
     text = "1. Why?\n\n2. How?\n1. Because it\n1-3 ABC\n(2.5 marks each)\n"
     assert find_unclaimed(text, [question]) == ["2. How?"]
+    text = "1. Why?\n\nNow:\n3. Where?\n（1）A）【解析】Because it is so.\n（2）B）【解析】Another.\n"
+    assert find_unclaimed(text, [question]) == ["3. Where?", "（2）B）【解析】Another."]
+    text = "1. Why?\n\n注 意 事 项\n1. 写姓名。\n2. 用钢笔。\n一、选择题\n3. 几点？\n"
+    assert find_unclaimed(text, [question]) == ["3. 几点？"]
 
 
 _NUMBERED = re.compile(r"[ \t\u3000]*[（(\[【]?(\d{1,3})[)）\]】.、．:：]\s*(?=\S)")
-# `【答案】【1】n-1`: the answer to a blank, below the number of its question
-_ANSWER_MARK = re.compile(r"【答案】(?:【\d{1,2}】)?")
+# `【答案】【1】n-1`: the answer to a blank, below the number of its question; `A）【解析】…`: a key with its reasons
+_ANSWER_MARK = re.compile(r"(?:【答案】)?(?:【\d{1,2}】)?(?:[A-J][)）]\s*(?:【解析】)?)?\s*")
+# what is numbered below such a title is said to who sits the paper
+_NOTICE = re.compile(r"(?:考生须知|考试须知|注意事项|Instructions)[:：]?", re.IGNORECASE)
 # `(2.5 marks each)` is a weight, no number
 _WEIGHT = re.compile(r"\s*[（(]\d+(?:\.\d+)?\s*(?:marks?|points?|分)[^（()）]*[)）]\s*$", re.IGNORECASE)
 # what may stand for a numbered line: a loss, an answer without its question, a question printed twice
@@ -218,13 +224,17 @@ def find_unclaimed(text: str, questions: Sequence[dict[str, Any]]) -> list[str]:
     told = fold(" ".join(part for one in questions for part in (*one["answer"], one["explanation"] or "")))
     found: list[str] = []
     place = 0
+    is_notice = False
     for line in text.split("\n"):
+        is_notice = _NOTICE.fullmatch(fold(line)) is not None or (
+            is_notice and _NUMBERED.match(line) is not None
+        )
         number = None if _WEIGHT.match(line) else _NUMBERED.match(line)
         here = place + (number.start(1) if number else 0)
         place += len(line) + 1
-        if number is None or any(first <= here < last for first, last in spans):
+        if number is None or is_notice or any(first <= here < last for first, last in spans):
             continue
-        rest = fold(_ANSWER_MARK.sub("", line[number.end() :]))
+        rest = fold(_ANSWER_MARK.sub("", line[number.end() :].strip(), count=1))
         if not (read_key_line(line.strip()) or rest[:10] in told):
             found.append(line.strip())
     return found
