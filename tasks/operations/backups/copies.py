@@ -218,6 +218,7 @@ def _restoring(settings: Settings) -> Iterator[None]:
 
     home, mark = settings.home, settings.home / RESTORING
     _check_empty(settings)
+    was_there = home.exists()
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     try:
@@ -235,6 +236,8 @@ def _restoring(settings: Settings) -> Iterator[None]:
         except BaseException:
             if list(home.iterdir()) == [mark]:
                 mark.unlink()
+                if not was_there:
+                    home.rmdir()
             raise
         mark.unlink()
 
