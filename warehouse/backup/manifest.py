@@ -164,7 +164,12 @@ def find_differences(
 def _is_left_by_reader(folder: Path, name: str, listed: AbstractSet[str]) -> bool:
     """Whether SQLite has put this beside a file for a reader, who reads it now or was killed; it adds nothing to it."""
     read, _, ending = name.rpartition("-")
-    return read in listed and (ending == "shm" or (ending == "wal" and not (folder / name).stat().st_size))
+    if read not in listed or ending not in ("wal", "shm"):
+        return False
+    try:
+        return ending == "shm" or not (folder / name).stat().st_size
+    except FileNotFoundError:
+        return True  # Its reader has ended since.
 
 
 def check_backup(folder: Path, manifest: BackupManifest, advance: Callable[[], None]) -> None:
