@@ -162,7 +162,7 @@ def find_differences(
 
 
 def _is_left_by_reader(folder: Path, name: str, listed: AbstractSet[str]) -> bool:
-    """Whether SQLite has put this beside a file for a reader, who reads it now or was killed; it adds nothing to it."""
+    """Whether this is what SQLite puts beside a file for a reader, killed ones too."""
     read, _, ending = name.rpartition("-")
     if read not in listed or ending not in ("wal", "shm"):
         return False
