@@ -22,6 +22,7 @@ _FROM_ONE: Final = (
     "proctor exam audit names the entries; compare with the newest backup (PROCTOR_HOME=NEW proctor restore BACKUP) before anything "
     "is changed, and restore ledger and lake from one backup if it is the one that is right"
 )
+_AGAIN: Final = f"where the work that was to land them was killed, run the same command again, then proctor doctor; otherwise {_FROM_ONE}"
 
 
 def examine_checks(lake: Lake, looked: Looked, note: NoteFinding) -> None:
@@ -190,7 +191,7 @@ def examine_stages(
     settings: Settings, ledger: Ledger, lake: Lake | None, look: LedgerLook, note: NoteFinding
 ) -> None:
     """Whether every stage is as it was closed; rows of the lake are looked at elsewhere."""
-    from tasks.proof import check_stages
+    from tasks.proof import UNLANDED, check_stages
     from tasks.running import Progress
 
     with Progress("doctor: stages") as progress:
@@ -207,7 +208,7 @@ def examine_stages(
         else f"{proof.unit_count} units and {proof.original_count} originals as they were closed"
         f"{edited if proof.findings else ''}{look.describe(len(look.passed), 'the calls of {} sessions')}",
         not findings,
-        _FROM_ONE,
+        _AGAIN if {found.name for found in findings} <= UNLANDED else _FROM_ONE,
     )
 
 

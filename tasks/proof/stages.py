@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow
 
 _SHOWN: Final = 3
+# What a landing is called that was closed and did not come: a kill between the two is the likely cause.
+UNLANDED: Final = frozenset({"landing_missing", "landing_outdated"})
 # What a person who did it is told; nobody else could know.
 _EDITED: Final = {
     "registry": "it was edited by hand since a model was called; the next run closes it as it is",

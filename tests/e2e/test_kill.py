@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -127,3 +129,56 @@ def test_a_killed_evaluate_flow_goes_on_to_the_same_tables(planned: Home, tmp_pa
     found = read_tables(killed.path, "killed-run")
     for name, frame in expected.items():
         assert found[name].equals(frame), f"{name} differs (PROCTOR_TEST_SEED={seed})"
+
+
+def list_findings(home: Home) -> set[tuple[str, str]]:
+    """What `doctor --all` finds that is not fine, and what it says to do."""
+    done = home.run("doctor", "--all", "--json", exit_code=None)
+    findings = json.loads(done.stdout)["findings"]
+    return {(one["what"], one["fix"] or "") for one in findings if not one["is_fine"]}
+
+
+def kill_once(home: Home, command: tuple[str, ...], after_s: float) -> None:
+    process = start(home, *command)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(after_s)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.long
+@pytest.mark.hunt
+def test_each_command_killed_at_any_moment_is_done_by_the_same_command_and_the_doctor_finds_nothing(
+    planned: Home, tmp_path: Path
+) -> None:
+    seed = int(os.environ.get("PROCTOR_TEST_SEED", time.time_ns() % 1_000_000))
+    print(f"PROCTOR_TEST_SEED={seed}")
+    chance = random.Random(seed)
+    home = planned.copy(tmp_path / "hunted", PROCTOR_OBJECTION_DAYS="0", PROCTOR_NO_SERVER="true")
+    home.run("exam", "user", "add", "boss", "--role", "admin")
+    kept, restored = tmp_path / "backup", replace(home, path=tmp_path / "restored")
+    before = list_findings(home)
+    erasing = ("--month", "2026-10", "--reason", "it was asked for", "--as", "boss", "--yes")
+    # Each with how it ends when all was done before: 2 says that, and what to do instead.
+    for at, done_before, *words in (
+        (home, 0, "exam", "sit", "killed-run"),
+        (home, 0, "judge", "--run", "killed-run"),
+        (home, 0, "publish", "killed-run"),
+        (home, 0, "archive", "--yes"),
+        (home, 2, "erase", *erasing),
+        (home, 0, "compact"),
+        (home, 2, "backup", str(kept)),
+        (restored, 2, "restore", str(kept)),
+    ):
+        command = tuple(words)
+        for longest_s in (3.0, 8.0):
+            kill_once(at, command, chance.uniform(0.5, longest_s))
+        again = at.run(*command, exit_code=None)
+        assert again.returncode in (0, done_before), f"{command}\n{again.stdout}\n{again.stderr}"
+        if command[0] == "backup" and at.run("backup", str(kept), "--verify", exit_code=None).returncode:
+            shutil.rmtree(kept)
+            at.run(*command)
+        at.run(*command, exit_code=done_before)
+        found = list_findings(at)
+        assert found <= before, f"{command} (PROCTOR_TEST_SEED={seed}): {found - before}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -154,7 +155,21 @@ def find_differences(
             found.append(f"{one.path} is damaged: its SHA-256 is another")
         advance()
     listed = {NAME, UNFINISHED, *(one.path for one in manifest.files)}
-    return found + [f"{name} does not belong to it" for name in list_files(folder) if name not in listed]
+    strange = [name for name in list_files(folder) if name not in listed]
+    return found + [
+        f"{name} does not belong to it" for name in strange if not _is_left_by_reader(folder, name, listed)
+    ]
+
+
+def _is_left_by_reader(folder: Path, name: str, listed: AbstractSet[str]) -> bool:
+    """Whether this is what SQLite puts beside a file for a reader, killed ones too."""
+    read, _, ending = name.rpartition("-")
+    if read not in listed or ending not in ("wal", "shm"):
+        return False
+    try:
+        return ending == "shm" or not (folder / name).stat().st_size
+    except FileNotFoundError:
+        return True  # Its reader has ended since.
 
 
 def check_backup(folder: Path, manifest: BackupManifest, advance: Callable[[], None]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from schemas.errors import StoreError
 from schemas.settings import HOME_MARK, Settings, is_home
@@ -22,6 +23,9 @@ from warehouse.stores.installation import (
 )
 
 _MOST_NAMED = 3
+_RESTORE_AGAIN: Final = "If no `proctor restore` runs any more, it was ended before it was done: run it again, and it begins anew."
+# Lies in a home while a backup is put there, and after a kill: what is in it is then a part of a backup.
+RESTORING: Final = "restoring.lock"
 
 
 def mark_home(settings: Settings) -> None:
@@ -54,6 +58,8 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
     """
     from warehouse.lake.files import find_file_faults, has_data_files
 
+    if (mark := settings.home / RESTORING).exists():
+        return [StoreFault("home", str(mark.parent), "holds a part of a backup", _RESTORE_AGAIN)]
     home_id = read_home_id(settings)
     files = _list_files(settings)
     held = [found for file in files if (found := read_installation_id(file)) is not None]

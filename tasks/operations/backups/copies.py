@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.errors import UsageError
+from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
+from warehouse.stores.homes import RESTORING
 
 if TYPE_CHECKING:
     from warehouse.backup import BackupTarget
@@ -164,31 +167,87 @@ def verify_backup(folder: Path) -> dict[str, Any]:
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home.
 
-    The backup is read and checked whole before anything of it is put in place. Raises UsageError for a home that
-    is not empty, and as `warehouse.backup.read_manifest` and `check_backup` do.
+    The backup is read and checked whole before anything of it is put in place. What a restore that was killed has put into the
+    home is put there once more. Raises UsageError for a home that is not empty, StoreError when the public log is not the
+    ledger's, and as `warehouse.backup.read_manifest` and `check_backup` do.
     """
     from tasks.running import Progress
     from warehouse.backup import check_backup, read_manifest
+    from warehouse.ledger.engine.copies.server_backup import check_copied_form
 
     manifest = read_manifest(folder)
-    if settings.home.exists() and any(settings.home.iterdir()):
-        raise UsageError(
-            f"PROCTOR_HOME {settings.home} is not empty; a backup is restored into an empty one."
-        )
+    _check_empty(settings)
     with Progress("restore: files checked", len(manifest.files)) as progress:
         check_backup(folder, manifest, progress.advance)
-    restored = _put_in_place(settings, folder)
-    # A power cut must not take back what somebody was told is restored.
-    os.sync()
-    return restored | {"backup_id": manifest.backup_id, "finished_at": manifest.finished_at}
+    check_copied_form(folder / "ledger.sqlite")
+    refusal: StoreError | None = None
+    with _restoring(settings):
+        _put_in_place(settings, folder)
+        try:
+            _restore_logs(settings)
+        except StoreError as error:
+            refusal = error  # All is in place, and the way on is in the error.
+        # A power cut must not take back what somebody was told is restored.
+        os.sync()
+    if refusal is not None:
+        raise refusal
+    return {
+        "home": str(settings.home),
+        "restored": sorted(path.name for path in settings.home.iterdir()),
+        "backup_id": manifest.backup_id,
+        "finished_at": manifest.finished_at,
+    }
 
 
-def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Copy a backup's parts to their places; StoreError when its public log is not its ledger's."""
+def _check_empty(settings: Settings) -> None:
+    """Raise UsageError for a home that holds anything but what a killed restore has put there."""
+    home = settings.home
+    if home.exists() and any(home.iterdir()) and not (home / RESTORING).exists():
+        raise UsageError(
+            f"PROCTOR_HOME {home} is not empty; a backup is restored into an empty one. Let PROCTOR_HOME name a new folder."
+        )
+
+
+@contextmanager
+def _restoring(settings: Settings) -> Iterator[None]:
+    """Within the block the home is marked as half restored, so that nothing uses it.
+
+    It is emptied first. The mark stays when the block does not end, unless nothing was put beside it.
+    """
+    from filelock import FileLock, Timeout
+
+    home, mark = settings.home, settings.home / RESTORING
+    _check_empty(settings)
+    was_there = home.exists()
+    home.mkdir(parents=True, exist_ok=True)
+    home.chmod(0o700)
+    try:
+        lock = FileLock(mark, timeout=0).acquire()
+    except Timeout:
+        raise UsageError(f"Another process restores a backup into {home}; wait for it.") from None
+    with lock:
+        for path in home.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path != mark:
+                path.unlink()
+        try:
+            yield
+        except BaseException:
+            if list(home.iterdir()) == [mark]:
+                mark.unlink()
+                if not was_there:
+                    home.rmdir()
+            raise
+        mark.unlink()
+
+
+def _put_in_place(settings: Settings, folder: Path) -> None:
+    """Copy a backup's parts to their places."""
     from tasks.exam.public.log import name_public_folder
     from warehouse.lake.upkeep import check_empty_lake, restore_lake
     from warehouse.ledger.engine.copies.files import restore_ledger
-    from warehouse.ledger.engine.copies.server_backup import check_copied_form, fill_server_ledger
+    from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
     from warehouse.ledger.engine.sides import find_ledger_file
     from warehouse.stores.homes import mark_home
 
@@ -199,12 +258,9 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
         "models.yaml": settings.registry_path,
     }
     # Before anything is written to a server, or to a folder that other hosts share.
-    check_copied_form(folder / "ledger.sqlite")
     check_empty_lake(settings)
     for name, place in places.items():
         _check_unlike_none(folder / name, place)
-    settings.home.mkdir(parents=True, exist_ok=True)
-    settings.home.chmod(0o700)
     ledger = find_ledger_file(settings.ledger_address)
     if ledger is None:
         staging = settings.home / STAGED
@@ -229,8 +285,6 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             shutil.copy2(held, path)
     mark_home(settings)
-    _restore_logs(settings)
-    return {"home": str(settings.home), "restored": sorted(path.name for path in settings.home.iterdir())}
 
 
 def _check_unlike_none(copied: Path, place: Path) -> None:

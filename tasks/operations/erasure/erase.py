@@ -106,7 +106,7 @@ def erase_texts(
 ) -> Erased:
     """Erase what a scope names, run by run, and finish what a killed command had begun.
 
-    `step` is told what has been done. Raises as `plan_erasure` does, and UsageError without a reason; StoreError where a file is
+    Where nothing is left but to finish, that is done. `step` is told what has been done. Raises as `plan_erasure` does, and UsageError without a reason; StoreError where a file is
     held by somebody else too long: doing it again finishes it.
     """
     if not reason.strip():
@@ -120,7 +120,7 @@ def erase_texts(
         hold_archives(settings, "erasing"),
         open_lake(settings) as lake,
     ):
-        plans = plan_erasure(ledger, lake, settings, scope, now=now)
+        plans = _plan(ledger, lake, settings, order)
         editions = lake.read("run_revisions")
         for plan in plans:
             own = [row for row in editions.iter_rows(named=True) if row["run_id"] == plan.run_id]
@@ -183,6 +183,17 @@ def land_erasures(ledger: Ledger, lake: Lake) -> dict[str, int]:
     batches = [_describe(ledger, lake, erasure) for erasure in missing]
     lake.land_together(batches, stage="erase")
     return {"erasures": sum(batch.frame.height for batch in batches)}
+
+
+def _plan(ledger: Ledger, lake: Lake, settings: Settings, order: _Order) -> list[RunErasure]:
+    """What is to be erased; nothing where a killed command has left only lake and files to do."""
+    try:
+        return plan_erasure(ledger, lake, settings, order.scope, now=order.now)
+    except UsageError:
+        with ledger.read() as connection:
+            if not erasures.list_erasures(connection, is_unfinished=True):
+                raise
+        return []
 
 
 def _erase_run(

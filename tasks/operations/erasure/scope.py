@@ -260,6 +260,8 @@ def _describe_nothing(connection: Connection, scope: Scope) -> str:
     )
     done = erasures.list_erasures(connection)
     last = f" The last erasure was {done[-1].erasure_id}, on {done[-1].erased_at[:10]}." if done else ""
+    if any(one.finished_at is None for one in done):
+        last += " It was ended before it was done, and files may still hold the texts: proctor erase --again --yes --as ADMIN."
     return f"There is no text left to erase{f' of {what}' if what else ''}.{last}"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.reviews import REVIEW_CHANNELS
@@ -18,6 +19,9 @@ from tasks.review.recording.adjudication import AdjudicationSummary, assign_adju
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.review import assigning, guidelines
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True)
@@ -199,16 +203,18 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
     batch_id, annotator, role = submission.batch_id, submission.annotator, submission.role
     with ledger.write() as connection:
         batch = read_batch(connection, batch_id, lock=True)
-        if batch.is_closed:
-            raise GateError(
-                f"Review batch {batch_id} was closed at {batch.closed_at}: decisions are no longer taken."
-            )
         uuids = {given.question_uuid for given in submission.decisions}
         given_out = read_assignments(connection, batch_id, annotator, role, uuids)
         assigned = {one.question_uuid for one in given_out}
         items = read_given_items(connection, batch_id, annotator, uuids)
         standing = {one.question_uuid: one for one in read_decisions(connection, batch_id, annotator, uuids)}
         before = {uuid: one.given for uuid, one in standing.items()}
+        changed = [given for given in submission.decisions if before.get(given.question_uuid) != given]
+        # The same again is none: a kill may have come after the closing, and before what follows it.
+        if batch.is_closed and (changed or not uuids):
+            raise GateError(
+                f"Review batch {batch_id} was closed at {batch.closed_at}: decisions are no longer taken."
+            )
         seen: set[str] = set()
         for given in submission.decisions:
             if given.question_uuid not in assigned:
@@ -227,22 +233,15 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
                 raise UsageError(
                     f"Question {given.question_uuid}, {faults[0].field}: {faults[0].message}. Nothing was recorded."
                 )
-        changed = [given for given in submission.decisions if before.get(given.question_uuid) != given]
         for given in changed:
             one = standing.get(given.question_uuid)
             moment = one.decided_at if one else None
             if submission.seen.get(given.question_uuid, moment) != moment:
                 raise StaleError(one)
-        channel = "adjudication" if role == "adjudicator" else submission.channel
-        version = submission.guideline_version or guidelines.read_newest_read(connection, annotator)
-        assigning.replace_decisions(
-            connection,
-            [Decision(given, annotator, channel, now, version).as_row(batch_id) for given in changed],
-        )
-        # Those that stood already as well: a kill may have come between a decision and its entry.
-        close_units(connection, "reviews", [(batch_id, one.question_uuid) for one in submission.decisions])
-        is_done = is_settled(connection, batch)
-        assigning.update_batch(connection, batch_id, status="complete" if is_done else "open")
+        if not batch.is_closed:
+            _write_decisions(connection, submission, changed, now)
+            is_done = is_settled(connection, batch)
+            assigning.update_batch(connection, batch_id, status="complete" if is_done else "open")
     new_count = sum(given.question_uuid not in before for given in changed)
     return SubmissionReceipt(
         source=submission.source,
@@ -254,3 +253,18 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
         unchanged_count=len(submission.decisions) - len(changed),
         blank_count=submission.blank_count,
     )
+
+
+def _write_decisions(
+    connection: Connection, submission: Submission, changed: Sequence[GivenDecision], now: str
+) -> None:
+    """Write what has changed, and the entries of all that was handed in."""
+    batch_id, annotator = submission.batch_id, submission.annotator
+    channel = "adjudication" if submission.role == "adjudicator" else submission.channel
+    version = submission.guideline_version or guidelines.read_newest_read(connection, annotator)
+    assigning.replace_decisions(
+        connection,
+        [Decision(given, annotator, channel, now, version).as_row(batch_id) for given in changed],
+    )
+    # Those that stood already as well: a kill may have come between a decision and its entry.
+    close_units(connection, "reviews", [(batch_id, one.question_uuid) for one in submission.decisions])

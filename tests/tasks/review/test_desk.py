@@ -8,7 +8,7 @@ import pytest
 
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.settings import Settings
-from tasks.review.batch import read_assignments, read_decisions
+from tasks.review.batch import read_assignments, read_batch, read_decisions
 from tasks.review.closing import close_batch
 from tasks.review.decisions.decision import Decision, GivenDecision
 from tasks.review.recording.adjudication import AdjudicationSummary
@@ -140,6 +140,27 @@ def test_a_closed_batch_takes_no_decisions(ledger: Ledger, settings: Settings) -
         record_submission(ledger, one, LATER)
     report = record(ledger, [one], LATER)
     assert [refusal.source for refusal in report.refusals] == ["web page"]
+
+
+def test_what_a_closed_batch_holds_already_changes_nothing_and_what_follows_is_asked_for_again(
+    ledger: Ledger, settings: Settings
+) -> None:
+    uuids = open_batch(ledger, settings)
+    one = make_submission("chen", give(uuids[0], "accept"))
+    record(ledger, [one], LATER)
+    before = read_all(ledger)
+    close_batch(ledger, "b1", AFTER_ALL)
+    report = record(ledger, [one], AFTER_ALL)
+    assert (report.refusals, report.complete_batches) == ([], ["b1"])
+    assert [(each.new_count, each.changed_count, each.unchanged_count) for each in report.receipts] == [
+        (0, 0, 1)
+    ]
+    for other in (give(uuids[0], "reject"), give(uuids[1], "accept")):
+        report = record(ledger, [make_submission("chen", give(uuids[0], "accept"), other)], AFTER_ALL)
+        assert report.refusals[0].is_final
+    assert read_all(ledger) == before
+    with ledger.read() as connection:
+        assert read_batch(connection, "b1").is_closed
 
 
 def test_an_unknown_batch_is_named(ledger: Ledger) -> None:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
@@ -34,7 +35,7 @@ from warehouse.backup import is_finished
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.stores.homes import check_stores
+from warehouse.stores.homes import RESTORING, check_stores
 
 ROOT = Path(__file__).resolve().parents[4]
 NIGHT = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
@@ -331,3 +332,93 @@ def test_killed_at_any_moment_at_all_something_whole_is_always_there(settings: S
     assert killed >= 10
     make_kept_backup(settings, now=NIGHT + timedelta(days=50))
     assert check_restore(settings).problems == ()
+
+
+RESTORES = """
+import os, shutil, signal, sys
+from pathlib import Path
+from schemas.settings import Settings
+from tasks.operations.backups import restore_home
+
+home, folder, count = sys.argv[1:]
+left = [int(count)]
+
+def copying(real):
+    def copy(*arguments, **named):
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments, **named)
+    return copy
+
+shutil.copy2, shutil.copyfile = copying(shutil.copy2), copying(shutil.copyfile)
+restore_home(Settings(home=Path(home)), Path(folder))
+"""
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 8])
+def test_a_restore_that_was_killed_is_done_by_the_same_command_and_nothing_uses_the_home_before(
+    settings: Settings, tmp_path: Path, count: int
+) -> None:
+    backup_home(settings, tmp_path / "copy")
+    new = tmp_path / "new"
+    command = [sys.executable, "-c", RESTORES, str(new), str(tmp_path / "copy"), str(count)]
+    died = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    # Until its ledger is there it is no home to any but `init`.
+    for other in (("init",), ("status",), ("backup", str(tmp_path / "of-a-part")))[: 3 if count > 1 else 1]:
+        refused = invoke(new, *other)
+        assert (refused.exit_code, "run it again, and it begins anew" in refused.output) == (1, True)
+    assert not (tmp_path / "of-a-part").exists()
+    done = invoke(new, "restore", str(tmp_path / "copy"))
+    assert done.exit_code == 0, done.output
+    check_stores(Settings(home=new))
+    assert list_contents(new) == list_contents(settings.home)
+    refused = invoke(new, "restore", str(tmp_path / "copy"))
+    assert (refused.exit_code, "is not empty" in refused.output) == (2, True)
+
+
+READS = """
+import os, signal, sqlite3, sys
+
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("SELECT count(*) FROM ducklake_snapshot").fetchall()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_backup_whose_reader_was_killed_is_whole_and_one_with_a_log_of_writes_is_not(
+    settings: Settings, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    backup_home(settings, copy)
+    died = subprocess.run([sys.executable, "-c", READS, str(copy / "lake" / "catalog.sqlite")], check=False)
+    assert died.returncode == -signal.SIGKILL
+    log = copy / "lake" / "catalog.sqlite-wal"
+    assert (log.stat().st_size, log.with_name("catalog.sqlite-shm").exists()) == (0, True)
+    assert verify_backup(copy)["differences"] == []
+    log.write_bytes(b"a page")
+    assert verify_backup(copy)["differences"] == ["lake/catalog.sqlite-wal does not belong to it"]
+
+
+def test_a_restore_beside_another_one_is_refused_and_takes_nothing_from_it(
+    settings: Settings, tmp_path: Path
+) -> None:
+    backup_home(settings, tmp_path / "copy")
+    new = Settings(home=tmp_path / "new")
+    new.home.mkdir()
+    with FileLock(new.home / RESTORING):
+        (new.home / "models.yaml").write_text("models: {}")
+        with pytest.raises(UsageError, match="Another process restores a backup"):
+            restore_home(new, tmp_path / "copy")
+        assert (new.home / "models.yaml").exists()
+
+
+def list_contents(home: Path) -> dict[str, bytes]:
+    """Originals and keys of a home, which a backup holds byte for byte."""
+    return {
+        str(path.relative_to(home)): path.read_bytes()
+        for name in ("archive", "secrets")
+        for path in sorted((home / name).rglob("*"))
+        if path.is_file()
+    }

@@ -20,7 +20,7 @@ from tasks.models import CALL
 from tasks.operations.erasure import erase as erasing
 from tasks.operations.erasure import scope
 from tasks.operations.erasure.erase import finish_erasures, land_erasures
-from tasks.operations.erasure.scope import Scope, find_due_runs
+from tasks.operations.erasure.scope import Scope, find_due_runs, plan_erasure
 from tests.fresh import open_new_lake
 from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.exam.kit import land_run, verify
@@ -118,7 +118,9 @@ def test_killed_for_good_after_any_step_nothing_is_doubled(settings: Settings, s
         text=True,
     )
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
-    finish_erasures(settings)
+    assert len(erase(settings).erasures) == 1
+    with pytest.raises(UsageError, match="no text left to erase"):
+        erase(settings)
     with open_lake(settings) as lake:
         assert lake.query("select count(*) as n from erasures")["n"][0] == 3
         assert lake.query("select count(*) as n from responses")["n"][0] == 18
@@ -228,9 +230,13 @@ def test_killed_in_the_middle_it_is_finished_by_doing_it_again(settings: Setting
     with pytest.raises(Killed):
         erase(settings, step=be_killed)
     assert read_faults(settings) == set()
-    with pytest.raises(UsageError, match="no text left"):
-        erase(settings)
-    (done,) = finish_erasures(settings).erasures
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings, read_only=True) as lake,
+        pytest.raises(UsageError, match="files may still hold the texts: proctor erase --again"),
+    ):
+        plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
+    (done,) = erase(settings).erasures
     assert done.finished_at is not None
     assert finish_erasures(settings).erasures == ()
     assert (find_marked(settings), read_faults(settings)) == ([], set())
