@@ -14,7 +14,7 @@ from tasks.ingest.content.free_answers import drop_asking_lead
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
-from tasks.ingest.content.named_pictures import hang_below, label_pictures
+from tasks.ingest.content.named_pictures import follow_habit, label_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     cut_numbers_again,
@@ -120,7 +120,7 @@ def split_lines(
 
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    made = write_leading_keys(IndexedLines(hang_below(label_pictures(make_pieces(lines, starts)))))
+    made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
     return write_key_blocks(write_marks(write_numbered_answers(made.pieces)))
 
 

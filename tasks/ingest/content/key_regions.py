@@ -474,6 +474,8 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
         text = piece.text
         if read_key_line(text) or read_heading(text) is not None:
             return True
+        if is_only and any(map(str.isdigit, text)) and any(other.text == text for other in before):
+            return True  # what stood above a question stands above its answer: `Aufgabe 1`
         label = piece.label
         if label is not None:
             if label.value == 1 and label.style in _OPENING_STYLES:

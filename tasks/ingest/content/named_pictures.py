@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
@@ -124,14 +124,12 @@ def _give_captioned(text: str, holder: Draft, drafts: Sequence[Draft]) -> str:
         return text
     kept: list[str] = []
     for line in text.split("\n"):
-        marks = [mark[0] for mark in PICTURE_MARK.finditer(kept[-1])] if kept else []
-        if not marks or PICTURE_MARK.sub("", kept[-1]).strip():
-            kept.append(line)
-            continue
         captions = list(_OF_QUESTION.finditer(line))
-        figure = _OF_FIGURE.match(line)
+        rows = _last_pictures(kept, len(captions))
+        marks = [mark[0] for row in rows for mark in PICTURE_MARK.finditer(row)]
+        figure = _OF_FIGURE.match(line) if marks else None
         owners: list[Draft | None] = [None] * len(marks)
-        if len(captions) == len(marks) and not _OF_QUESTION.sub("", line).strip():
+        if len(captions) == len(marks) and not _OF_QUESTION.sub("", line).strip(" |"):
             owners = [_find_numbered(int(one[1] or one[2]), holder, drafts) for one in captions]
         elif figure is not None and not _speaks_of(figure[1], "\n".join(kept)):
             speaking = [one for one in drafts if one is not holder and _speaks_of(figure[1], one.stem)]
@@ -143,8 +141,15 @@ def _give_captioned(text: str, holder: Draft, drafts: Sequence[Draft]) -> str:
         if len(own) == len(marks):
             kept.append(line)
         else:
-            kept[-1:] = ["".join(own)] if own else []
+            kept[-len(rows) :] = ["".join(own)] if own else []
     return "\n".join(kept)
+
+
+def _last_pictures(lines: Sequence[str], count: int) -> Sequence[str]:
+    """The last lines, of pictures alone, that show so many; else the last one of these."""
+    shown = [_count_alone(line) for line in lines]
+    run = _take_run(range(len(lines) - 1, -1, -1), shown, set(), count)
+    return lines[-len(run) :] if run else lines[-1:] if shown and shown[-1] else ()
 
 
 def _find_numbered(number: int, holder: Draft, drafts: Sequence[Draft]) -> Draft | None:
@@ -164,16 +169,19 @@ _TAIL = re.compile(rf"(?<=\S)(?:\s*{PICTURE_MARK.pattern})+\s*$")
 def settle_pictures(stem: str, options: Sequence[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
     """Stem and options with the picture below the last option in the stem.
 
-    It is the question's where no other option has one, and this option says something besides.
+    It is the question's where no other option has one, and this option says something besides; so is one beside another
+    option of a stem that speaks of a figure and has none.
     """
     options = list(options)
-    if len(options) < 2 or IMAGE not in options[-1][1] or any(IMAGE in text for _, text in options[:-1]):
+    showing = [at for at, (_, text) in enumerate(options) if IMAGE in text]
+    if len(options) < 2 or len(showing) != 1:
         return stem, options
-    label, text = options[-1]
+    label, text = options[showing[0]]
     tail = _TAIL.search(text)
-    if tail is None:
+    is_asked = IMAGE not in stem and SPEAKS_OF_FIGURE.search(stem)
+    if tail is None or not (is_asked or showing[0] + 1 == len(options)):
         return stem, options
-    options[-1] = label, text[: tail.start()]
+    options[showing[0]] = label, text[: tail.start()]
     return f"{stem}\n{tail[0].strip()}", options
 
 
@@ -181,7 +189,7 @@ def settle_pictures(stem: str, options: Sequence[tuple[str, str]]) -> tuple[str,
 _BEFORE_LABEL = re.compile(rf"{PICTURE_MARK.pattern}(?=[（(]?[B-H]\s*[)）.．、:：])")
 _LETTERS = re.compile(r"(?:[（(]?[A-H]\s*[)）.．、:：]?[\s|]+)+|(?:[（(]?[a-h]\s*[)）.][\s|]+)+")
 _LETTER = re.compile(r"[A-H]")
-_LEAST_LABELLED = 2
+_LEAST_LABELLED, _MOST_OFFERED = 2, 8
 
 
 def label_pictures(pieces: list[Piece]) -> list[Piece]:
@@ -200,19 +208,21 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
             for mark in reversed(list(_BEFORE_LABEL.finditer(piece.text))):
                 changed[place] = rewrite(changed.get(place, piece), mark.end(), f"{mark[0]}  ", mark.start())
             continue
-        letters = _LETTER.findall(piece.text.upper()) if _LETTERS.fullmatch(f"{piece.text} ") else []
+        rows = _take_letters(pieces, place)
+        letters = [letter for row in rows for letter in _LETTER.findall(row.text.upper())]
         following = chr(ord(last[-1]) + 1) if last else "A"
         if len(letters) < _LEAST_LABELLED or letters[0] not in ("A", following):
             continue
         if letters != [chr(ord(letters[0]) + by) for by in range(len(letters))]:
             continue
-        for own in (range(place - 1, -1, -1), range(place + 1, len(pieces))):
+        end = place + len(rows)
+        for own in (range(place - 1, -1, -1), range(end, len(pieces))):
             run = _take_run(own, shown, taken, len(letters))
             if run:
                 marks = [mark[0] for at in sorted(run) for mark in PICTURE_MARK.finditer(pieces[at].text)]
                 text = "  ".join(f"{letter}. {mark}" for letter, mark in zip(letters, marks, strict=True))
                 changed[place] = replace(piece, text=text, sources=(), kind="body")
-                taken.update(run)
+                taken.update(run, range(place + 1, end))
                 last = letters[-1]
                 break
     if not changed:
@@ -220,31 +230,58 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
     return [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in taken]
 
 
+def _take_letters(pieces: Sequence[Piece], place: int) -> list[Piece]:
+    """The row of letters at a place, on one line or on a line each; [] where none is."""
+    rows = list(
+        takewhile(lambda piece: _LETTERS.fullmatch(f"{piece.text} "), pieces[place : place + _MOST_OFFERED])
+    )
+    return rows if all(len(piece.text.split()) == 1 for piece in rows) else rows[:1]
+
+
 # Of a habit: so many pictures show it, and one in so many may stand elsewhere.
 _LEAST_HABIT, _HABIT_SHARE = 3, 10
 
 
-def hang_below(pieces: list[Piece]) -> list[Piece]:
-    """The lines of a paper, with pictures that all stand above questions in the line below them.
+def follow_habit(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper whose pictures all stand above questions, each in the line below.
 
-    The first stands above question 1, further ones after the options of the question before. Elsewhere a picture is of
-    what it follows.
+    The first stands above question 1, further ones after options, or below a question that speaks of none. A picture right
+    below the last question says the contrary: elsewhere a picture is of what it follows. One among closing words of such a
+    paper is a seal or a portrait.
     """
-    alone = [at for at, piece in enumerate(pieces[:-1]) if _count_alone(piece.text)]
-    first = pieces[alone[0] + 1].label if len(alone) >= _LEAST_HABIT else None
+    alone = [at for at, piece in enumerate(pieces) if _count_alone(piece.text)]
+    first = pieces[alone[0] + 1].label if len(alone) >= _LEAST_HABIT and alone[0] + 1 < len(pieces) else None
     if first is None or first.value != 1:
         return pieces
-    before = pieces[alone[0] - 1].text if alone[0] else ""
-    above = [at for at in alone if (mark := pieces[at + 1].label) is not None and mark.style == first.style]
+    values = {
+        at: one.label.value for at, one in enumerate(pieces) if one.label and one.label.style == first.style
+    }
+    last, counts_once = max(values), list(values.values()).count(1) == 1
+    closing = [at for at in alone if at > last and counts_once]
+    alone = alone[: len(alone) - len(closing)]
+    if closing and (
+        (
+            closing[-1] + 1 == len(pieces)
+            and (closing[-1] - 1 == last or _OPTION.match(pieces[closing[-1] - 1].text))
+        )
+        or any(SPEAKS_OF_FIGURE.search(piece.text) for piece in pieces[last:])
+    ):
+        return pieces
+    above = [at for at in alone if at + 1 in values]
     is_habit = len(above) >= _LEAST_HABIT and (len(alone) - len(above)) * _HABIT_SHARE <= len(alone)
-    after_options = all(_OPTION.match(pieces[at - 1].text) for at in above[1:])
-    if not is_habit or not after_options or SPEAKS_OF_FIGURE.search(before):
+    offers = all(_OPTION.match(pieces[at - 1].text) for at in above[1:])
+    before = [pieces[at - 1].text for at in (above[:1] if offers else above) if at]
+    if (
+        not is_habit
+        or not (offers or (counts_once and alone[0]))
+        or any(map(SPEAKS_OF_FIGURE.search, before))
+    ):
         return pieces
     moved = {at + 1: pieces[at].text for at in above}
     return [
         rewrite(piece, len(piece.text), f"  {moved[at]}", len(piece.text)) if at in moved else piece
         for at, piece in enumerate(pieces)
-        if at + 1 not in moved
+        if at + 1 not in moved and at not in closing
     ]
 
 

@@ -6,6 +6,7 @@ is replaced by a geometric order only where question numbers show that it is wro
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,7 +28,13 @@ from tasks.ingest.readers.pdf_figures import (
 )
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import cut_formulas, write_linear
-from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps, repair_order
+from tasks.ingest.readers.pdf_lines import (
+    OPTION,
+    find_column_border,
+    mark_furniture,
+    mark_wraps,
+    repair_order,
+)
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, View, find_view, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (
@@ -289,6 +296,7 @@ def _place_pictures(
     mark for a picture in such a box; beside a box stands whether it is a formula.
     """
     placed: list[tuple[int, Character]] = []
+    border, asking = _read_layout(characters, view.width) if pictures else (None, [])
     for number, ((left, bottom, right, top), is_formula) in enumerate(pictures):
         height = view.height
         middle = (bottom + top) / 2
@@ -296,18 +304,31 @@ def _place_pictures(
         is_mark = is_small or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
+        if not is_formula and _closes_page(characters, pictures, (left, bottom, right, top), height):
+            continue
+        first, last = (0.0, view.width)
+        if border is not None and (left >= border or right <= border):
+            first, last = (border, last) if left >= border else (first, border)
+        column = [
+            index for index, other in enumerate(characters) if first <= (other.left + other.right) / 2 <= last
+        ]
         above = [
             index
-            for index, other in enumerate(characters)
-            if other.bottom >= middle and other.left < right and other.right > left - 0.5 * height
+            for index in column
+            if characters[index].bottom >= middle
+            and characters[index].left < right
+            and characters[index].right > left - 0.5 * height
         ]
         # on the line beside which it begins, or in which it stands, else behind the last line above it
-        beside = _list_beside(characters, left, top - min(_BEGINS, (top - bottom) / 2))
-        beside = beside or _list_beside(characters, left, middle)
-        own = [index for index in above if characters[index].right > left - _SAME_EDGE]
-        if beside and own and _opens_column(characters, own, beside, left):
-            beside, above = [], own
-        if beside:
+        beside = _list_beside(characters, column, left, top - min(_BEGINS, (top - bottom) / 2))
+        beside = beside or _list_beside(characters, column, left, middle)
+        is_margin = all(row.left >= right - 2 for row, _ in asking)
+        asked = [(row, end) for row, end in asking if is_margin and bottom <= row.bottom <= top]
+        if len(asked) == 1 and not beside and not is_formula:
+            opening, at = asked[0]
+            edge, low = opening.left, opening.bottom - opening.size / 2
+            mark = Character("", edge, low, edge, edge + right - left, low, low + 2, 10, True)
+        elif beside:
             at = max(beside, key=lambda index: characters[index].right)
             near = characters[at]
             if top - bottom > 2 * (near.top - near.bottom):  # beside the text, not in it: below its line
@@ -325,8 +346,10 @@ def _place_pictures(
         else:
             below = [
                 index
-                for index, other in enumerate(characters)
-                if other.top <= middle and other.left < right and other.right > left
+                for index in column
+                if characters[index].top <= middle
+                and characters[index].left < right
+                and characters[index].right > left
             ]
             highest = max((round(characters[index].y) for index in below), default=0)
             at = min((index for index in below if round(characters[index].y) == highest), default=0)
@@ -336,38 +359,67 @@ def _place_pictures(
             mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
         mark.text = keep(left, bottom, right, top, is_formula=is_formula)
         placed.append((at, mark))
-    for at, mark in sorted(placed, key=lambda pair: -pair[0]):
+    # the last of the page first: of one place the lower ones, and of one height the right ones
+    for at, mark in sorted(placed, key=lambda pair: (-pair[0], round(pair[1].top / _BEGINS), -pair[1].left)):
         characters.insert(at + 1, mark)
     return characters
 
 
-# In points: so far below its upper edge a picture begins, and so near is its left edge to that of its column.
-_BEGINS, _SAME_EDGE = 12.0, 20.0
+# In points: so far below its upper edge a picture begins, and so wide is a gap that parts two lines.
+_BEGINS, _PARTS = 12.0, 12.0
+# A page of fewer lines has no columns, or none in which no question begins.
+_FEW_ROWS, _LEAST_ROWS = 6, 12
+# In points: so far below all else on its page stands what closes it; so wide it is at most, as a share of the height.
+_FAR, _NARROW = 60.0, 0.4
+# What begins a question, and offers nothing.
+_ASKED = re.compile(r"\s*(?:[(（]?\d{1,3}\s*[.．、:：)）](?!\d)|[^\W\d]+\s+\d{1,3}\s*[.:：)])")
 
 
-def _list_beside(characters: Sequence[Character], left: float, level: float) -> list[int]:
-    """The characters left of a place at the same height."""
+def _read_layout(characters: Sequence[Character], width: float) -> tuple[float | None, list[tuple[Row, int]]]:
+    """Where two columns of a page part; where there are none, its lines that begin questions."""
+    segments = _list_segments(characters)
+    plain = [row for row, _ in segments if not OPTION.match(row.text)]
+    border = find_column_border(plain, width) if len(plain) >= _FEW_ROWS else None
+    asking = [(row, end) for row, end in segments if _ASKED.match(row.text)]
+    if border is not None and (len(plain) >= _LEAST_ROWS or any(row.left >= border for row, _ in asking)):
+        return border, []
+    return None, asking
+
+
+def _closes_page(
+    characters: Sequence[Character], pictures: Sequence[tuple[Edges, bool]], own: Edges, height: float
+) -> bool:
+    """Whether a narrow picture stands far below all else of its page: a seal, a code."""
+    left, _, right, top = own
+    floors = [one.bottom for one in characters if one.top > 0.08 * height]
+    floors += [box[1] for box, _ in pictures if box != own]
+    return right - left < _NARROW * height and bool(characters) and min(floors, default=0.0) - top > _FAR
+
+
+def _list_beside(
+    characters: Sequence[Character], column: Sequence[int], left: float, level: float
+) -> list[int]:
+    """The characters of a column left of a place at the same height."""
     return [
         index
-        for index, other in enumerate(characters)
-        if other.bottom - 2 <= level <= other.top + 2 and other.right <= left + 2
+        for index in column
+        if characters[index].bottom - 2 <= level <= characters[index].top + 2
+        and characters[index].right <= left + 2
     ]
 
 
-def _opens_column(
-    characters: Sequence[Character], own: Sequence[int], beside: Sequence[int], left: float
-) -> bool:
-    """Whether the text above a picture begins where it does, right of what stands beside it.
-
-    `own` is the text above that reaches so far right: other columns go on below it.
-    """
-    level = min(characters[index].y for index in own)
-    edge = min(characters[index].left for index in own if abs(characters[index].y - level) < 2)
-    runs_on = any(
-        abs(one.y - level) < 2 and one.left < edge and one.right > edge - _BEGINS for one in characters
-    )
-    return (
-        abs(edge - left) <= _SAME_EDGE
-        and edge > max(characters[index].right for index in beside) + _BEGINS
-        and not runs_on
-    )
+def _list_segments(characters: Sequence[Character]) -> list[tuple[Row, int]]:
+    """The lines of a page, parted at wide gaps, and beside each the last of its characters."""
+    order = sorted(range(len(characters)), key=lambda at: (-round(characters[at].y), characters[at].left))
+    found: list[tuple[Row, int]] = []
+    for at in order:
+        one = characters[at]
+        row, end = found[-1] if found else (None, at)
+        if row is None or abs(row.baseline - one.y) >= 2 or one.left - row.right > _PARTS:
+            row = Row(one.text, one.left, one.right, one.bottom, one.top, one.size, baseline=one.y)
+            found.append((row, at))
+            continue
+        row.text += f" {one.text}" if one.spaced else one.text
+        row.right = max(row.right, one.right)
+        found[-1] = row, max(at, end)
+    return found

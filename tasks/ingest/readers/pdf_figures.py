@@ -31,8 +31,8 @@ _NEAR: Final = 14.0
 _LEAST_SHARED: Final = 0.2
 # So many lines of so many letters run over a ground.
 _LONG_LINE, _MANY_LINES = 24, 3
-# What begins an option or a question is none, nor is the letter of an option below the middle of its figure.
-_BEGINS: Final = re.compile(r"[（(]?(?:[A-Ha-h]|\d{1,3})[)）.．、：:](?!\d)")
+# What begins an option or a question is none, nor is the number of a question, or the letter of an option below the middle of its figure.
+_BEGINS: Final = re.compile(r"[（(]?(?:(?:[A-Ha-h]|\d{1,3})[)）.．、：:](?!\d)|第\s*\d{1,3}\s*题)")
 
 
 def find_figures(

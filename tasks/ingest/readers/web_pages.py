@@ -50,7 +50,8 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
             sign = "☑" if element.get("checked") is not None else "□"
             element.tail = f"{sign} {(element.tail or '').strip()}"
     for element in root.iter("img"):
-        element.tail = f"{_mark_picture(element, folder, extraction)}{element.tail or ''}"
+        if not any(True for _ in element.iterancestors("header", "footer", "nav")):
+            element.tail = f"{_mark_picture(element, folder, extraction)}{element.tail or ''}"
     _mark_emphasis(root)
     for element in root.iter("br"):
         element.tail = "\n" + (element.tail or "")
@@ -69,7 +70,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         tables[index].drop_tree()
     _write_list_marks(root)
     blocks = {"p", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "td", "table", "ul", "ol", "summary", "details",
-              "section", "article", "fieldset", "legend", "blockquote", "pre", "dl", "dt", "dd", "form"}  # fmt: skip
+              "section", "article", "figure", "figcaption", "fieldset", "legend", "blockquote", "pre", "dl", "dt", "dd", "form"}  # fmt: skip
     for element in root.iter():
         if element.tag in blocks:
             element.text = "\n" + (element.text or "")

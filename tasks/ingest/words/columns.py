@@ -284,9 +284,9 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
     answers = "answer" in header.columns
     is_strong = _STRONG_STEM.search(stem) is not None
     if not (offers or answers) and not (is_strong and ({"number", "type"} & set(header.columns))):
-        return None
+        return _find_numbered(rows)
     if not is_strong and not offers and not _are_keys(rows, header):
-        return None
+        return _find_numbered(rows)
     column = header.columns["stem"]
     stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]
     return header if any(len(text) >= MIN_STEM for text in stems) else None
@@ -296,18 +296,29 @@ _LEAST_NUMBERED, _MOST_ASKING = 4, 0.6
 
 
 def _find_numbered(rows: Sequence[Sequence[str]]) -> Header | None:
-    """The columns of a table without names whose rows are numbered, and set tasks."""
+    """The columns of a table whose rows are numbered and set tasks, below names or none."""
     filled = [row for row in rows if any(cell.strip() for cell in row[1:])]
+    is_named = bool(filled) and filled[0] is rows[0] and not any(map(str.isdigit, filled[0][0]))
+    header = _read_header(0, rows[0], None) if is_named else Header(-1, {})
+    filled = filled[is_named:]
     values = [row[0].strip().rstrip(".、") for row in filled]
     if len(values) < _LEAST_NUMBERED or values != [str(value) for value in range(1, len(values) + 1)]:
         return None
     width = min(len(row) for row in filled)
-    lengths = {column: sum(len(_at(row, column)) for row in filled) for column in range(1, width)}
-    column = max(lengths, key=lambda one: lengths[one], default=0)
-    tasks = sum(1 for row in filled if column and asking().search(_at(row, column)) is not None)
-    if tasks < _MOST_ASKING * len(filled):
+    tasks, _, column = max(
+        (
+            sum(1 for row in filled if asking().search(_at(row, at))),
+            sum(len(_at(row, at)) for row in filled),
+            at,
+        )
+        for at in range(width)
+    )
+    if not column or tasks < _MOST_ASKING * len(filled):
         return None
-    return Header(-1, {"number": 0, "stem": column}, names=[""] * width)
+    kept = {role: at for role, at in header.columns.items() if role == "answer" and at != column}
+    unmapped = [at for at in range(1, width) if at not in {column, *kept.values()}]
+    names = header.names or [""] * width
+    return Header(header.row, {"number": 0, "stem": column, **kept}, names=names, unmapped=unmapped)
 
 
 def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:

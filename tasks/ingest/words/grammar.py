@@ -80,8 +80,8 @@ _OTHER_CASES = "\u0130\u0131\u017f\u212a\u1c80-\u1c88"
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
     verbs = [*_read()["task_verbs"], *_read()["asking_verbs"]]
-    latin = "|".join(word for word in verbs if word.isascii())
-    chinese = "|".join(word for word in verbs if not word.isascii())
+    latin = "|".join(word for word in verbs if _is_latin(word))
+    chinese = "|".join(word for word in verbs if not _is_latin(word))
     return re.compile(
         rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|[（(\[]\s*\d{{1,2}}\s*(?:分|marks?|points?|pts?|M)?\s*[)）\]]\s*$|"
         rf"{'|'.join(_read()['asking_words'])}|"
@@ -91,6 +91,11 @@ def asking() -> re.Pattern[str]:
     )
 
 
+def _is_latin(word: str) -> bool:
+    """Whether a word is written in letters that part words by spaces."""
+    return word[0] < "\u0370"
+
+
 @lru_cache(maxsize=1)
 def task() -> re.Pattern[str]:
     """What sets a task by itself.
@@ -98,8 +103,8 @@ def task() -> re.Pattern[str]:
     A verb of tasks at its beginning, or a question mark at its end.
     """
     verbs = _read()["task_verbs"]
-    latin = "|".join(word.capitalize() for word in verbs if word.isascii())
-    chinese = "|".join(word for word in verbs if not word.isascii())
+    latin = "|".join(word.capitalize() for word in verbs if _is_latin(word))
+    chinese = "|".join(word for word in verbs if not _is_latin(word))
     return re.compile(
         rf"\s*(?:{chinese}|(?:(?:Also|Briefly|Please|Then|Now)\s+(?i:{latin})|{latin})\b)|[^?？]*[?？]\s*$"
     )

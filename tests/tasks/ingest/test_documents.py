@@ -240,12 +240,12 @@ def test_columns_of_an_unknown_sheet_are_reported_and_can_be_mapped(tmp_path: Pa
     path = write(
         tmp_path,
         "bank.xlsx",
-        make_xlsx({"Blatt": [["Frage", "Lösung"], ["Was ist ein Atom?", "Ein Teilchen"]]}),
+        make_xlsx({"Blatt": [["Kysymys", "Vastaus"], ["Was ist ein Atom?", "Ein Teilchen"]]}),
     )
     plain = parse_document(path, OPTIONS)
     assert plain.document["status"] == "no_questions"
-    assert "'Frage', 'Lösung'" in plain.document["warnings"][0]
-    mapping = write(tmp_path, "mapping.yaml", "columns:\n  stem: [Frage]\n  answer: [Lösung]\n")
+    assert "'Kysymys', 'Vastaus'" in plain.document["warnings"][0]
+    mapping = write(tmp_path, "mapping.yaml", "columns:\n  stem: [Kysymys]\n  answer: [Vastaus]\n")
     mapped = parse_document(path, IngestOptions(mapping_file=mapping))
     assert [(question["stem"], question["answer"]) for question in mapped.questions] == [
         ("Was ist ein Atom?", ["Ein Teilchen"])

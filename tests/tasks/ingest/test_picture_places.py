@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -508,3 +509,136 @@ def test_a_figure_below_an_english_line_that_names_questions_is_of_these(tmp_pat
     first, second, third = parse_word(tmp_path, blocks, {"graph": save(draw("graph"))}).questions
     assert [one["place"] for one in (*first["pictures"], *second["pictures"])] == ["material"] * 2
     assert third["pictures"] is None
+
+
+def test_pictures_above_free_questions_are_of_the_one_below_and_one_among_closing_words_of_none(
+    tmp_path: Path,
+) -> None:
+    names = {name: save(draw(name)) for name in ("cell", "leaf", "root", "seal")}
+    blocks = [
+        say("Foglio di scienze"),
+        *(say("", show("cell")), say("1. Descrivi la parte colorata.")),
+        say("2. Che cosa fa la clorofilla?"),
+        *(say("", show("leaf")), say("3. Indica le parti segnate.")),
+        *(say("", show("root")), say("4. Spiega la sua funzione.")),
+        say("5. Elenca tre piante."),
+    ]
+    stamped = [*blocks, say("Istituto Verdi"), say("", show("seal"))]
+    for paper in (blocks, stamped):
+        questions = parse_word(tmp_path, paper, names).questions
+        assert [one["number_label"] for one in questions if one["pictures"]] == ["1.", "3.", "4."]
+        assert len({one["pictures"][0]["sha256"] for one in questions if one["pictures"]}) == 3
+
+
+def test_a_numbered_table_of_tasks_is_one_of_questions_whatever_its_columns_are_called(
+    tmp_path: Path,
+) -> None:
+    tasks = (
+        "Nenne drei Metalle.",
+        "Was zeigt der Versuch?",
+        "Beschreibe den Aufbau.",
+        "Wozu dient das Rohr?",
+    )
+    rows = "".join(
+        f"<tr><td>{number}</td><td>{task}</td><td>{_image(task)}</td><td>Rohr {number}</td></tr>"
+        for number, task in enumerate(tasks, start=1)
+    )
+    page = (
+        f"<p>Chemie, Klasse 8</p><table><tr><th>Lfd.</th><th>Arbeit</th><th>Skizze</th><th>Antwort</th></tr>"
+        f"{rows}</table><p>Viel Erfolg!</p>"
+    )
+    (tmp_path / "paper.html").write_text(f"<html><meta charset='utf-8'><body>{page}</body></html>")
+    questions = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [(one["stem"], one["answer"]) for one in questions] == [
+        (f"{task}\n[picture:1]", [f"Rohr {number}"]) for number, task in enumerate(tasks, start=1)
+    ]
+
+
+def _image(text: str) -> str:
+    return f'<img src="data:image/png;base64,{base64.b64encode(save(draw(text))).decode()}">'
+
+
+def test_a_row_of_captions_names_the_questions_of_as_many_pictures_above_it(tmp_path: Path) -> None:
+    names = {name: save(draw(name)) for name in ("square", "circle")}
+    blocks = [
+        say("一、解答题（共 3 小题，解答应写出文字说明、证明过程或演算步骤）"),
+        say("1. 如图，四边形的四条边都相等，一条边的长是三厘米，求四边形的周长。"),
+        say("2. 如图，半圆的直径与四边形的一条边相等，求半圆的面积。"),
+    ]
+    for pictures, captions in (
+        ([say("", show("square")), say("", show("circle"))], say("第1题图　第2题图")),
+        ([say("", show("square"), show("circle"))], say("（第1题）（第2题）")),
+    ):
+        questions = parse_word(
+            tmp_path,
+            [*blocks, *pictures, captions, say("3. 什么是圆周率？它是怎样求出来的？请写出两种方法。")],
+            names,
+        ).questions
+        assert [len(one["pictures"] or ()) for one in questions] == [1, 1, 0]
+        assert questions[0]["pictures"] != questions[1]["pictures"]
+
+
+def test_letters_on_lines_of_their_own_name_the_pictures_below_them(tmp_path: Path) -> None:
+    names = {letter: save(draw(letter)) for letter in "ABCD"}
+    stem = "1. Which of these four graphs rises from left to right and is steeper than the others?"
+    blocks = [say(stem), *map(say, "ABCD"), *(say("", show(one)) for one in "ABCD")]
+    free = [say(f"{number}. What is the slope of a line, and how is it measured?") for number in (2, 3, 4)]
+    first, *_ = parse_word(tmp_path, [*blocks, *free], names).questions
+    assert [(one["label"], one["text"]) for one in first["options"]] == [
+        (letter, f"[picture:{number}]") for number, letter in enumerate("ABCD", start=1)
+    ]
+
+
+def test_a_page_gives_a_picture_to_its_column_to_the_number_beside_it_or_to_none(tmp_path: Path) -> None:
+    """It stands in the middle of the second column, or left of all numbers."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    def write(name: str, lines: dict[int, list[str]], drawn: list[tuple[int, int]]) -> list[Any]:
+        canvas = Canvas(str(tmp_path / name), pagesize=(595, 842))
+        canvas.setFont("Helvetica", 10)
+        for left, texts in lines.items():
+            for place, line in enumerate(texts):
+                canvas.drawString(left, 740 - 30 * place, line)
+        for number, (x, y) in enumerate(drawn):
+            (tmp_path / f"{number}.png").write_bytes(save(draw(f"{name} {number}")))
+            canvas.drawImage(str(tmp_path / f"{number}.png"), x, y, 70, 50)
+        canvas.save()
+        return parse_document(tmp_path / name, IngestOptions()).questions
+
+    first = [f"{number}. What is the use of tool {number}?" for number in range(1, 8)]
+    second = ["8. Which part turns?", "", "", *(f"{number}. Why is it so?" for number in (9, 10, 11, 12))]
+    questions = write("columns.pdf", {50: first, 320: second}, [(400, 672)])
+    assert [one["number_label"] for one in questions if one["pictures"]] == ["8."]
+    tasks = ["1. Name the tool.", "", "", "2. What is a bolt?", "3. Name the part.", "", ""]
+    questions = write("left.pdf", {200: tasks}, [(60, 700), (60, 580), (480, 80)])  # the last far below all
+    assert [(one["number_label"], len(one["pictures"] or ())) for one in questions] == [
+        ("1.", 1),
+        ("2.", 0),
+        ("3.", 1),
+    ]
+
+
+def test_what_the_head_and_the_foot_of_a_web_page_show_is_no_picture_of_a_question(tmp_path: Path) -> None:
+    body = (
+        f"<header>{_image('logo')}</header><p>1. Which curve falls?</p><figure>{_image('curve')}"
+        f"<figcaption>Fig. 1</figcaption></figure><p>2. Name a gas.</p><footer>{_image('face')} Dr Lind</footer>"
+    )
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    first, second = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert (first["stem"], second["pictures"]) == ("Which curve falls?\n[picture:1]\nFig. 1", None)
+
+
+def test_a_picture_beside_one_option_is_the_stems_that_speaks_of_a_figure_and_has_none(
+    tmp_path: Path,
+) -> None:
+    names = {name: save(draw(name)) for name in ("lever", "plain")}
+    blocks = [say("一、选择题（每小题只有一个选项符合题意，请把选项前的字母填在题后的括号内）")]
+    for number, stem, name in (
+        (1, "如图，杠杆在水平位置平衡，左端", "lever"),
+        (2, "下列说法中正确的是，它", "plain"),
+    ):
+        pictures = {"B": show(name)}
+        blocks.append(say(f"{number}. {stem}所受的力是（ ）"))
+        blocks += [say(f"{letter}. 大小为{letter}的力", pictures.get(letter, "")) for letter in "ABCD"]
+    first, second = parse_word(tmp_path, blocks, names).questions
+    assert [one["pictures"][0]["place"] for one in (first, second)] == ["stem", "option"]
