@@ -118,7 +118,7 @@ function showReading(found) {
   reason.className = found.status === 'held' ? 'warning' : 'good';
   document.getElementById('count').textContent = `${say.questions_found}: ${found.questions.length}`;
   lines.forEach((line, index) => {
-    line.classList.toggle('asked', found.questions.some((one) => one.start !== null && one.start < (places[index + 1] ?? Infinity) && places[index] < one.end));
+    line.classList.toggle('claimed', found.questions.some((one) => one.start !== null && one.start < (places[index + 1] ?? Infinity) && places[index] < one.end));
   });
   document.getElementById('questions').replaceChildren(...found.questions.map(showQuestion));
 }

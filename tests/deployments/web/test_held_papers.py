@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+import deployments.web
 from tests.deployments.web.conftest import MakeDesk
 
 DOCUMENT = "aaaaaaaa-0000-4000-8000-000000000001"
@@ -31,3 +35,12 @@ def test_a_home_without_papers_holds_none(make_desk: MakeDesk) -> None:
     cora = make_desk().sign_in("cora")
     assert "No paper is held." in cora.get("/papers", **{"accept-language": "en"}).text
     assert cora.get(f"/papers/{DOCUMENT}").status_code == 404
+
+
+def test_no_page_names_a_door_twice() -> None:
+    templates = Path(deployments.web.__file__).parent / "templates"
+    doors = set(re.findall(r"\('(/[\w/]*)'", (templates / "doors.html").read_text("utf-8")))
+    assert "/papers" in doors
+    for template in templates.glob("*.html"):
+        tools = re.findall(r"{% block tools %}(.*?){% endblock %}", template.read_text("utf-8"), re.DOTALL)
+        assert not doors & set(re.findall(r'href="([^"]+)"', " ".join(tools))), template.name
