@@ -2828,8 +2828,9 @@ def note_strangers(log: Log, folder: Folder, findings: Findings) -> None:
     """Files in the folders of runs, editions and questions that no entry names are a note."""
     named = {"questions/{}".format(entry.body["file"]) for entry in log.entries if entry.kind == "question"}
     for path in sorted(named):
-        with contextlib.suppress(Malformed, KeyError, TypeError):
-            named |= {f"questions/{name}" for name in list_pictures(parse_json(folder.read(path))["content"])}
+        with contextlib.suppress(Malformed):
+            said = require(parse_json(folder.read(path)), QUESTION)
+            named |= {f"questions/{name}" for name in list_pictures(said["content"])}
     for run in log.runs.values():
         if run.disclosure is not None:
             named |= {f"runs/{run.name}/{name}" for name in run.disclosure.body["files"]}

@@ -168,6 +168,19 @@ def test_files_of_any_shape_that_the_log_vouches_for_never_stop_it(made: Made, t
     ] == []
 
 
+@pytest.mark.parametrize("content", [9223372036854775808, None, {}])
+def test_a_question_whose_content_is_no_text_is_named_and_nothing_else_is(
+    made: Made, tmp_path: Path, content: object
+) -> None:
+    name = next(name for name in made.files if name.startswith("questions/"))
+    said = json.loads(made.files[name])
+    made.files[name] = json.dumps({**said, "content": content}, separators=(",", ":")).encode()
+    made.rehash()
+    made.write(tmp_path)
+    faults = verifier.verify(str(tmp_path)).faults
+    assert faults == [("question_wrong", f"`content` is no such value, {name}")]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(10, 14))
 def test_thousands_of_damages_are_all_named(seed: int, tmp_path: Path) -> None:
