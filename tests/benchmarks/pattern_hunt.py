@@ -47,7 +47,6 @@ STEEP_MS = 50.0
 
 # Patterns that take long on LONG characters and never see so many: what limits what they look at.
 BOUNDED = {
-    "tasks.ingest.answer_files._ANSWER_WORDS": "names of files have at most 255 characters",
     "tasks.ingest.content.free_answers._TRUTH_PLACE": "the last 1,000 characters of a stem are looked at (_LOOKED_AT)",
     "tasks.ingest.content.questions._find_doubts": "questions look at 3,000 characters of a stem (_LOOKED_AT)",
     "tasks.ingest.words.columns.fold_header": "headers are cut at 1,000 characters",
