@@ -398,7 +398,7 @@ def test_a_page_is_found_in_full_after_a_line_of_another_was_read_by_itself() ->
     engine = ocr._make_engine()
     page = draw_text(*QUESTION)
     for _ in range(2):
-        assert [text for _, text, _ in ocr._find_boxes(engine, page)] == list(QUESTION)
+        assert [text for _, text, *_ in ocr._find_boxes(engine, page)] == list(QUESTION)
         # no box is known, so that every line is read again
         assert len(ocr._look_again(engine, page, [])) >= 1
 
