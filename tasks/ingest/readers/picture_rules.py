@@ -322,7 +322,7 @@ def take_tables(
 
 
 def _is_word(text: str) -> bool:
-    return text.isascii() and text.isalpha()
+    return text.isascii() and text.isalpha() and text.islower()
 
 
 def _scale_row(row: Row, by: float) -> Row:
