@@ -334,7 +334,10 @@ _FIRST_LABEL = re.compile(r"\s*([（(]?)([A-Fa-f])\s?([.．、)）])")
 
 
 def _part_row(text: str) -> str:
-    """A row of options, parted where the next letter follows with the stop of the first one."""
+    """A row of options, parted where the next letter follows with the stop of the first one.
+
+    One after a letter of its own case may end a word: `PLC.`
+    """
     first = _FIRST_LABEL.match(text)
     if first is None:
         return text
@@ -345,7 +348,10 @@ def _part_row(text: str) -> str:
         found = re.compile(rf"{re.escape(opening)}{letter}\s?{re.escape(stop)}").search(text, place + 1)
         if found is None:
             break
-        if not text[found.start() - 1].isspace():
+        before = text[found.start() - 1]
+        if before.isascii() and before.isalpha() and before.isupper() == letter.isupper():
+            return text
+        if not before.isspace():
             cuts.append(found.start())
         place = found.end()
     is_run = letter >= chr(ord(first.group(2)) + 3)

@@ -713,7 +713,7 @@ def test_a_second_column_of_questions_with_options_is_a_column_of_its_own() -> N
     ("read", "meant"),
     [
         ("A) comeB) cameC) will comeD) go", "A) come  B) came  C) will come  D) go"),
-        ("a. one b. twoc. three", "a. one b. two  c. three"),
+        ("a. one b. 2c. three", "a. one b. 2  c. three"),
         ("A. vitamin B. is here", "A. vitamin B. is here"),
         ("A) of AB) only", "A) of AB) only"),
         ("_4) The Great Wall is in", "____ 4) The Great Wall is in"),
