@@ -277,9 +277,9 @@ LEAST_READ, MOST_UNREAD, LEAST_LINES = 0.9, 0.15, 12
 
 
 def doubt_unread(checked: Checked, lines: Sequence[Line]) -> Checked:
-    """What was checked of a paper, with a breach that holds it where OCR could not read many of its lines.
+    """What was checked of a paper, with a breach that holds it where OCR read badly.
 
-    They are print of a script that it does not know, handwriting, or a picture too bad to read.
+    Lines that OCR could not read are print of a script that it does not know, handwriting, or a picture too bad to read.
     """
     seen = [line for line in lines if line.sure is not None and len(line.text.strip()) > 1]
     unread = sum(1 for line in seen if (line.sure or 0.0) < LEAST_READ)

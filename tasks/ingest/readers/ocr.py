@@ -489,7 +489,7 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
 
 
 def find_gutter(boxes: Sequence[Row], width: float) -> float | None:
-    """The x of the gap between two columns, as few boxes as possible across it; None where there is none."""
+    """The x of the gap between two columns, with the fewest boxes across it, or None."""
     border = find_column_border(list(boxes), width) if len(boxes) >= LEAST_BOXES else None
     if border is None:
         return None

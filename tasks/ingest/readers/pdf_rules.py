@@ -397,7 +397,10 @@ def _join(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: bool = False) -> list[Grid]:
-    """Return the ruled tables that the lines of a page make; with frames also those of fewer cells."""
+    """Return the ruled tables that the lines of a page make.
+
+    With frames those of fewer cells, too.
+    """
     if len(level) * len(upright) > MAX_CROSSINGS:
         return []
     parents = list(range(len(level) + len(upright)))

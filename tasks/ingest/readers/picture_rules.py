@@ -1,4 +1,4 @@
-"""Lines drawn on the picture of a page: the blanks to fill in, and the tables that they rule.
+"""Lines drawn on the picture of a page: blanks to fill in, tables and frames.
 
 A detector of text sees neither. They are found as strokes longer than any letter has, and read as the drawn lines of a PDF are.
 """
@@ -204,7 +204,7 @@ def _join(rules: Sequence[Rule], near: float) -> list[Rule]:
 def write_blanks(
     boxes: list[Row], letters: list[list[Letter]], blanks: Sequence[Rule], drawings: Sequence[Edges] = ()
 ) -> None:
-    """Write every blank into the box that it lies in, or as a box of its own beside those of its line.
+    """Write every blank into the box that it lies in, or as a box beside those of its line.
 
     `letters` says of each box where its letters begin; those read on a blank are its line, and are taken away. Lines in
     drawings are no blanks.
@@ -277,7 +277,7 @@ def take_tables(
     strokes: Strokes,
     merge: Callable[..., list[Row]],
 ) -> tuple[list[list[Row]], set[int], list[Grid]]:
-    """The rows of every ruled table, the numbers of the boxes that these hold, and all that was found ruled.
+    """The rows of ruled tables, the numbers of the boxes in them, and all that is ruled.
 
     A box over several cells is cut where their lines are. `merge` makes lines of boxes. The word in a frame, such as
     `得分`, is a row by itself; frames that lay out whole stretches of text, and figures whose lines run through words, are
@@ -337,7 +337,7 @@ def _scale_row(row: Row, by: float) -> Row:
 
 
 def _complete(grid: Grid, boxes: Sequence[Row]) -> None:
-    """Draw the upright lines of a table on where they are too faint to be seen, and no text runs over them."""
+    """Draw faint upright lines of a table on where no text runs over them."""
     for high, low in pairwise(grid.rows):
         inside = [box for box in boxes if low < (box.bottom + box.top) / 2 < high]
         for edge in grid.columns[1:-1]:

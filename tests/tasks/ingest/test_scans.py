@@ -681,7 +681,7 @@ def test_a_box_that_runs_over_both_columns_is_cut_where_no_ink_is_between_them()
     page = numpy.full((200, 600, 3), 255, dtype=numpy.uint8)
     page[80:100, 40:280] = page[80:100, 330:560] = 0
     boxes = [Row("left right", 40, 560, 100, 120, 20)]
-    letters = [[(letter, x) for letter, x in zip("leftright", range(40, 580, 60), strict=True)]]
+    letters = [[(letter, x) for letter, x in zip("leftright", map(float, range(40, 580, 60)), strict=True)]]
     find_strokes(page, boxes).cut_boxes(boxes, letters, 300.0)
     assert [(box.text, box.left, box.right) for box in boxes] == [("left", 40, 300.0), ("right", 300.0, 560)]
     page[80:100, 280:330] = 0
