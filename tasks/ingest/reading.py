@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers
 from tasks.ingest.content.questions import make_questions
+from tasks.ingest.contracts import UNREAD_LINES, Breach, Checked
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
@@ -109,7 +111,8 @@ def read_extraction(
     document["question_count"] = len(questions)
     if any(line.sure is not None for line in extraction.lines):
         note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
-    judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
+    checked = doubt_unread(split.checked, extraction.lines)
+    judge_reading(document, questions, raw, checked, Terms.from_options(options))
     if not questions:
         document["status"], document["error"] = (
             "no_questions",
@@ -267,6 +270,26 @@ def note_sureness(questions: Sequence[dict[str, Any]], lines: Sequence[Line], st
         if _weigh([line for line in own if line.page not in other], lambda line: line.agreed) < LEAST_AGREED:
             found.append(DIFFERENT)
         row["parse_notes"] = list(dict.fromkeys([*row["parse_notes"], *found]))
+
+
+# In no scan that was read well more than 3% of the lines were read less surely; of one half in another script 25% were.
+LEAST_READ, MOST_UNREAD, LEAST_LINES = 0.9, 0.15, 12
+
+
+def doubt_unread(checked: Checked, lines: Sequence[Line]) -> Checked:
+    """What was checked of a paper, with a breach that holds it where OCR read badly.
+
+    Lines that OCR could not read are print of a script that it does not know, handwriting, or a picture too bad to read.
+    """
+    seen = [line for line in lines if line.sure is not None and len(line.text.strip()) > 1]
+    unread = sum(1 for line in seen if (line.sure or 0.0) < LEAST_READ)
+    if len(seen) < LEAST_LINES or unread < MOST_UNREAD * len(seen):
+        return checked
+    words = (
+        f"OCR could hardly read {unread} of {len(seen)} lines: they are in another script, written by hand, or "
+        "the picture is bad."
+    )
+    return replace(checked, breaches=(Breach(UNREAD_LINES, 0, unread, words), *checked.breaches), score=0.0)
 
 
 def _agreed_on(lines: Sequence[Line], page: int) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 from tasks.ingest.confidence.evidence import Evidence, gather_paper, gather_questions
-from tasks.ingest.contracts import Breach, Checked
+from tasks.ingest.contracts import UNREAD_LINES, Breach, Checked
 
 # A fitted step is never surer: a question that nothing speaks against may still be wrong.
 _MOST_SURE = 0.99
@@ -232,7 +232,9 @@ def _find_reason(share: float, checked: Checked, terms: Terms) -> str | None:
     found = " ".join(breach.words for breach in largest)
     more = len(checked.breaches) - len(largest)
     said = f"{found}{f' And {more} more.' if more > 0 else ''} " if found else ""
-    if broken > terms.most_broken:
+    if any(breach.contract == UNREAD_LINES for breach in checked.breaches):
+        why = "It was not read."
+    elif broken > terms.most_broken:
         why = f"What the paper says of itself does not hold for {broken:.0%} of its questions."
     else:
         why = f"Only {share:.0%} of it is expected to be read right."

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# The breach that is no contract of the paper's: what OCR could not read.
+UNREAD_LINES = "unread_lines"
+
 
 @dataclass(frozen=True)
 class Breach:

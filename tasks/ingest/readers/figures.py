@@ -102,6 +102,17 @@ def place_drawings(rows: Sequence[Row], drawings: Sequence[Edges]) -> list[Row]:
     return placed
 
 
+def place_tables(rows: Sequence[Row], tables: Sequence[Sequence[Row]]) -> list[Row]:
+    """The rows with those of every table, below what stands above it in its column."""
+    placed = list(rows)
+    for table in tables:
+        at, end = _find_column(placed, (table[0].left + table[0].right) / 2)
+        while at < end and _middle(placed[at]) > table[0].top:
+            at += 1
+        placed[at:at] = table
+    return placed
+
+
 def _find_column(rows: Sequence[Row], x: float) -> tuple[int, int]:
     """Where the rows of the column begin and end that a place of the page is in."""
     begins = [

@@ -23,6 +23,7 @@ from tasks.ingest.readers.figures import (
     find_labels,
     find_margin,
     place_drawings,
+    place_tables,
 )
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
@@ -38,8 +39,9 @@ from tasks.ingest.readers.pdf_lines import (
     same_as_known,
     starts_anew,
 )
-from tasks.ingest.readers.pdf_pages import Page, Row, place_row
+from tasks.ingest.readers.pdf_pages import Page, Row, name_kind, number_table, place_row
 from tasks.ingest.readers.pdf_rules import remove_additions
+from tasks.ingest.readers.picture_rules import Letter, find_strokes, take_tables, write_blanks
 from tasks.ingest.words.cleaning import is_cjk
 from tasks.ingest.words.labels import parse_label
 
@@ -64,13 +66,16 @@ SURE_AGAIN = 0.85
 MAX_AGAIN = 400
 # Of a page that is partly text, OCR's part is kept where so many of its lines begin a question, an option or an answer.
 LEAST_STARTS = 3
+# Fewer boxes make no two columns.
+LEAST_BOXES = 12
 # All but one row of what is no column are narrower than so much of the page.
 NARROW = 0.2
 # So many rows at the top and at the foot of a page may be its header and footer.
 OUTER_ROWS = 2
 _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
 
-_Box = tuple[list[tuple[float, float]], str, float]
+# The corners of a box, what it says, how surely, and where its letters begin.
+_Box = tuple[list[tuple[float, float]], str, float, list[Letter]]
 
 
 class _UnreadError(Exception):
@@ -251,7 +256,8 @@ def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = 
     page.frame = PictureFrame(float(height), float(wide_shown), float(tall_shown), find_source)
     found += _look_again(engine, picture, [box[0] for box in found])
     boxes: list[Row] = []
-    for corners, text, score in found:
+    letters: list[list[Letter]] = []
+    for corners, text, score, starts in found:
         if score < FLOOR or not text.strip():
             continue
         xs, ys = [float(point[0]) for point in corners], [float(point[1]) for point in corners]
@@ -262,14 +268,20 @@ def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = 
         row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size, sure=score)
         if not (known and _is_known(page.frame.place(row.left, row.bottom, row.right, row.top), known)):
             boxes.append(row)
+            letters.append(starts)
     # What was turned is cut out of the page as it is shown, and would lie on its side.
     drawings = [] if turn else find_drawings(picture, boxes)
     labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
     labels |= find_drawn_labels(drawings, boxes)
-    lines = [box for index, box in enumerate(boxes) if index not in labels]
     page.slope = _measure_slope([box[0] for box in found])
-    page.rows = place_drawings(merge_boxes(lines, float(width), page.slope), drawings)
-    page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
+    strokes = find_strokes(picture, boxes)
+    strokes.cut_boxes(boxes, letters, find_gutter(boxes, float(width)))
+    tables, taken, grids = take_tables(boxes, letters, strokes, _merge_rows)
+    write_blanks(boxes, letters, strokes.find_blanks(grids), drawings)
+    lines = [box for index, box in enumerate(boxes) if index not in labels | taken]
+    rows = place_tables(merge_boxes(lines, float(width), page.slope), tables)
+    page.rows = place_drawings(rows, drawings)
+    page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels - taken)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page
 
@@ -308,7 +320,7 @@ def _try_turn(engine: Any, picture: Any, boxes: Sequence[_Box], turn: int) -> fl
     import numpy
 
     scores: list[float] = []
-    for corners, _, _ in boxes:
+    for corners, *_ in boxes:
         xs, ys = [int(x) for x, _ in corners], [int(y) for _, y in corners]
         piece = picture[max(0, min(ys)) : max(ys) + 1, max(0, min(xs)) : max(xs) + 1]
         try:
@@ -376,7 +388,7 @@ def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float
         if seen.txts and seen.scores[0] >= SURE_AGAIN:
             box = [(float(left), float(top)), (float(right), float(top))]
             box += [(float(right), float(foot)), (float(left), float(foot))]
-            found.append((box, str(seen.txts[0]), float(seen.scores[0])))
+            found.append((box, str(seen.txts[0]), float(seen.scores[0]), []))
     return found
 
 
@@ -404,7 +416,7 @@ def _find_boxes(engine: Any, picture: Any) -> list[_Box]:
             (place for place, line in enumerate(words) if [letter for letter, _ in line] == letters), None
         )
         starts = [] if place is None else words.pop(place)
-        boxes.append((box, restore_gaps(str(text), starts), float(score)))
+        boxes.append((box, restore_gaps(str(text), starts), float(score), starts))
     return boxes
 
 
@@ -465,7 +477,7 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
         replace(box, bottom=box.bottom - slope * box.left, top=box.top - slope * box.left) for box in boxes
     ]
     whole = _merge_rows(level)
-    border = find_column_border(level, width) if len(level) >= 12 else None
+    border = find_gutter(level, width)
     if border is None:
         return whole
     left, right, spanning = _part_columns(level, border, 0.1 * width)
@@ -474,6 +486,19 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
         return whole
     columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
     return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
+
+
+def find_gutter(boxes: Sequence[Row], width: float) -> float | None:
+    """The x of the gap between two columns, with the fewest boxes across it, or None."""
+    border = find_column_border(list(boxes), width) if len(boxes) >= LEAST_BOXES else None
+    if border is None:
+        return None
+    near = [border + width * step / 400 for step in range(-12, 13)]
+
+    def count_across(x: float) -> tuple[int, float]:
+        return sum(1 for box in boxes if box.left < x - 2 and box.right > x + 2), abs(x - border)
+
+    return min(near, key=count_across)
 
 
 def _part_columns(boxes: list[Row], border: float, reach: float) -> tuple[list[Row], list[Row], list[Row]]:
@@ -500,9 +525,13 @@ def _count_in_order(rows: list[Row]) -> int:
 
 
 def _are_paired(left: list[Row], right: list[Row]) -> bool:
-    """Whether the right column only continues lines of the left one: option B beside option A."""
-    marks = sum(1 for row in right if row.text.lstrip("（( ")[:1] in "BCD" and len(row.text) > 1)
-    return bool(right) and marks > 0.5 * len(right)
+    """Whether the right column only continues lines of the left one: option B beside option A.
+
+    A column of its own has first options, too.
+    """
+    letters = [row.text.lstrip("（( ")[:1] for row in right if len(row.text) > 1]
+    marks = sum(1 for letter in letters if letter in "BCD")
+    return bool(right) and marks > 0.5 * len(right) and letters.count("A") < 0.2 * marks
 
 
 def _is_narrow(left: list[Row], right: list[Row], width: float) -> bool:
@@ -558,6 +587,7 @@ def _join_row(row: list[Row]) -> Row:
         min(item.bottom for item in row),
         max(item.top for item in row),
         max(item.size for item in row),
+        baseline=min(item.bottom for item in row),
         gaps=tuple(gaps),
         sure=sum(len(item.text) * item.sure for item in row) / sum(len(item.text) for item in row),
     )
@@ -574,11 +604,11 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
     lines: list[Line] = []
     for number, page in read:
         for row in page.rows:
-            kind = "furniture" if row.is_furniture else ("wrapped" if row.wraps else "body")
             box = place_row(page.frame, row, page.slope)
             points = 72 / RESOLUTION
-            look = Look(round(row.size * points, 1), left=round(row.left * points, 1))
-            lines.append(Line(row.text, page=number, kind=kind, box=box, look=look, sure=row.sure))
+            look = Look(round(row.size * points, 1), left=round(row.left * points, 1), frame=row.frame)
+            line = Line(row.text, page=number, kind=name_kind(row), box=box, look=look, sure=row.sure)
+            lines.append(replace(line, cells=row.cells, table=number_table(number, row)))
     return repair_lines(lines)
 
 

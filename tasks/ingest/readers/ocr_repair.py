@@ -33,6 +33,8 @@ _STROKES = {
 }
 _HEADING = re.compile(rf"\s*([{re.escape(''.join(_STROKES))}四五六七九])\s*([、.．])\s*(?=[^\s\d])")
 _LOST_NUMBER = re.compile(r"\s*、\s*(?=[^\s\d])")
+# what is left of a blank before the number of its question: `_4)`
+_WORN_BLANK = re.compile(r"^\s*_+\s*(?=\d{1,3}\s*[.．、)）])")
 _CHINESE = "一二三四五六七八九十"
 _OPTION_LABEL = re.compile(r"(?:^|(?<=[\s\u3000-\u9fff)）;；。]))[（(]?([A-E])\s*[.．、)）]")
 
@@ -56,6 +58,7 @@ def repair_lines(lines: Sequence[Line]) -> list[Line]:
         elif lost and len(text) < 80 and last < len(_CHINESE) and find_type_in_title(text) is not None:
             text = f"{_CHINESE[last]}、{text[lost.end() :]}"
             last += 1
+        text = _WORN_BLANK.sub("____ ", text)
         repaired.append(replace(line, text=_part_options(text)))
     return _repair_options(_fill_numbers(_repair_numbers(repaired)))
 
@@ -314,16 +317,46 @@ _SPLIT_D = re.compile(r"(?:^|(?<=\s))[1lI|][)）]\s?[.．,，]\s*(?=\S)")
 def _part_options(text: str) -> str:
     """Part options that are glued together: `A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`.
 
-    That is done where the other labels of the line leave no doubt.
+    That is done where the other labels of the line leave no doubt, or where all from the first on follow each other
+    with the same stop: `A) comeB) cameC) come`.
     """
     text = _SPLIT_D.sub("D. ", text, count=1)
     labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
-    if len(labels) < 3 or labels != sorted(set(labels)):
+    if len(labels) >= 3 and labels == sorted(set(labels)):
+        for letter in "ABCD":
+            glued = list(re.finditer(rf"(?<=[A-Za-z0-9\u2160-\u217f]){letter}(?=[.．、]\s*\S)", text))
+            if letter not in labels and len(glued) == 1:
+                text = f"{text[: glued[0].start()]} {text[glued[0].start() :]}"
+    return _part_row(text)
+
+
+_FIRST_LABEL = re.compile(r"\s*([（(]?)([A-Fa-f])\s?([.．、)）])")
+
+
+def _part_row(text: str) -> str:
+    """A row of options, parted where the next letter follows with the stop of the first one.
+
+    One after a letter of its own case may end a word: `PLC.`
+    """
+    first = _FIRST_LABEL.match(text)
+    if first is None:
         return text
-    for letter in "ABCD":
-        glued = list(re.finditer(rf"(?<=[A-Za-z0-9\u2160-\u217f]){letter}(?=[.．、]\s*\S)", text))
-        if letter not in labels and len(glued) == 1:
-            text = f"{text[: glued[0].start()]} {text[glued[0].start() :]}"
+    opening, letter, stop = first.groups()
+    place, cuts = first.end(), []
+    while True:
+        letter = chr(ord(letter) + 1)
+        found = re.compile(rf"{re.escape(opening)}{letter}\s?{re.escape(stop)}").search(text, place + 1)
+        if found is None:
+            break
+        before = text[found.start() - 1]
+        if before.isascii() and before.isalpha() and before.isupper() == letter.isupper():
+            return text
+        if not before.isspace():
+            cuts.append(found.start())
+        place = found.end()
+    is_run = letter >= chr(ord(first.group(2)) + 3)
+    for cut in reversed(cuts if is_run else ()):
+        text = f"{text[:cut]}  {text[cut:]}"
     return text
 
 

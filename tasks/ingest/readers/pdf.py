@@ -35,7 +35,16 @@ from tasks.ingest.readers.pdf_lines import (
     mark_wraps,
     repair_order,
 )
-from tasks.ingest.readers.pdf_pages import Character, Page, Row, View, find_view, place_row
+from tasks.ingest.readers.pdf_pages import (
+    Character,
+    Page,
+    Row,
+    View,
+    find_view,
+    name_kind,
+    number_table,
+    place_row,
+)
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
@@ -139,9 +148,9 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
             Line(
                 row.text,
                 page=number,
-                kind=_kind(row),
+                kind=name_kind(row),
                 cells=row.cells,
-                table=_table_id(number, row),
+                table=number_table(number, row),
                 box=place_row(page_rows.frame, row),
                 look=Look(round(2 * row.points) / 2, row.is_bold, round(row.left, 1), frame=row.frame),
             )
@@ -171,18 +180,6 @@ def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
             for row in page.rows:
                 row.text = row.text.translate(shown)
                 row.cells = tuple(cell.translate(shown) for cell in row.cells)
-
-
-def _kind(row: Row) -> str:
-    if row.is_furniture:
-        return "furniture"
-    if row.cells:
-        return "table"
-    return "wrapped" if row.wraps else "body"
-
-
-def _table_id(page: int, row: Row) -> int:
-    return page * 1000 + row.table if row.table else 0
 
 
 def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, answered: list[Grid]) -> Page:

@@ -101,6 +101,20 @@ def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) 
     return frame.place(row.left, row.bottom + rises[0], row.right, row.top + rises[1])
 
 
+def name_kind(row: Row) -> str:
+    """What a row is as a line of a document: furniture, a table's row, text that goes on or not."""
+    if row.is_furniture:
+        return "furniture"
+    if row.cells:
+        return "table"
+    return "wrapped" if row.wraps else "body"
+
+
+def number_table(page: int, row: Row) -> int:
+    """The number of a row's table among those of its document; 0 for none."""
+    return page * 1000 + row.table if row.table else 0
+
+
 # So many characters, and more than half of the page, decide which way a page is read.
 LEAST_TURNING = 20
 _QUARTER = math.pi / 2

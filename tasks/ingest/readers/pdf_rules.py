@@ -396,8 +396,11 @@ def _join(rules: Sequence[Rule]) -> list[Rule]:
     return joined
 
 
-def find_grids(level: Sequence[Rule], upright: Sequence[Rule]) -> list[Grid]:
-    """Return the ruled tables that the lines of a page make."""
+def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: bool = False) -> list[Grid]:
+    """Return the ruled tables that the lines of a page make.
+
+    With frames those of fewer cells, too.
+    """
     if len(level) * len(upright) > MAX_CROSSINGS:
         return []
     parents = list(range(len(level) + len(upright)))
@@ -422,8 +425,12 @@ def find_grids(level: Sequence[Rule], upright: Sequence[Rule]) -> list[Grid]:
     grids: list[Grid] = []
     for grid in groups.values():
         grid.columns = _distinct([rule.at for rule in grid.upright])
-        grid.rows = _distinct([rule.at for rule in grid.level])[::-1]
-        if len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2):
+        edges = [rule.at for rule in grid.level]
+        if with_frames:  # the line that closes a frame may be too faint to be seen
+            edges += [edge for rule in grid.upright for edge in (rule.low, rule.high)]
+        grid.rows = _distinct(edges)[::-1]
+        is_table = len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2)
+        if is_table or (with_frames and len(grid.columns) >= 2 and len(grid.rows) >= 2):
             grids.append(grid)
     return grids[:MAX_GRIDS]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tasks.ingest.contracts import Checked
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.readers.formats import compare_readings
-from tasks.ingest.reading import note_sureness
+from tasks.ingest.reading import doubt_unread, note_sureness
 
 
 def ocr(text: str, sure: float, agreed: float | None = None, page: int = 1) -> Line:
@@ -55,3 +56,12 @@ def test_readings_are_compared_on_one_height_whatever_their_boxes() -> None:
     assert [line.agreed for line in compare_readings([seen], layer[:1])] == [13 / 17]
     typed = Line("What is a keel made of?", page=1, box=seen.box)
     assert compare_readings([typed], layer) == [typed]
+
+
+def test_a_scan_whose_lines_are_in_a_script_that_was_not_read_is_held() -> None:
+    lines = [ocr(f"{at}. What is a keel made of?", 0.99) for at in range(16)]
+    read = Checked(kept=3)
+    assert doubt_unread(read, lines) == read
+    (breach,) = doubt_unread(read, [*lines, *(ocr("(c5) 4 (31) 94", 0.7) for _ in range(4))]).breaches
+    assert (breach.contract, breach.size) == ("unread_lines", 4)
+    assert breach.words.startswith("OCR could hardly read 4 of 20 lines:")
