@@ -14,6 +14,7 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, is_postgres
 from warehouse.lake.faults import is_conflict, translate_error
+from warehouse.lake.locks import hold_merge
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
 from warehouse.lake.store import Lake
@@ -154,7 +155,7 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
     if part.value:
         rows += f" AND {quote_name(str(TABLES[part.table].partition_by))} = {quote_text(part.value)}"
     try:
-        with lake.transaction([part.table]) as connection:
+        with hold_merge(lake.settings), lake.transaction([part.table]) as connection:
             counts = [
                 connection.execute(statement).fetchone()
                 for statement in (f"INSERT INTO {quote_name(part.table)} SELECT * {rows}", f"DELETE {rows}")
