@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack
 from pathlib import Path
@@ -220,7 +220,7 @@ def test_files_that_are_being_written_stay_when_a_text_is_erased(
     with open_lake(settings) as lake, open_lake(settings) as other, ThreadPoolExecutor(1) as erasing:
         for number in range(3):
             lake.land("sessions", f"s-{number}", session_frame(3, first=10 * number))
-        purges = []
+        purges: list[Future[int]] = []
 
         def erase_and_flush(self: NewFiles) -> list[Path]:
             if not purges:
