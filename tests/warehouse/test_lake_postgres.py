@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,8 @@ from tests.warehouse.lake_writer import (
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import open_lake
-from warehouse.lake.upkeep import backup_lake, compact_lake, merge_small_files, restore_lake
+from warehouse.lake.files import NewFiles
+from warehouse.lake.upkeep import backup_lake, compact_lake, merge_small_files, purge_files, restore_lake
 from warehouse.stores.homes import adopt_stores
 from warehouse.stores.installation import make_id, write_home_id
 
@@ -186,3 +189,51 @@ def test_two_hosts_with_a_catalog_in_common_and_a_folder_each_are_not_one_lake(
         lake.land("sessions", "one", session_frame(3))
     with open_lake(first, read_only=True) as lake:
         assert lake.units("sessions") == {"one"}
+
+
+def test_nothing_of_a_merge_that_was_killed_stays_when_a_text_is_erased(catalog: str, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, lake_catalog=catalog)
+    folder = tmp_path / "lake" / "data" / "main" / "sessions"
+    with open_lake(settings) as lake:
+        for number in range(3):
+            lake.land("sessions", f"s-{number}", session_frame(3, first=10 * number))
+        lake.land("sessions", "s-1", session_frame(3, first=10))
+        before = set(folder.rglob("*.parquet"))
+        merging = fork_context().Process(target=merge_until, args=(settings.model_dump(), 1))
+        merging.start()
+        merging.join()
+        assert merging.exitcode == -signal.SIGKILL
+        left = set(folder.rglob("*.parquet")) - before
+        assert left
+        lake.land("sessions", "s-1", session_frame(1, first=90))
+        purge_files(lake, ["sessions"])
+        assert not any(path.exists() for path in left)
+        assert lake.query("SELECT count(*) FROM sessions").item() == 7
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_files_that_are_being_written_stay_when_a_text_is_erased(
+    catalog: str, tmp_path: Path, is_merged: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path, lake_catalog=catalog)
+    flush = NewFiles.flush
+    with open_lake(settings) as lake, open_lake(settings) as other, ThreadPoolExecutor(1) as erasing:
+        for number in range(3):
+            lake.land("sessions", f"s-{number}", session_frame(3, first=10 * number))
+        purges: list[Future[int]] = []
+
+        def erase_and_flush(self: NewFiles) -> list[Path]:
+            if not purges:
+                purges.append(erasing.submit(purge_files, other, ["responses"]))
+                assert wait_for(purges, timeout=3).not_done
+            return flush(self)
+
+        monkeypatch.setattr(NewFiles, "flush", erase_and_flush)
+        if is_merged:
+            assert merge_small_files(lake, "2026-02") > 0
+        else:
+            lake.land("sessions", "s-3", session_frame(3, first=30))
+        assert purges[0].result() >= 0
+        assert lake.query("SELECT count(DISTINCT session_id) FROM sessions").item() == (
+            9 if is_merged else 12
+        )

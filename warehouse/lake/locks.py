@@ -66,13 +66,42 @@ def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK
     Two processes that landed one unit at once would both find nothing to replace, and its rows would be there twice. The
     server gives the right back when its holder dies. Raises StoreError after `timeout_s`.
     """
+    stripes = sorted({zlib.crc32(name.encode()) % _STRIPES for name in names})
+    with _hold(settings, stripes, timeout_s):
+        yield
+
+
+@contextmanager
+def hold_merge(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+    """Hold the right to merge files, beside landings and other merges.
+
+    As `hold_units`; only `hold_all` is kept out.
+    """
+    with _hold(settings, [_STRIPES], timeout_s, is_shared=True):
+        yield
+
+
+@contextmanager
+def hold_all(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
+    """Hold every right to write: a file that no snapshot names is then nobody's who is still at work.
+
+    As `hold_units`.
+    """
+    with _hold(settings, range(_STRIPES + 1), timeout_s):
+        yield
+
+
+@contextmanager
+def _hold(
+    settings: Settings, stripes: Iterable[int], timeout_s: float, *, is_shared: bool = False
+) -> Iterator[None]:
     catalog = settings.catalog_address
     if not is_postgres(catalog):
         yield
         return
     import psycopg
 
-    stripes = sorted({zlib.crc32(name.encode()) % _STRIPES for name in names})
+    lock = f"SELECT pg_advisory_lock{'_shared' if is_shared else ''}(%s, %s)"
     try:
         connection = psycopg.connect(
             catalog.removeprefix("postgres:"), autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
@@ -91,14 +120,14 @@ def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK
             connection.execute(f"SET lock_timeout = {int(timeout_s * 1000)}".encode())
             # In one order, the same in every process: no two wait for each other.
             for stripe in stripes:
-                connection.execute("SELECT pg_advisory_lock(%s, %s)", (_CLASS, stripe))
+                connection.execute(lock.encode(), (_CLASS, stripe))
         except psycopg.Error as error:
             if is_postgresql_away(error):
                 raise StoreAway(
                     CATALOG, "The lake's catalog in PostgreSQL went away; nothing was written."
                 ) from None
             raise StoreError(
-                f"Another process has been landing the same units for {timeout_s:g} s ({type(error).__name__}). Wait for it, or "
+                f"Another process has been writing the same units for {timeout_s:g} s ({type(error).__name__}). Wait for it, or "
                 "end it; then run again."
             ) from None
         yield

@@ -25,7 +25,11 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
     may not be written to; it names `path`, and not the draft.
     """
     asked = path
-    path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if path.is_symlink():
+        # What the system does not follow, a link in a circle or one that others put into a folder of all, is refused before any work.
+        with suppress(FileNotFoundError):
+            path.stat()
+        path = Path(os.path.realpath(path))
     # A name may have 255 bytes, and a letter four.
     draft = path.with_name(f".{path.name[:40]}.{os.urandom(4).hex()}{DRAFT}")
     try:

@@ -193,6 +193,12 @@ def test_a_month_of_which_a_run_is_not_published_is_not_closed(lake: Lake) -> No
     assert close_months(lake) == 1
     assert find_open(lake) == (FIRST, FIRST)
     check_same(lake)
+    lake.land("sessions", "none", lake.query("SELECT * EXCLUDE (landing_unit) FROM sessions LIMIT 0"))
+    count = "SELECT sum(file_count)::BIGINT FROM ducklake_table_info('exam')"
+    before = lake.query(count).item()
+    assert close_months(lake) == 0
+    # Every flow begins so, as long as the month is not closed: nothing is written anew.
+    assert lake.query(count).item() == before
 
 
 def test_compacted_months_are_frozen_again(lake: Lake) -> None:

@@ -182,6 +182,23 @@ def test_a_merge_that_is_killed_leaves_every_row_and_can_be_done_again(
     ] == []
 
 
+def test_a_damaged_file_keeps_nothing_else_from_being_merged(
+    busy_lake: Lake, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged = max((settings.home / "lake" / "data" / "main" / "sessions").rglob("*[0-9a-f].parquet"))
+    content = damaged.read_bytes()
+    damaged.write_bytes(bytes(len(content) - 200) + content[-200:])
+    before = dict(busy_lake.query(COUNTS).rows())
+    assert merge_small_files(busy_lake, "2026-02") == 3
+    assert dict(busy_lake.query(COUNTS).rows()) == {"landings": 1, "sessions": before["sessions"]}
+    assert "Files of sessions were not merged" in caplog.text
+    with pytest.raises(StoreError):
+        compact_lake(busy_lake)
+    damaged.write_bytes(content)
+    merge_small_files(busy_lake, "2026-02")
+    assert dict(busy_lake.query(COUNTS).rows())["sessions"] == 1
+
+
 def test_a_reader_goes_on_while_the_lake_is_compacted(busy_lake: Lake, settings: Settings) -> None:
     with open_lake(settings, read_only=True) as reader:
         content = reader.query(CONTENT)

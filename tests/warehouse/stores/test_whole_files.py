@@ -103,6 +103,15 @@ def test_a_link_stays_one_and_the_file_that_it_names_is_written(tmp_path: Path) 
         assert (tmp_path / "elsewhere" / "file").read_text() == text
 
 
+def test_a_link_that_leads_nowhere_ever_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+    worked = []
+    with pytest.raises(OSError, match="one"), writing_whole(tmp_path / "one"):
+        worked.append(1)
+    assert (worked, sorted(path.name for path in tmp_path.iterdir())) == ([], ["one", "two"])
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 def test_a_file_that_root_replaces_stays_its_owners(tmp_path: Path) -> None:
     path = tmp_path / "file"

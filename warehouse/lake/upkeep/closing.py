@@ -36,11 +36,16 @@ def close_months(lake: Lake) -> int:
     def fetch(sql: str) -> Sequence[Sequence[object]]:
         return lake.query(sql).rows()
 
+    def is_closed(month: str) -> bool:
+        return bool(lake.query(_IS_CLOSED, {"month": month}).item())
+
     def list_changed() -> list[str]:
         with lake.read_transaction():
             bases, closed = read_bases(fetch), read_closed(fetch)
             published = {str(month) for (month,) in fetch("SELECT DISTINCT month FROM editions")}
-        return sorted(month for month in published & bases.keys() if bases[month] != closed.get(month))
+            changed = (month for month in published & bases.keys() if bases[month] != closed.get(month))
+            # A month that cannot be closed stays among the others, at the start of every flow: files are not merged for it.
+            return sorted(month for month in changed if is_closed(month))
 
     count = 0
     changed = list_changed()
@@ -51,7 +56,7 @@ def close_months(lake: Lake) -> int:
         with lake.read_transaction():
             # Rows and what they rest on are of one moment.
             basis = read_bases(fetch).get(month)
-            if basis is None or not lake.query(_IS_CLOSED, {"month": month}).item():
+            if basis is None or not is_closed(month):
                 continue
             batches = [
                 Batch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, is_postgres
 from warehouse.lake.faults import is_conflict, translate_error
+from warehouse.lake.locks import hold_merge
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
 from warehouse.lake.store import Lake
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import duckdb
     import polars as pl
 
+_LOG = logging.getLogger("proctor.stores")
 KEEP_DAYS = 7
 # A file that no snapshot names may belong to a landing that is being written (PostgreSQL: without a lock).
 _ORPHAN_AGE = timedelta(days=1)
@@ -43,13 +46,16 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
     Queries continue meanwhile; only one that began more than `keep_days` ago may lose its files. Answers with counts.
     """
     before = _count_files(lake)
-    merged = sum(
-        _merge(lake, part, group)
-        for part, files in _list_parts(lake).items()
-        for group in _group_files(files)
-        # Rows that were replaced are left out, so that snapshots of before are the last to name them.
-        if len(group) > 1 or len(group[0].paths) > 1
-    )
+    try:
+        merged = sum(
+            _merge(lake, part, group)
+            for part, files in _list_parts(lake).items()
+            for group in _group_files(files)
+            # Rows that were replaced are left out, so that snapshots of before are the last to name them.
+            if len(group) > 1 or len(group[0].paths) > 1
+        )
+    except _duckdb_error() as error:
+        raise translate_error(error) from None
     older = f"older_than => now() - INTERVAL {int(keep_days * 86_400)} SECONDS"
     with lake.exclusive() as connection:
         try:
@@ -88,7 +94,8 @@ def merge_small_files(lake: Lake, through_month: str) -> int:
 
     Returns how many files were written. What is large is never written again, and of a table only so many months at once, the last
     ones first: the work of a month does not grow with history, and an interruption costs no more than one part. Snapshots stay as
-    they are, and so do the files of before, until `compact_lake` lets go of what only old snapshots name.
+    they are, and so do the files of before, until `compact_lake` lets go of what only old snapshots name. A part that cannot be read
+    or written is left as it is: nobody needs it merged, and what needs its rows says what is wrong with them.
     """
     merged = 0
     left = dict.fromkeys(TABLES, _MOST_WRITTEN)
@@ -96,7 +103,15 @@ def merge_small_files(lake: Lake, through_month: str) -> int:
         small = _take_small(files)
         if part.value <= through_month and len(small) > 1 and left.get(part.table):
             left[part.table] -= 1
-            merged += _merge(lake, part, small)
+            try:
+                merged += _merge(lake, part, small)
+            except _duckdb_error() as error:
+                where = f"{part.table} {part.value}".strip()
+                _LOG.warning(
+                    "Files of %s were not merged (%s); they stay as they are. Run proctor doctor.",
+                    where,
+                    type(error).__name__,
+                )
     return merged
 
 
@@ -129,7 +144,7 @@ def _list_parts(lake: Lake) -> dict[TablePart, list[PartFile]]:
 def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
     """Write the rows of these files into one; returns how many files were written.
 
-    None are where another process changes them at the same moment.
+    None are where another process changes them at the same moment. Raises DuckDB's own error where they cannot be.
 
     As an ordinary change of the table, which its former snapshots do not see. DuckLake's own `merge_adjacent_files` takes files out
     of snapshots of before, and a transaction that reads a catalog in SQLite then sees neither the old files nor the new one.
@@ -140,7 +155,7 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
     if part.value:
         rows += f" AND {quote_name(str(TABLES[part.table].partition_by))} = {quote_text(part.value)}"
     try:
-        with lake.transaction([part.table]) as connection:
+        with hold_merge(lake.settings), lake.transaction([part.table]) as connection:
             counts = [
                 connection.execute(statement).fetchone()
                 for statement in (f"INSERT INTO {quote_name(part.table)} SELECT * {rows}", f"DELETE {rows}")
@@ -149,7 +164,7 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
                 raise StoreError(f"Files of {part.table} could not be merged; nothing was changed. {_AGAIN}")
     except _duckdb_error() as error:
         if not is_conflict(error):
-            raise translate_error(error) from None
+            raise
         return 0
     return 1
 

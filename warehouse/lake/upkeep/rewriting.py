@@ -19,7 +19,7 @@ from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.faults import translate_error
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import Batch
-from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
+from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_all, hold_writer_lock
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.statements import quote_list, roll_back
 from warehouse.lake.store import Lake
@@ -28,8 +28,6 @@ from warehouse.lake.upkeep.maintenance import remove_spill_folders
 if TYPE_CHECKING:
     from schemas.settings import Settings
 
-# A file that no snapshot names may belong to a landing that is being written (PostgreSQL: without a lock).
-_ORPHAN_HOURS: Final = 24
 _STATISTICS: Final = ("ducklake_file_column_stats", "ducklake_table_column_stats")
 # DuckLake widens the bounds of a table and never narrows them: the smallest and largest text of ever. Set to those of the files that
 # are there, compared by their bytes as DuckDB does; left as they are where a file does not say its own.
@@ -109,7 +107,7 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
 
     Time travel to before ends with it, of all tables. A query that is running may lose its files and is begun again by whoever
     asked. Answers with the files that were deleted; done again it finds nothing to do. Raises StoreError where a file cannot be
-    written or deleted.
+    written or deleted, or somebody else writes too long.
     """
     import duckdb
 
@@ -123,12 +121,11 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
             deleted = connection.execute(
                 f"CALL ducklake_cleanup_old_files({alias}, cleanup_all => true)"
             ).fetchall()
-            age = (
-                f"older_than => now() - INTERVAL {_ORPHAN_HOURS} HOURS"
-                if is_postgres(lake.settings.catalog_address)
-                else "cleanup_all => true"
-            )
-            deleted += connection.execute(f"CALL ducklake_delete_orphaned_files({alias}, {age})").fetchall()
+            # What a killed landing or merge has written may hold what is erased, however new it is.
+            with hold_all(lake.settings):
+                deleted += connection.execute(
+                    f"CALL ducklake_delete_orphaned_files({alias}, cleanup_all => true)"
+                ).fetchall()
         except duckdb.Error as error:
             raise translate_error(error) from None
     remove_spill_folders(lake.settings)
