@@ -83,9 +83,9 @@ def hold_merge(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterato
 
 @contextmanager
 def hold_all(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold every right to write: a file that no snapshot names is then nobody's who is still at work.
+    """Hold every right to write.
 
-    As `hold_units`.
+    A file that no snapshot names is then nobody's who is still at work. As `hold_units`.
     """
     with _hold(settings, range(_STRIPES + 1), timeout_s):
         yield
