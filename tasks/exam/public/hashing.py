@@ -15,7 +15,7 @@ def digest(tag: str, *parts: str | bytes | int) -> bytes:
 
 
 def join_parts(*parts: str | bytes | int) -> bytes:
-    """The bytes of parts that a digest is over; those of some follow those of the others."""
+    """What `digest` hashes."""
     raws = [part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass") for part in parts]
     return b"".join([len(raw).to_bytes(4, "big") + raw for raw in raws])
 

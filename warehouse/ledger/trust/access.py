@@ -64,7 +64,7 @@ def _select_page(*columns: ColumnElement[Any]) -> HotStatement:
         select(*(access_log.c[name] for name in ChainedEntry._fields[:-1]), *columns)
         .where(number > bindparam("after"), number <= bindparam("until"))
         .order_by(number)
-        .limit(literal_column(str(_PAGE)))
+        .suffix_with(f"LIMIT {_PAGE}")
     )
 
 
