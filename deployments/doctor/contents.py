@@ -247,14 +247,15 @@ def examine_public_log(settings: Settings, ledger: Ledger, look: LedgerLook, not
     )
 
 
-def examine_disclosure(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
-    """Whether closed runs can be disclosed."""
+def examine_disclosure(settings: Settings, ledger: Ledger, look: LedgerLook, note: NoteFinding) -> None:
+    """Whether closed runs can be disclosed; of their answers the look at the audit log knows."""
     from tasks.exam.public.draws import find_refused_runs
 
-    refused = find_refused_runs(ledger, settings)
+    refused = find_refused_runs(ledger, settings, are_answers_logged=look.is_fine("audit log"))
     note(
         "disclosure of closed runs",
-        " ".join(refused) or "nothing stands in its way",
+        " ".join(refused)
+        or f"nothing stands in its way{look.describe(len(look.passed), 'the answers of {} sessions')}",
         not refused,
         "put back what the line above names, else restore ledger and secrets from one backup, and the next proctor evaluate discloses "
         "it; until then everybody sees that it is not",

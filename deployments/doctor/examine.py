@@ -66,7 +66,7 @@ def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Findi
             found.look("audit log", contents.examine_audit_log, settings, ledger, look)
             found.look("stages", contents.examine_stages, settings, ledger, lake, look)
             found.look("public log", contents.examine_public_log, settings, ledger, look)
-            found.look("disclosure of closed runs", contents.examine_disclosure, settings, ledger)
+            found.look("disclosure of closed runs", contents.examine_disclosure, settings, ledger, look)
         if lake is not None:
             found.look("object store", contents.name_object_store, settings)
             found.look("rows of the lake", _examine_rows, settings, lake, frozen, look)

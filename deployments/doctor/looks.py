@@ -111,6 +111,10 @@ class LedgerLook:
         self._fine.add(what)
         self._end = end or self._end
 
+    def is_fine(self, what: str) -> bool:
+        """Whether a check of this look found everything as it was closed."""
+        return what in self._fine
+
     def describe(self, count: int, what: str = "{}") -> str:
         """The end of a sentence that says how much was not read again."""
         if self.seen is None or not count:

@@ -24,7 +24,7 @@ from tasks.exam.log.words import LogFinding, Seen
 from tasks.exam.protocol.tokens import open_keys
 from tasks.running.archives import read_whole
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH, HASHED, compute_entry_hashes
+from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.tables import access_log, allocations, responses
 from warehouse.ledger.trust import access
@@ -33,11 +33,8 @@ from warehouse.ledger.trust.sealed_state import list_sessions
 from warehouse.stores.shared_files import has_hosts, read_shared_files
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Connection
 
-_FIRST_HASHED: Final = 3
-_ACTION: Final = _FIRST_HASHED + HASHED.index("action")
-_SEQ: Final = _FIRST_HASHED + HASHED.index("seq")
 _NOTHING: Final = Seen()
 
 
@@ -156,10 +153,8 @@ class _ChainCheck:
         # The last one that never leaves the ledger.
         self.stays = (number, entry_hash)
 
-    def add(self, page: Sequence[Row[Any]]) -> None:
-        hashes = compute_entry_hashes([(row[1] or "", row[0], *row[_FIRST_HASHED:]) for row in page])
-        for row, own_hash in zip(page, hashes, strict=True):
-            number, previous, entry_hash = row[0], row[1], row[2]
+    def add(self, page: Sequence[access.ChainedEntry]) -> None:
+        for number, previous, entry_hash, action, seq, own_hash in page:
             if number != self.last_number + 1:
                 if not self._is_part:
                     self._note(
@@ -171,11 +166,11 @@ class _ChainCheck:
                 self._note("entry_out_of_order", "it does not follow the entry before it", number)
             if own_hash != entry_hash:
                 self._note("entry_changed", "it was changed after it was written", number)
-            if number == 1 and row[_ACTION] != BEGIN:
+            if number == 1 and action != BEGIN:
                 self._note("entry_changed", "the log does not begin with it", number)
             if number in self._heads or number in self._kept:
                 self._check_heads(number, entry_hash)
-            if row[_SEQ] is None:
+            if seq is None:
                 self.stays = (number, entry_hash)
             self.last_number, self.last_hash = number, entry_hash
         self.read_count += len(page)

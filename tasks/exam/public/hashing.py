@@ -11,29 +11,27 @@ NODE = b"\x01"
 
 def digest(tag: str, *parts: str | bytes | int) -> bytes:
     """SHA-256 over a tag and parts, each after its length (four bytes); numbers as decimals."""
-    whole = hashlib.sha256()
-    for part in (tag, *parts):
-        raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
-        whole.update(len(raw).to_bytes(4, "big"))
-        whole.update(raw)
-    return whole.digest()
+    return hashlib.sha256(join_parts(tag, *parts)).digest()
+
+
+def join_parts(*parts: str | bytes | int) -> bytes:
+    """What `digest` hashes."""
+    raws = [part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass") for part in parts]
+    return b"".join([len(raw).to_bytes(4, "big") + raw for raw in raws])
 
 
 def compute_root(leaves: Iterable[bytes]) -> bytes:
-    """The root over leaves of 32 bytes (none: SHA-256 of nothing), in one pass over a stack."""
+    """The root over leaves of 32 bytes (none: SHA-256 of nothing), level by level."""
     sha256 = hashlib.sha256
-    stack: list[tuple[int, bytes]] = []
-    for leaf in leaves:
-        size, node = 1, sha256(LEAF + leaf).digest()
-        while stack and stack[-1][0] == size:
-            size, node = size * 2, sha256(NODE + stack.pop()[1] + node).digest()
-        stack.append((size, node))
-    if not stack:
+    nodes = [sha256(LEAF + leaf).digest() for leaf in leaves]
+    if not nodes:
         return sha256(b"").digest()
-    node = stack.pop()[1]
-    while stack:
-        node = sha256(NODE + stack.pop()[1] + node).digest()
-    return node
+    while len(nodes) > 1:
+        # One that has no neighbour goes up as it is.
+        alone = nodes[-1:] if len(nodes) % 2 else []
+        pairs = zip(nodes[::2], nodes[1::2], strict=False)
+        nodes = [sha256(NODE + left + right).digest() for left, right in pairs] + alone
+    return nodes[0]
 
 
 def make_path(leaves: Sequence[bytes], place: int) -> list[bytes]:

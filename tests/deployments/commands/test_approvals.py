@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from typer.testing import CliRunner, Result
 
 from deployments.auth import hash_password
@@ -16,8 +17,8 @@ from tests.tasks.exam.test_month import REGISTRY
 from tests.tasks.exam.world import make_bank
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import access_log
 from warehouse.ledger.trust import users
-from warehouse.ledger.trust.access import iter_chain_pages
 
 PASSWORD = "correct horse battery"
 MONTH = "2026-11"
@@ -88,7 +89,9 @@ def test_a_schedule_asks_two_people_decide_and_the_next_run_plans(
 
     with open_ledger(Settings(home=home).ledger_address) as ledger, ledger.read() as connection:
         tried = [
-            row for page in iter_chain_pages(connection) for row in page if row.action == "approve_request"
+            row
+            for row in connection.execute(select(access_log).order_by(access_log.c.number))
+            if row.action == "approve_request"
         ]
     assert [row.code for row in tried] == [
         "password_wrong",

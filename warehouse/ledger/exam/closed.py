@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
+from typing import Any, Final
 
-from sqlalchemy import Connection, RowMapping, and_, func, select
+from sqlalchemy import Connection, RowMapping, and_, bindparam, func, select
 
 from schemas.ledger.exam import Session
 from schemas.ledger.row import column
 from schemas.vocabulary import UNANSWERED
 from warehouse.ledger.engine.rows import read_rows
-from warehouse.ledger.engine.statements import iter_chunks
+from warehouse.ledger.engine.statements import HotStatement, iter_chunks
 from warehouse.ledger.engine.tables import (
     allocations,
     erased_answers,
@@ -139,6 +140,40 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
     ]
 
 
+_SAT_NAMES: Final = (
+    *("set_id", "session_id", "seq", "lineage_uuid", "allocated_at"),
+    *(column.name for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
+    "erasure_id",
+)
+_SAT: Final = HotStatement(
+    select(
+        sessions.c.set_id,
+        allocations.c.session_id,
+        allocations.c.seq,
+        allocations.c.lineage_uuid,
+        allocations.c.allocated_at,
+        *(column for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
+        erased_answers.c.erasure_id,
+    )
+    .select_from(
+        allocations.join(sessions, sessions.c.session_id == allocations.c.session_id)
+        .outerjoin(
+            responses,
+            and_(responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq),
+        )
+        .outerjoin(
+            erased_answers,
+            and_(
+                erased_answers.c.session_id == allocations.c.session_id,
+                erased_answers.c.seq == allocations.c.seq,
+            ),
+        )
+    )
+    .where(allocations.c.session_id == bindparam("session"))
+    .order_by(allocations.c.seq)
+)
+
+
 def read_sat_rows(
     connection: Connection, session_ids: Sequence[str]
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
@@ -146,44 +181,8 @@ def read_sat_rows(
 
     A tuple has the columns of the answer, null where there is none, and the erasure of the answer.
     """
-    names = (
-        *("set_id", "session_id", "seq", "lineage_uuid", "allocated_at"),
-        *(column.name for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
-        "erasure_id",
-    )
-    query = (
-        select(
-            sessions.c.set_id,
-            allocations.c.session_id,
-            allocations.c.seq,
-            allocations.c.lineage_uuid,
-            allocations.c.allocated_at,
-            *(column for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
-            erased_answers.c.erasure_id,
-        )
-        .select_from(
-            allocations.join(sessions, sessions.c.session_id == allocations.c.session_id)
-            .outerjoin(
-                responses,
-                and_(
-                    responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq
-                ),
-            )
-            .outerjoin(
-                erased_answers,
-                and_(
-                    erased_answers.c.session_id == allocations.c.session_id,
-                    erased_answers.c.seq == allocations.c.seq,
-                ),
-            )
-        )
-        .order_by(allocations.c.session_id, allocations.c.seq)
-    )
-    return names, [
-        tuple(row)
-        for part in iter_chunks(session_ids)
-        for row in connection.execute(query.where(allocations.c.session_id.in_(part)))
-    ]
+    rows = (_SAT.run(connection, {"session": session_id}) for session_id in session_ids)
+    return _SAT_NAMES, list(chain.from_iterable(rows))
 
 
 def read_asked_rows(

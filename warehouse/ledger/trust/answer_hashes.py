@@ -46,9 +46,7 @@ def read_session_size(connection: Connection, session_id: str) -> tuple[str, int
 def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str]:
     """SHA-256 of each answer's text by position, those of the open transaction among them."""
     values = {"session": session_id}
-    hashes = {
-        int(seq): str(answer_hash) for seq, answer_hash in _LOGGED.run(connection, {**values, "status": 200})
-    }
+    hashes: dict[int, str] = dict(_LOGGED.run(connection, {**values, "status": 200}))
     hashes.update(_iter_pending(connection, session_id))
     return hashes
 

@@ -51,7 +51,7 @@ from warehouse.lake import Batch, Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import PublicStep, list_public_entries, read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.tables import run_seals, sessions, sets
+from warehouse.ledger.engine.tables import responses, run_seals, sessions, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 RHO = make_model("rho", roles=("reference",))
@@ -341,6 +341,8 @@ def test_a_closed_run_that_cannot_be_disclosed_stays_so_and_is_named_until_it_ca
     with ledger.write() as connection:
         seal = connection.execute(select(run_seals.c.share)).scalar_one()
         content = connection.execute(select(sets.c.content).where(place)).scalar_one()
+        session = connection.execute(select(sessions.c.session_id).limit(1)).scalar_one()
+    unlogged = {"response": "A", "answer_status": "answered", "prompt_version": "1", "answered_at": "2030"}
     for changed, restored, words in (
         (
             update(run_seals).values(share="11" * 32),
@@ -352,12 +354,20 @@ def test_a_closed_run_that_cannot_be_disclosed_stays_so_and_is_named_until_it_ca
             update(sets).where(place).values(content=content),
             "1 of its sets .* than were drawn",
         ),
+        (
+            responses.insert().values(session_id=session, seq=1, **unlogged),
+            responses.delete(),
+            "the answers of 1 .* are not those that the audit log has",
+        ),
     ):
         with ledger.write() as connection:
             connection.execute(changed)
         assert disclose_closed_runs(ledger, settings) == []
         (reason,) = find_refused_runs(ledger, settings)
         assert re.search(f"Run {plan.run_id}.*{words}", reason)
+        # Whoever has held the answers to the audit log need not have them counted; nothing else is left out.
+        known = find_refused_runs(ledger, settings, are_answers_logged=True)
+        assert known == ([] if "answers" in words else [reason])
         with ledger.write() as connection:
             connection.execute(restored)
     assert find_refused_runs(ledger, settings) == []

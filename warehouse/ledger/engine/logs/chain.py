@@ -183,7 +183,12 @@ def compute_entry_hash(previous_hash: str, number: int, values: Sequence[object]
 
 def compute_entry_hashes(rows: Sequence[Sequence[object]]) -> list[str]:
     """The same of many: each row has the hash before, the number, and the values."""
-    return [hashlib.sha256(text.encode()).hexdigest() for text in encode_rows(rows)]
+    return [hash_entry_text(text) for text in encode_rows(rows)]
+
+
+def hash_entry_text(text: str) -> str:
+    """The same of the array of JSON."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _write_entries(connection: Connection, entries: list[Entry]) -> None:

@@ -13,8 +13,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, Float, select
+from sqlalchemy import Connection, Float, bindparam, select
 
+from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import (
     allocations,
     responses,
@@ -83,6 +84,11 @@ _FLOATS: Final = tuple(
 
 
 _encode: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_ORDER: Final = HotStatement(
+    select(allocations.c.lineage_uuid)
+    .where(allocations.c.session_id == bindparam("session"))
+    .order_by(allocations.c.seq)
+)
 # Between two rows whose first values are texts.
 _SEAM: Final = '],["'
 
@@ -150,8 +156,7 @@ def read_order_digest(connection: Connection, session_id: str) -> str:
     """A session as it was planned."""
     query = select(*(sessions.c[name] for name in PLANNED_SESSION))
     row = connection.execute(query.where(sessions.c.session_id == session_id)).one()._asdict()
-    order = select(allocations.c.lineage_uuid).where(allocations.c.session_id == session_id)
-    return digest_order(row, connection.execute(order.order_by(allocations.c.seq)).scalars().all())
+    return digest_order(row, [lineage for (lineage,) in _ORDER.run(connection, {"session": session_id})])
 
 
 def read_run_digest(connection: Connection, run_id: str) -> str:
