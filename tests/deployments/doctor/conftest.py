@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 
 import pytest
 
@@ -14,6 +15,6 @@ from deployments.doctor import machine
 def _installed_packages_are_read_once() -> Iterator[None]:
     """The metadata of seventy packages were an eighth of a look."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine, "version", cache(machine.version))
+        patch.setattr("deployments.doctor.machine.version", cache(version))
         patch.setattr(machine, "list_wrong_versions", cache(machine.list_wrong_versions))
         yield
