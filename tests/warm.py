@@ -30,6 +30,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = ("deployments", "flows", "schemas", "tasks", "warehouse")
@@ -245,7 +246,8 @@ def _run(reader: Path, arguments: list[str], environment: dict[str, str], folder
     import traceback
 
     _take_over(arguments, environment, folder)
-    importlib.import_module("tasks.ingest.guard.client")._COMMAND = (str(reader),)
+    client: Any = importlib.import_module("tasks.ingest.guard.client")
+    client._COMMAND = (str(reader),)
     if arguments[:1] == ["start"]:
         from deployments.guide import talking
 
