@@ -1,4 +1,4 @@
-"""Children of a test that are forked: none of them ever goes on as a second worker of the tests."""
+"""Forked children of a test: none of them goes on as a second worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Callable
 
 
 def start_child(work: Callable[[], object]) -> int:
-    """The process of the work, which ends with it: with 0, or with 1 and the error where it failed."""
+    """The process of the work, which ends with it.
+
+    It ends with 0, or with 1 and the error where the work failed.
+    """
     child = os.fork()
     if child == 0:
         code = 1

@@ -143,13 +143,19 @@ def import_all() -> None:
 
 
 def main(address: Path, owner: int) -> None:
-    """Leave two processes that fork until `owner` ends: for each command, and for what reads its papers."""
+    """Leave two processes that fork until `owner` ends.
+
+    One forks for each command, the other for what reads its papers.
+    """
     _listen(address.with_name(f"{READER}.sock"), owner, load_readers, _read_papers)
     _listen(address, owner, import_all, partial(_run, address.with_name(READER)))
 
 
 def load_readers() -> None:
-    """Load what the process that reads papers loads, and nothing else: the memory that it may have is limited."""
+    """Load what the process that reads papers loads, and nothing else.
+
+    The memory that it may have is limited.
+    """
     importlib.import_module("tasks.ingest.guard.conversion_server")._preload()
 
 

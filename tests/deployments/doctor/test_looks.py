@@ -30,7 +30,10 @@ OTHERS = ("examine_checks", "examine_months", "examine_editions", "examine_reten
 
 @pytest.fixture
 def home(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The home, everything landed, looked at once; a third is read again in each look, by the readers of answers."""
+    """The home, everything landed and looked at once.
+
+    A third is read again in each look, by the readers of answers.
+    """
     monkeypatch.setattr(looks, "LOOKS", 3)
     for name in OTHERS:
         monkeypatch.setattr(contents, name, lambda *_: None)

@@ -64,7 +64,10 @@ def find_open(lake: Lake) -> tuple[object, object]:
 
 
 def check_same(lake: Lake, month: str | None = None) -> None:
-    """Every analysis of all months, or of one, as the lake runs it, and as one that reads everything."""
+    """Every analysis as the lake runs it, and as one that reads everything.
+
+    Of all months, or of one.
+    """
     for name in READ:
         query, given = find_query(name), {"month": month}
         whole = lake.query(query.body, bind_parameters(query, given))
