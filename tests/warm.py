@@ -8,6 +8,8 @@ import, and nothing of it is seen in a command (`Aside`) until that imports it o
 again, as the command has set it. `write_command` makes a `proctor` to put first on PATH: it hands its arguments,
 environment, folder and open files to the server, waits, and ends with the same exit code. Signals are not passed on:
 tests that kill or interrupt start the installed command.
+
+A second server has the readers of papers loaded, and nothing else: what a warm command has papers read by is forked from it.
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = ("deployments", "flows", "schemas", "tasks", "warehouse")
@@ -42,6 +46,9 @@ PREFECT = (
     "prefect", "prefect.artifacts", "prefect.client.orchestration", "prefect.flow_engine", "prefect.runtime", "prefect.task_engine",
     "tasks.running.orchestrator.task",
 )  # fmt: skip
+
+# The command that reads papers, beside the sockets.
+READER = "read-papers"
 
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
@@ -73,16 +80,16 @@ def start_warm(folder: Path, owner: int) -> Path:
         stdout=subprocess.DEVNULL,
         check=True,
     )
-    return write_command(folder / "bin", address)
+    write_command(folder / READER, address.with_name(f"{READER}.sock"))
+    write_command(folder / "bin" / "proctor", address)
+    return folder / "bin"
 
 
-def write_command(folder: Path, address: Path) -> Path:
-    """Write the `proctor` that asks the server at `address`; returns its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    command = folder / "proctor"
+def write_command(command: Path, address: Path) -> None:
+    """Write the command that asks the server at `address`."""
+    command.parent.mkdir(parents=True, exist_ok=True)
     command.write_text(CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
     command.chmod(0o755)
-    return folder
 
 
 class Aside(MetaPathFinder, Loader):
@@ -135,24 +142,47 @@ def import_all() -> None:
     Aside([name for name in sys.modules if name not in seen and name.split(".")[0] in ("prefect", *OURS)])
 
 
-def main(address: str, owner: int) -> None:
-    """Import, listen, and leave a process that forks for each command until `owner` ends."""
-    import_all()
+def main(address: Path, owner: int) -> None:
+    """Leave two processes that fork until `owner` ends.
+
+    One forks for each command, the other for what reads its papers.
+    """
+    _listen(address.with_name(f"{READER}.sock"), owner, load_readers, _read_papers)
+    _listen(address, owner, import_all, partial(_run, address.with_name(READER)))
+
+
+def load_readers() -> None:
+    """Load what the process that reads papers loads, and nothing else.
+
+    The memory that it may have is limited.
+    """
+    importlib.import_module("tasks.ingest.guard.conversion_server")._preload()
+
+
+def _listen(
+    address: Path,
+    owner: int,
+    load: Callable[[], object],
+    run: Callable[[list[str], dict[str, str], str], int],
+) -> None:
+    """Return when a process listens that loads, and forks one for each request."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(address))
+    listener.listen()
+    if os.fork():
+        listener.close()
+        return
+    load()
     # What all share is not looked through, and so not copied, in every process; what a command makes is small.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(address)
-    listener.listen()
-    if os.fork():
-        return
     _end_with(owner, os.getpid())
     while True:
         client, _ = listener.accept()
         if os.fork() == 0:
             listener.close()
-            _serve(client)
+            _serve(client, run)
         client.close()
         _reap()
 
@@ -167,7 +197,7 @@ def _end_with(owner: int, server: int) -> None:
         os._exit(0)
 
 
-def _serve(client: socket.socket) -> None:
+def _serve(client: socket.socket, run: Callable[[list[str], dict[str, str], str], int]) -> None:
     """In a process of its own: fork the command, wait for it, answer with its exit code."""
     head, files, _, _ = socket.recv_fds(client, 8, 3)
     length, body = int.from_bytes(head, "big"), b""
@@ -180,7 +210,7 @@ def _serve(client: socket.socket) -> None:
         for number, file in enumerate(files):
             os.dup2(file, number)
             os.close(file)
-        os._exit(_run(arguments, environment, folder))
+        os._exit(run(arguments, environment, folder))
     for file in files:
         os.close(file)
     command = os.pidfd_open(pid)
@@ -193,12 +223,9 @@ def _serve(client: socket.socket) -> None:
     os._exit(0)
 
 
-def _run(arguments: list[str], environment: dict[str, str], folder: str) -> int:
-    """The command as the installed script runs it; returns its exit code."""
-    import atexit
+def _take_over(arguments: list[str], environment: dict[str, str], folder: str) -> None:
+    """Be a process that was started so."""
     import io
-    import threading
-    import traceback
 
     os.environ.clear()
     os.environ.update(environment)
@@ -209,6 +236,24 @@ def _run(arguments: list[str], environment: dict[str, str], folder: str) -> int:
     sys.stderr = io.TextIOWrapper(
         io.FileIO(2, "w", closefd=False), encoding="utf-8", write_through=True, errors="backslashreplace"
     )
+
+
+def _read_papers(arguments: list[str], environment: dict[str, str], folder: str) -> int:
+    """As the module runs that a command starts to have papers read."""
+    _take_over(arguments, environment, folder)
+    importlib.import_module("tasks.ingest.guard.conversion_server").serve()
+    return 0
+
+
+def _run(reader: Path, arguments: list[str], environment: dict[str, str], folder: str) -> int:
+    """The command as the installed script runs it; returns its exit code."""
+    import atexit
+    import threading
+    import traceback
+
+    _take_over(arguments, environment, folder)
+    client: Any = importlib.import_module("tasks.ingest.guard.client")
+    client._COMMAND = (str(reader),)
     if arguments[:1] == ["start"]:
         from deployments.guide import talking
 
@@ -240,4 +285,4 @@ def _reap() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -45,7 +45,7 @@ def read_commands(page: Path) -> list[str]:
 
 
 # Half of what all pages cost; their commands have tests of their own.
-DEAR = ("data-engineer.md", "ingest.md", "judging.md", "review.md")
+DEAR = ("analyst.md", "data-engineer.md", "ingest.md", "judging.md", "review.md")
 WITH_COMMANDS = [page for page in PAGES if read_commands(page)]
 
 

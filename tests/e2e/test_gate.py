@@ -15,6 +15,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
+from deployments.flow_runs.deploying import read_deployments
 from tests.deployments.demo.kit import fill_workbook
 from tests.e2e.conftest import Home
 
@@ -81,8 +82,10 @@ def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path
     for name in ANNOTATORS:
         home.run("exam", "user", "add", name, "--role", "annotator")
     try:
-        home.run("up")
-        home.run("deploy")
+        state = home.read_json("up")
+        assert state["worker_pid"] is not None
+        assert home.read_json("deploy")["deployed"] == [one.name for one in read_deployments()]
+        assert home.read_json("up") == state, "a second `up` starts nothing"
         batch, workbooks = hand_out(home, work, 0)
         home.run("down")
         assert list_processes(home) == [], "the batch waits, and nothing waits for it"
@@ -99,6 +102,15 @@ def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path
         done = json.loads(home.run("review", "import", str(workbooks[1]), "--json").stdout)
         assert done["continued"] == [{"by": "event", "batch_id": batch}]
         assert await_version(home, 1, 60) < 60
+        signed = (
+            "select flow_run_id is not null as is_signed from landings where table_name = 'bank_versions'"
+        )
+        assert home.read_json("sql", signed) == [{"is_signed": True}]
+        runs = {run["flow"]: run for run in reversed(home.read_json("runs", "list")["runs"])}
+        gate = runs["review_gate"]
+        assert (gate["started_by"], gate["deployment"]) == ("event", "review-complete")
+        assert (runs["ingest"]["started_by"], runs["ingest"]["state"]) == ("command", "completed")
+        assert "augment_accepted finished" in home.run("logs", gate["name"]).stdout
 
         # The event of the second batch is lost: nothing starts, until the sweep finds it complete.
         batch, workbooks = hand_out(home, work, 1)

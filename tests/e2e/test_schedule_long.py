@@ -26,8 +26,16 @@ from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
 from tests.deployments.demo.kit import fill_workbook, running_models
 from tests.e2e.conftest import BIN, Demo, Home
-from tests.e2e.test_schedule import PAPER
 from warehouse.lake import open_lake
+
+PAPER = """一、判断题
+1. 赤道是地球上最长的纬线。（√）
+2. 长江注入南海。（×）
+
+二、简答题
+3. 简述昼夜交替的成因。
+答案：地球自转使各地交替面向和背向太阳。
+"""
 
 pytestmark = [pytest.mark.prefect, pytest.mark.long, pytest.mark.xdist_group("own-server")]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.hunts import some
 from tests.second_verifier.sample import make_folder
 from tests.second_verifier.sample_folder import Lie
 from tests.second_verifier.test_second_verifier import LIES, name_statements
@@ -21,7 +22,8 @@ from tests.second_verifier.verify import verify
 FIRST = Path(__file__).parents[2] / "tasks/exam/public/verifier.py"
 
 
-@pytest.mark.parametrize("name", ["the truth", "pictures", *LIES])
+@pytest.mark.hunt
+@pytest.mark.parametrize("name", ["the truth", "pictures", *some(list(LIES), 6)])
 def test_two_verifiers_agree(name: str, tmp_path: Path) -> None:
     make_folder(
         tmp_path, LIES[name][0] if name in LIES else Lie(pictures="text_only" if name == "pictures" else None)

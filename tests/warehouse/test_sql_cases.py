@@ -124,7 +124,7 @@ def in_order_of(rows: list[dict[str, Any]], expected: list[dict[str, Any]]) -> l
 
 
 def read_yaml(path: Path) -> Any:
-    return yaml.safe_load(path.read_text("utf-8")) if path.exists() else None
+    return yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader) if path.exists() else None
 
 
 def read_rows(table: Table, path: Path) -> pl.DataFrame:

@@ -15,6 +15,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
+# What starts a server.
+_COMMAND = (sys.executable, "-m", "tasks.ingest.guard.conversion_server")
+
 
 class _Server:
     """One conversion server process, used by one thread at a time."""
@@ -24,7 +27,7 @@ class _Server:
         search = os.environ.get("PYTHONPATH", "")
         environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tasks.ingest.guard.conversion_server"],
+            _COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -277,12 +277,6 @@ def test_another_blinding_key_is_not_taken_for_the_one_that_sealed(home: Path) -
     assert "is not the key that set" in found["blinding key"]["found"]
 
 
-def test_a_lost_log_key_is_named(home: Path) -> None:
-    (home / "secrets" / "log-key.json").unlink()
-    _, found = examine(home)
-    assert found["log key"]["severity"] == "wrong"
-
-
 # --- the clock ----------------------------------------------------------------------------------------------------
 
 
@@ -353,13 +347,15 @@ def test_a_clock_behind_the_time_of_a_file_is_named(home: Path) -> None:
 # --- folders and disks --------------------------------------------------------------------------------------------
 
 
-def test_a_public_folder_that_is_gone_is_named(home: Path) -> None:
+def test_a_public_folder_that_is_gone_and_a_lost_log_key_are_named(home: Path) -> None:
     shutil.rmtree(home / "public")
+    (home / "secrets" / "log-key.json").unlink()
     code, found = examine(home)
     assert (code, found["public folder"]["severity"]) == (1, "wrong")
     assert str(home / "public") in found["public folder"]["found"]
     assert "proctor exam seal" in found["public folder"]["fix"]
     assert not (home / "public").exists()
+    assert found["log key"]["severity"] == "wrong"
 
 
 def test_a_public_folder_that_nobody_has_written_yet_is_not_missed(tmp_path: Path) -> None:
@@ -401,7 +397,11 @@ def can_mount() -> bool:
 
 @pytest.mark.skipif(not can_mount(), reason="a mount of one's own is not allowed here")
 @pytest.mark.parametrize(
-    "before", ["true", "rm -f {disk}/home/ledger.sqlite-shm {disk}/home/ledger.sqlite-wal"]
+    "before",
+    [
+        pytest.param("true", marks=pytest.mark.long),
+        "rm -f {disk}/home/ledger.sqlite-shm {disk}/home/ledger.sqlite-wal",
+    ],
 )
 def test_a_full_disk_is_named_and_no_backup_is_advised(home: Path, tmp_path: Path, before: str) -> None:
     disk = tmp_path / "disk"

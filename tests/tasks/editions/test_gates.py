@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -24,14 +25,16 @@ from tasks.editions.publish import Revision, publish_run
 from tasks.report import render_leaderboard_text
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
-from warehouse.lake import Lake
+from warehouse.lake import Lake, open_lake
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 
 
-@pytest.fixture
-def basis(season: Lake) -> Basis:
-    return read_basis(season.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100)
+@pytest.fixture(scope="module")
+def basis(season_home: Path) -> Basis:
+    """What the gates look at in June, read once: nothing in it changes."""
+    with open_lake(Settings(home=season_home), read_only=True) as lake:
+        return read_basis(lake.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100)
 
 
 def shut(basis: Basis, settings: Settings) -> dict[str, str]:

@@ -14,6 +14,7 @@ import yaml
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import split_lines
+from tests.hunts import some
 
 CASES: list[dict[str, Any]] = [
     case
@@ -50,7 +51,8 @@ def test_a_paper_in_this_layout_gives_exactly_its_questions(case: dict[str, Any]
     assert read_questions(case["paper"]) == case["questions"].rstrip("\n")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+@pytest.mark.hunt
+@pytest.mark.parametrize("case", some(CASES, 60), ids=lambda case: case["case"])
 def test_every_question_points_to_its_place_in_the_text(case: dict[str, Any]) -> None:
     lines = [Line(line) for line in case["paper"].split("\n")]
     text, starts, _ = join_lines(lines)

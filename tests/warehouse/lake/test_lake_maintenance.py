@@ -162,7 +162,9 @@ def test_of_a_table_only_so_many_months_are_merged_at_once(
     assert merge_small_files(lake, "2026-05") == 0
 
 
-@pytest.mark.parametrize("moment", [1, 2, 3])
+@pytest.mark.parametrize(
+    "moment", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(3, marks=pytest.mark.long)]
+)
 def test_a_merge_that_is_killed_leaves_every_row_and_can_be_done_again(
     busy_lake: Lake, settings: Settings, moment: int
 ) -> None:

@@ -19,6 +19,7 @@ import pytest
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
+from tests.children import start_child
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import attach, open_lake, share_lake, sharing, upgrade
 from warehouse.lake.definitions import list_missing_definitions
@@ -86,10 +87,11 @@ def test_threads_share_one_lake(settings: Settings) -> None:
 def test_a_child_attaches_for_itself(settings: Settings) -> None:
     with share_lake(), open_lake(settings) as lake:
         lake.land("sessions", "one", session_frame(3))
-        pid = os.fork()
-        if pid == 0:
+
+        def work() -> None:
             assert not [own for own in sharing._SHARED.connections if own.pid == os.getpid()]
-            os._exit(0)
+
+        pid = start_child(work)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
         assert lake.units("sessions") == {"one"}
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import signal
-import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from tasks.exam.public.log.check import check_public_log
 from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.log_file import name_log_file, write_public_log
 from tasks.exam.public.log.signed_heads import iter_heads, name_public_heads_file
+from tests.children import start_child
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.opening import open_ledger
@@ -27,19 +27,6 @@ from warehouse.ledger.engine.opening import open_ledger
 
 def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def start_child(work: Callable[[], None]) -> int:
-    """The process of the work, which ends with it and never goes on as a second worker."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    return child
 
 
 def run_and_be_killed(work: Callable[[], None]) -> None:
