@@ -325,7 +325,9 @@ def test_the_form_works_with_its_own_files_and_is_backed_up_and_restored_with_th
         )  # fmt: skip
     with start_object_store() as store:
         owner = build_owner(made, database, store, tmp_path / "first")
-        for line in compose["services"]["prepare"]["command"][0].splitlines() * 2:
+        first, *lines = compose["services"]["prepare"]["command"][0].splitlines()
+        assert first.startswith(': "$${PROCTOR_LEDGER_URL:?')
+        for line in lines * 2:
             run_proctor(owner, *shlex.split(line)[1:])
         registry = ROOT / "deployments/demo/models.yaml"
         (tmp_path / "first/shared/models.yaml").write_bytes(registry.read_bytes())

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 LEAF = b"\x00"
 NODE = b"\x01"
+# Leaves whose root is computed level by level: a power of two, so that the tree is the same for any number.
+_AT_ONCE = 1024
 
 
 def digest(tag: str, *parts: str | bytes | int) -> bytes:
@@ -21,17 +24,27 @@ def join_parts(*parts: str | bytes | int) -> bytes:
 
 
 def compute_root(leaves: Iterable[bytes]) -> bytes:
-    """The root over leaves of 32 bytes (none: SHA-256 of nothing), level by level."""
+    """The root over leaves of 32 bytes (none: SHA-256 of nothing), in one pass, some of them at once."""
     sha256 = hashlib.sha256
-    nodes = [sha256(LEAF + leaf).digest() for leaf in leaves]
-    if not nodes:
+    hashed = (sha256(LEAF + leaf).digest() for leaf in leaves)
+    stack: list[tuple[int, bytes]] = []
+    while nodes := list(islice(hashed, _AT_ONCE)):
+        size = len(nodes)
+        while len(nodes) > 1:
+            # One that has no neighbour goes up as it is.
+            alone = nodes[-1:] if len(nodes) % 2 else []
+            pairs = zip(nodes[::2], nodes[1::2], strict=False)
+            nodes = [sha256(NODE + left + right).digest() for left, right in pairs] + alone
+        node = nodes[0]
+        while stack and stack[-1][0] == size:
+            size, node = size * 2, sha256(NODE + stack.pop()[1] + node).digest()
+        stack.append((size, node))
+    if not stack:
         return sha256(b"").digest()
-    while len(nodes) > 1:
-        # One that has no neighbour goes up as it is.
-        alone = nodes[-1:] if len(nodes) % 2 else []
-        pairs = zip(nodes[::2], nodes[1::2], strict=False)
-        nodes = [sha256(NODE + left + right).digest() for left, right in pairs] + alone
-    return nodes[0]
+    node = stack.pop()[1]
+    while stack:
+        node = sha256(NODE + stack.pop()[1] + node).digest()
+    return node
 
 
 def make_path(leaves: Sequence[bytes], place: int) -> list[bytes]:

@@ -55,3 +55,15 @@ def test_parts_cannot_be_moved_from_one_to_the_next() -> None:
     expected = b"\0\0\0\3tag" + b"\0\0\0\2ab" + b"\0\0\0\2" + b"12"
     assert digest("tag", "ab", 12) == hashlib.sha256(expected).digest()
     assert digest("tag", "a", "b") != digest("tag", "ab", "")
+
+
+@pytest.mark.parametrize("count", [1023, 1024, 1025, 2048, 3077, 4096 + 1024])
+def test_the_root_of_many_leaves_is_that_of_two_halves(count: int) -> None:
+    def split(leaves: list[bytes]) -> bytes:
+        if len(leaves) == 1:
+            return hashlib.sha256(b"\x00" + leaves[0]).digest()
+        half = 1 << (len(leaves) - 1).bit_length() - 1
+        return hashlib.sha256(b"\x01" + split(leaves[:half]) + split(leaves[half:])).digest()
+
+    leaves = [hashlib.sha256(b"%d" % number).digest() for number in range(count)]
+    assert compute_root(iter(leaves)) == split(leaves)
