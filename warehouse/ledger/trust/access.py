@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
     Row,
@@ -62,7 +63,7 @@ def _select_page(*columns: ColumnElement[Any]) -> HotStatement:
     number = access_log.c.number
     return HotStatement(
         select(*(access_log.c[name] for name in ChainedEntry._fields[:-1]), *columns)
-        .where(number > bindparam("after"), number <= bindparam("until"))
+        .where(number > bindparam("after", type_=BigInteger), number <= bindparam("until", type_=BigInteger))
         .order_by(number)
         .suffix_with(f"LIMIT {_PAGE}")
     )
