@@ -28,8 +28,8 @@ from tasks.ingest.content.section_answers import (
     read_filled,
     read_tails,
     take_format_keys,
-    take_signs,
 )
+from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -337,7 +337,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
-    take_signs(drafts)
+    take_shown_keys(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(
         Reading(drafts, paper.pieces, stretches, keys, answer_parts, paper.repeated)

@@ -11,10 +11,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
+from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
@@ -23,7 +23,6 @@ from tasks.ingest.readers.extraction import Line, is_picture
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
-from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -394,105 +393,8 @@ def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece]
     }
 
 
-# How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
-MIN_QUESTIONS = 3
-MIN_SHARE = 0.7
 # So much of an option stands out in one that does, and at most so much in one that does not.
 STANDS_OUT, STANDS_BACK = 0.7, 0.1
-# a sign before or after an option's text, in a bracket or bare; what ends sentences and formulas is none
-_BEHIND = re.compile(
-    r"\s*([（(\[【<]\s*[^（()）\[\]【】<>]{1,16}?\s*[)）\]】>]|[^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~\u0300-\u036f]++\ufe0f?)\s*$"
-)
-_BEFORE = re.compile(
-    r"\s*([^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~$¥€£&@\\|∀-⋿]++\ufe0f?)\s*(?=\S)"
-)
-
-
-def take_signs(drafts: Sequence[Draft]) -> None:
-    """Give choice questions without a key the options that a sign marks, and take the sign away.
-
-    `4 GB ✅`, `* a mill`, `a ship (correct)`: it counts where most open questions have it, on some options and not all.
-    """
-    asked = [
-        draft
-        for draft in drafts
-        if draft.question_type == "multiple_choice" and draft.options and not draft.answer
-    ]
-    held: dict[str, list[list[str]]] = {}
-    if _take_pairs(asked):
-        return
-    for place, draft in enumerate(asked):
-        for label, text in draft.options:
-            signs = (_BEHIND.search(text), _BEFORE.match(text))
-            for name in dict.fromkeys(_name_sign(sign) for sign in signs if sign):
-                held.setdefault(name, [[] for _ in asked])[place].append(label)
-    for name, chosen in held.items():
-        if sum(1 for labels in chosen if labels) < 0.3 * len(asked) or not take_choices(asked, chosen):
-            continue
-        for draft in asked:
-            draft.options = [(label, _cut_sign(text, name)) for label, text in draft.options]
-        return
-
-
-# `[x]` and `[ ]`, `+` and `-`: one of two signs stands before every option
-_LED = re.compile(r"\s*([\[(]\s?\S?\s?[\])]|[^\w\s\[(\"'“‘《<`$])\s*(?=\S)")
-_SAYS_NOT = ("[]", "()", "-", "–", "−", "□", "☐", "○", "◯", "✗", "✘", "☒")
-_LEAST_LED = 0.9
-# `+5`, `-x`, `≥ 2`: a sign that belongs to what is offered
-_QUANTITY = re.compile(r"\s*(?:[\d.∞√π]|[A-Za-z](?![A-Za-z.]))")
-_MOST_QUANTITIES = 0.5
-
-
-def _take_pairs(asked: Sequence[Draft]) -> bool:
-    """Take two signs before the options away, where one marks some of most questions.
-
-    Right is what has the rarer of the two, unless that one says that nothing is marked. Where quantities are offered, signs are
-    theirs.
-    """
-    marks = [[_LED.match(text) for _, text in draft.options] for draft in asked]
-    names = [["".join(mark[1].split()).casefold() if mark else "" for mark in own] for own in marks]
-    counts = Counter(name for own in names for name in own)
-    pair = [name for name, _ in counts.most_common(2)]
-    led = [draft for draft, own in zip(asked, names, strict=True) if set(own) <= set(pair)]
-    if len(pair) < 2 or "" in pair or len(led) < max(MIN_QUESTIONS, _LEAST_LED * len(asked)):
-        return False
-    if not any(name[:1] in "[(" for name in pair):
-        offered = [text for draft in asked for _, text in draft.options]
-        quantities = sum(1 for text in offered if _QUANTITY.match(text, _end_of_lead(text)))
-        if quantities > _MOST_QUANTITIES * len(offered):
-            return False
-    right = min(pair, key=lambda name: (name in _SAYS_NOT, counts[name]))
-    chosen = [
-        [label for (label, _), name in zip(draft.options, own, strict=True) if name == right]
-        for draft, own in zip(asked, names, strict=True)
-    ]
-    if not take_choices(asked, chosen):
-        return False
-    for draft, own, said in zip(asked, marks, names, strict=True):
-        draft.options = [
-            (label, text[mark.end() :] if mark and name in pair else text)
-            for (label, text), mark, name in zip(draft.options, own, said, strict=True)
-        ]
-        if are_truth_options([text for _, text in draft.options]):
-            make_true_false(draft)
-    return True
-
-
-def _end_of_lead(text: str) -> int:
-    mark = _LED.match(text)
-    return mark.end() if mark is not None else 0
-
-
-def _name_sign(sign: re.Match[str]) -> str:
-    return sign.group(1).strip().casefold()
-
-
-def _cut_sign(text: str, name: str) -> str:
-    """An option without the sign of this name before or behind it."""
-    for sign in (_BEHIND.search(text), _BEFORE.match(text)):
-        if sign is not None and _name_sign(sign) == name:
-            return (text[: sign.start()] + text[sign.end() :]).strip()
-    return text
 
 
 def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
@@ -523,26 +425,6 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     for kind in (*KINDS, "any"):
         if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
             return
-
-
-def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
-    """Give the questions without a key the options that stand out; return whether it was done.
-
-    It is done only where they stand out consistently. `chosen` are the labels of every question that stand out, None
-    where only parts of options do.
-    """
-    pairs = [
-        (draft, None if labels is None or len(labels) == len(draft.options) else list(labels))
-        for draft, labels in zip(drafts, chosen, strict=True)
-        if draft.question_type == "multiple_choice" and draft.options
-    ]
-    if not _is_consistent(pairs):
-        return False
-    for draft, labels in pairs:
-        if labels and not draft.answer:
-            draft.answer = sorted(labels)
-            draft.notes.append("key_by_format")
-    return True
 
 
 def _read_choices(
@@ -579,20 +461,3 @@ def _list_letters(piece: Piece) -> list[int]:
     """Where the letters and digits of a line stand in the raw text."""
     pairs = zip(piece.text, piece.sources, strict=False)
     return [source for character, source in pairs if character.isalnum()]
-
-
-def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
-    open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer]
-    told = [(draft, labels) for draft, labels in open_pairs if labels]
-    if len(told) < MIN_QUESTIONS or len(told) < MIN_SHARE * len(open_pairs):
-        return False
-    single = [
-        labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"
-    ]
-    if sum(1 for labels in single if len(labels) > 1) > 0.1 * len(single):
-        return False
-    if len(told) > MIN_QUESTIONS and len({tuple(labels) for _, labels in told}) == 1:
-        return False
-    printed = [(draft, labels) for draft, labels in pairs if draft.answer and labels]
-    differing = sum(1 for draft, labels in printed if draft.answer != labels)
-    return differing <= 0.1 * max(len(printed), len(told))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options, write_out
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheets import SheetSplit, read_integer, settle_number_keys
@@ -69,6 +70,7 @@ def split_records(
         offset += len(line) + 1
     # a list of choices is counted from 0 where nothing says otherwise, as every data set with such lists does
     settle_number_keys(result.drafts, first=0)
+    take_shown_keys(result.drafts)
     if missing:
         names = ", ".join(repr(str(name)[:20]) for name in list(records[0])[:12]) if records else ""
         result.warnings.append(
