@@ -26,7 +26,6 @@ from tasks.ingest.content.section_answers import (
     read_answers_below,
     read_bracketed_ends,
     read_filled,
-    read_tails,
     take_format_keys,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
@@ -435,7 +434,6 @@ def _split_part(
     cut_after_options(drafts, paper.language)
     take_form_tails(drafts)
     read_filled(drafts, paper.language)
-    read_tails(drafts)
     read_bracketed_ends(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

@@ -76,6 +76,9 @@ def take_choices(
     return True
 
 
+_MOST_ALIKE = 0.8
+
+
 def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]], least: int) -> bool:
     open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer] or pairs
     told = [(draft, labels) for draft, labels in pairs if labels]
@@ -87,8 +90,9 @@ def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]], least: int) 
     ]
     if sum(1 for labels in single if len(labels) > 1) > 0.1 * len(single):
         return False
-    if len(told) > MIN_QUESTIONS and len({tuple(labels) for _, labels in told}) == 1:
-        return False
+    (_, usual), *_ = Counter(tuple(labels) for _, labels in told).most_common(1)
+    if len(told) > MIN_QUESTIONS and usual > _MOST_ALIKE * len(told):
+        return False  # what closes every list of options
     printed = [(draft, labels) for draft, labels in pairs if draft.answer and labels]
     differing = sum(1 for draft, labels in printed if draft.answer != labels)
     return differing <= 0.1 * max(len(printed), len(told))
@@ -202,15 +206,23 @@ def _may_mark(affix: Affix, chosen: Chosen, asked: Sequence[Draft], is_paired: b
         return False
     if any(map(str.isalnum, name)):
         # words of the subject come elsewhere, too
-        inside = sum(text.casefold().count(name) for draft in asked for _, text in draft.options)
+        word = re.compile(
+            rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])" if name.isascii() else re.escape(name)
+        )
+        inside = sum(len(word.findall(text.casefold())) for draft in asked for _, text in draft.options)
         return inside <= 1.1 * len(told)
     offered = [text for draft in asked for _, text in draft.options]
     quantities = sum(1 for text in offered if _QUANTITY.match(text.lstrip("".join(_PLAIN_SIGNS))))
     return quantities <= _MOST_QUANTITIES * len(offered)
 
 
+_TAG = re.compile(r"</?[^\W\d_][^<>]*>")
+
+
 def _is_plain(name: str) -> bool:
     """Whether a mark is made of words and of what sentences and sums are written with."""
+    if _TAG.search(name) is not None:
+        return False
     return all(one.isalnum() or one.isspace() or one in _PLAIN_SIGNS or "∀" <= one <= "⋿" for one in name)
 
 
@@ -356,9 +368,10 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
         asks = _BRACKETED.match(text, slot.begin) if slot.begin else None
         if asks is not None and kept[-1:] not in _STOPS:
             kept += asks[1] + asks[2] + asks[3]  # `the place (b).` is asked for
-        if place == "below":
-            last = draft.options[-1][0]
-            draft.options[-1] = (last, kept)
+        if place == "remark":
+            draft.explanation = None
+        elif place == "below":
+            draft.options[-1] = (draft.options[-1][0], kept)
         else:
             draft.stem = kept
         if not draft.answer:
@@ -372,18 +385,21 @@ _STOPS = ("", *"?？。.!！:：…")
 
 
 def _read_place(draft: Draft, place: str) -> str:
+    if place == "remark":
+        return (draft.explanation or "") if "text_after_options" in draft.notes else ""
     return draft.options[-1][1] if place == "below" else draft.stem
 
 
 def _list_slots(draft: Draft) -> dict[Shape, _Slot]:
     """Where the ends of a stem, and what stands below the options, name one of them."""
     found: dict[Shape, _Slot] = {}
-    for place in ("end", "below")[: 2 if draft.options else 1]:
+    for place in ("end", "below", "remark")[: 3 if draft.options else 1]:
         text = _read_place(draft, place)
         for said, first, last, kind in _list_named(draft, text, max(0, len(text) - _REACH)):
             if len(text) - last > _MOST_BEHIND:
                 continue
-            for begin in _list_begins(text, first, is_below=place == "below"):
+            begins = [0] if place == "remark" else _list_begins(text, first, is_below=place == "below")
+            for begin in begins:
                 words = f"{text[begin:first]}{_SLOT}{text[last:]}"
                 found[place, " ".join(words.casefold().split())] = _Slot(said, begin, len(text), kind)
     for said, first, last, kind in _list_named(draft, draft.stem[: _REACH // 2], 0):
