@@ -331,12 +331,12 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         if matched.count or answered:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
         read_answers_below(part_drafts)
+        take_shown_keys(part_drafts)
         if region:
             for draft in part_drafts:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
-    take_shown_keys(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(
         Reading(drafts, paper.pieces, stretches, keys, answer_parts, paper.repeated)

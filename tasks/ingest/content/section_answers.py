@@ -20,9 +20,8 @@ from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, is_picture
-from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
+from tasks.ingest.words.grammar import asking, begins_asking, truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -104,60 +103,6 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                 if len(lines) > 1 and lines[place].strip() == line:
                     del lines[place]
                     draft.stem = "\n".join(lines).strip()
-
-
-# `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`, `… is Ans: B`, `… level need is D`: a key after a stem, and what it says
-_KEYED_TAIL = re.compile(
-    r"(?:(?P<sign>\s*[-–—|=→>:：]+|\s*(?i:\b(?:ans(?:wer)?|key)\b)\s*[.:：]?)\s*|(?<=\S)\s+)"
-    rf"(?:(?P<letters>[A-J]{{1,6}})|(?P<truth>{truth_word()}|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
-)
-# What a key may end with stands before a stop or the end: in most stems nothing does.
-_MAY_TAIL = re.compile(rf"[A-JTF{truth_ends()}]\s*(?:[:：.．、]|$)")
-_EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
-_LEAST_TAILED = 0.8
-
-
-def read_tails(drafts: Sequence[Draft]) -> None:
-    """Read keys that follow stems, where nearly every question of a section has one.
-
-    Without a sign before them they are letters of options, in every question and not always the same. Of a question without
-    options the answer is what the key is printed to say.
-    """
-    for group in _by_section(drafts):
-        lead = [draft for draft in group if draft.options and draft.answer and _EMPTY_LEAD.match(draft.stem)]
-        if len(lead) >= max(3, _LEAST_TAILED * len(group)):
-            for draft in lead:  # `（B）How …`: the keys stand before the stems, in no blank of theirs
-                draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
-        tails = [
-            _KEYED_TAIL.search(draft.stem) if not draft.answer and _MAY_TAIL.search(draft.stem) else None
-            for draft in group
-        ]
-        found = [tail for tail in tails if tail is not None]
-        signed = sum(1 for tail in found if tail["sign"] is not None)
-        unanswered = sum(1 for draft in group if not draft.answer)
-        told = {*(tail["letters"] for tail in found), *(key for draft in group for key in draft.answer)}
-        is_signed = signed >= _LEAST_TAILED * len(group)
-        if len(group) < 3 or not (is_signed or (len(found) == unanswered and len(told) > 1)):
-            continue
-        for draft, tail in zip(group, tails, strict=True):
-            if tail is not None and draft.stem[: tail.start()].strip():
-                _take_tail(draft, tail, is_signed)
-
-
-def _take_tail(draft: Draft, tail: re.Match[str], is_signed: bool) -> None:
-    letters, truth, said = tail["letters"], tail["truth"], tail["said"]
-    if letters == "F" and not draft.options and not said:
-        truth = letters  # a label only where something is offered
-    offered = "".join(label for label, _ in draft.options)
-    if truth is not None and is_signed and not draft.options:
-        draft.question_type, draft.answer = "true_false", [str(read_truth(truth))]
-    elif letters and draft.options and set(letters) <= set(offered):
-        draft.answer = sorted(letters)
-    elif letters and said and is_signed:
-        draft.answer = [said.strip()]
-    else:
-        return
-    draft.stem = draft.stem[: tail.start()].rstrip()
 
 
 _BRACKETED = re.compile(
@@ -292,6 +237,7 @@ def _is_answered_below(stem: str) -> bool:
     )
 
 
+_LEAST_AGAIN = 0.8
 _AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
 
 
@@ -304,7 +250,7 @@ def cut_numbers_again(drafts: Sequence[Draft]) -> None:
         and (mark := _AGAIN.match(draft.stem)) is not None
         and int(mark[1]) == draft.value
     ]
-    if len(again) >= max(_LEAST_BELOW, _LEAST_TAILED * len(drafts)):
+    if len(again) >= max(_LEAST_BELOW, _LEAST_AGAIN * len(drafts)):
         for draft, mark in again:
             draft.stem = draft.stem[mark.end() :]
 

@@ -17,6 +17,7 @@ from statistics import fmean
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_key, read_truth
+from tasks.ingest.words.grammar import truth_word
 from tasks.ingest.words.kinds import are_truth_options
 
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
@@ -247,18 +248,24 @@ def _cut_marks(asked: Sequence[Draft], chosen: Chosen, affix: Affix) -> None:
         for is_end in (False, True)
         if (name := _find_longest(some, others, is_end))
     }
-    for (is_end, name), is_right in names.items():
-        for draft, own in pairs:
+    is_sign = not _is_plain(affix[1])
+    if is_sign:
+        names |= {(is_end, affix[1]): True for is_end in (True, False)}
+    chosen_of = {id(draft): own for draft, own in pairs}
+    for draft in asked:
+        own = chosen_of.get(id(draft), set())
+        is_all = is_sign and all(
+            any(_cut(text, name, is_end) != text for (is_end, name), right in names.items() if right)
+            for _, text in draft.options
+        )
+        if is_all and not draft.answer:
+            draft.answer = [label for label, _ in draft.options]
+            draft.notes.append("key_by_format")
+        for (is_end, name), is_right in sorted(names.items(), key=lambda one: -len(one[0][1])):
             draft.options = [
-                (label, _cut(text, name, is_end) if (label in own) is is_right else text)
+                (label, _cut(text, name, is_end) if is_sign or (label in own) is is_right else text)
                 for label, text in draft.options
             ]
-    if not _is_plain(affix[1]):
-        for draft in asked:
-            draft.options = [
-                (label, _cut(_cut(text, affix[1], True), affix[1], False)) for label, text in draft.options
-            ]
-    for draft in asked:
         if are_truth_options([text for _, text in draft.options]):
             make_true_false(draft)
 
@@ -337,18 +344,24 @@ def _names_keys(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | Non
     values = {slot.said for _, slot in found}
     known = [(draft, slot) for draft, slot in found if draft.answer]
     agreeing = sum(1 for draft, slot in known if draft.answer == list(slot.said))
-    if len(values) < 2 or agreeing < 0.9 * len(known):
+    if agreeing < 0.9 * len(known):
         return False
-    if len(known) >= MIN_QUESTIONS and len(found) >= 0.5 * len(asked):
+    if len(known) >= MIN_QUESTIONS and len(found) >= 0.5 * len(asked) and len(values) > 1:
         return True
     open_ones = sum(1 for draft in asked if not draft.answer)
     is_told = sum(1 for draft, _ in found if not draft.answer)
     bare = shape[1].replace(_SLOT, "").strip()
     kinds = {slot.kind for _, slot in found}
-    if not bare or (kinds != {"letter"} and not bare.strip(_OPENS + _CLOSES) and "text" not in kinds):
-        least, share = _LEAST_PLAIN, 0.95
-        if "number" in kinds:
+    if not bare:
+        # nothing but the key: then every question that has no answer has one there
+        told_all = {*values, *(tuple(draft.answer) for draft in asked if draft.answer)}
+        return kinds == {"letter"} and 0 < is_told == open_ones and len(told_all) > 1
+    if len(values) < 2:
+        return False
+    if kinds != {"letter"} and not bare.strip(_OPENS + _CLOSES) and "text" not in kinds:
+        if kinds & {"number", "said"}:
             return False
+        least, share = MIN_QUESTIONS, 0.95
     elif "number" in kinds:
         if _WORTH.search(bare) is not None or len(values) < MIN_QUESTIONS:
             return False
@@ -370,13 +383,14 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
             kept += asks[1] + asks[2] + asks[3]  # `the place (b).` is asked for
         if place == "remark":
             draft.explanation = None
+            draft.notes.remove("text_after_options")
         elif place == "below":
             draft.options[-1] = (draft.options[-1][0], kept)
         else:
             draft.stem = kept
         if not draft.answer:
             draft.answer = list(slot.said)
-            if not draft.options:
+            if not draft.options and slot.kind != "said":
                 draft.question_type = "true_false"
 
 
@@ -395,7 +409,8 @@ def _list_slots(draft: Draft) -> dict[Shape, _Slot]:
     found: dict[Shape, _Slot] = {}
     for place in ("end", "below", "remark")[: 3 if draft.options else 1]:
         text = _read_place(draft, place)
-        for said, first, last, kind in _list_named(draft, text, max(0, len(text) - _REACH)):
+        first_looked = max(0, len(text) - _REACH) if draft.options else text.rfind("\n") + 1
+        for said, first, last, kind in _list_named(draft, text, first_looked):
             if len(text) - last > _MOST_BEHIND:
                 continue
             begins = [0] if place == "remark" else _list_begins(text, first, is_below=place == "below")
@@ -412,7 +427,10 @@ def _list_slots(draft: Draft) -> dict[Shape, _Slot]:
     return found
 
 
-_JUDGES = frozenset("TF对错正误真假是否")
+_LONGEST_KEY = 6
+_JUDGED = re.compile(
+    rf"(?<![^\W\d_\u3400-\u9fff])(?:(?P<truth>{truth_word()}|[TF](?![^\W_]))(?:\s*[:：]\s*$)?|[A-J]{{1,6}}\s*[:：.．、]\s*(?P<said>[^\n]+)$)"
+)
 _BEHIND = re.compile(r"[^\w\s“\"‘《«<$\\¿¡]{0,3}\s*")
 
 
@@ -438,17 +456,18 @@ def _list_begins(text: str, first: int, *, is_below: bool) -> Iterator[int]:
 def _list_named(draft: Draft, text: str, begin: int) -> Iterator[tuple[tuple[str, ...], int, int, str]]:
     """What in a text names options of a question (or judges it), where it stands, and how."""
     labels = "".join(label for label, _ in draft.options)
-    for one in _TOKEN.finditer(text, begin):
+    if not draft.options:
+        # `-对:`, `-D:a lighthouse`: of a question without options the answer is what the key is printed to say
+        for one in _JUDGED.finditer(text, begin):
+            truth = read_truth(one["truth"]) if one["truth"] else None
+            said = truth or (one["said"] or "").strip()
+            if said:
+                yield (said,), one.start(), one.end(), "letter" if truth else "said"
+    for one in _TOKEN.finditer(text, begin) if draft.options else ():
         token = one[0]
-        if not token[0].isalnum() or len(token) > 6:
-            if not draft.options and (truth := read_truth(token)) is not None:
-                yield (truth,), one.start(), one.end(), "letter"
+        if not token[0].isalnum() or len(token) > _LONGEST_KEY:
             continue
-        if not draft.options:
-            truth = read_truth(token)
-            if truth is not None and (len(token) > 1 or token in _JUDGES):
-                yield (truth,), one.start(), one.end(), "letter"
-        elif token.isdecimal():
+        if token.isdecimal():
             if len(token) == 1 and 0 < int(token) <= len(labels):
                 yield (labels[int(token) - 1],), one.start(), one.end(), "number"
         elif token.isascii() and (token.isupper() or token.islower()) and len(token) <= len(labels):
