@@ -99,6 +99,56 @@ def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]], least: int) 
     return differing <= 0.1 * max(len(printed), len(told))
 
 
+_LEAST_LEFT = 0.3
+
+
+def find_shown_keys(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
+    """The questions of a paper that show what could not be settled as keys, and single ones that show theirs.
+
+    The first are as many as would be a key of the paper, were they consistent or as the answers that are known.
+    """
+    asked = [draft for draft in drafts if len(draft.options) > 1]
+    held: dict[object, list[tuple[Draft, tuple[str, ...]]]] = defaultdict(list)
+    for draft in asked if len(asked) >= MIN_QUESTIONS else ():
+        for affix, labels in _list_marked(draft).items():
+            if len(labels) == 1 and not _is_plain(affix[1]) and _is_closed(affix[1]):
+                held[affix].append((draft, tuple(labels)))
+        for shape, slot in _list_slots(draft).items():
+            if slot.kind == "letter" and shape[1].replace(_SLOT, "").strip():
+                held[shape].append((draft, slot.said))
+    left: dict[int, Draft] = {}
+    for found in held.values():
+        values = Counter(said for _, said in found)
+        if (
+            len(found) >= max(MIN_QUESTIONS, _LEAST_LEFT * len(asked))
+            and max(values.values()) <= _MOST_ALIKE * len(found)
+            and len({draft.stem for draft, _ in found}) == len(found)
+        ):
+            left |= {id(draft): draft for draft, _ in found}
+    return [*left.values()], [draft for draft in asked if id(draft) not in left and _shows_key(draft)]
+
+
+_HELD_KEY = re.compile(r"[（(\[【<{]\s*([^（()）\[\]【】<>{}]{1,60}?)\s*[)）\]】>}]")
+_TICK = re.compile(r"[√✓✔✅☑◄★☆※]|<-|←|[（(\[【]\s*(?i:correct|right|answer|正确|答案|对)\s*[)）\]】]")
+
+
+def _shows_key(draft: Draft) -> bool:
+    """Whether a bracket of the stem holds the key of a question, or one option alone has a tick."""
+    right = {*draft.answer, *(text for label, text in draft.options if label in draft.answer)}
+    key = "".join(draft.answer).casefold()
+    closing = [
+        one for one in _HELD_KEY.finditer(draft.stem) if not draft.stem[one.end() :].strip(" ?？。.:：_")
+    ]
+    if any(one[1] in right or one[1].casefold() == key for one in closing):
+        return True
+    ticked = [
+        text
+        for _, text in draft.options
+        if (one := _TICK.search(text)) and (one.start() == 0 or one.end() == len(text))
+    ]
+    return len(ticked) == 1
+
+
 # --- marks at options
 
 
