@@ -149,7 +149,7 @@ def _make_paper(place: str, mark: str, chance: random.Random) -> Paper:
 
 def _fill(mark: str, stem: str, at: int, key: str) -> str:
     said = {"K": "ABCD"[at], "k": "abcd"[at], "N": str(at + 1), "T": key}
-    filled = re.sub(r"(?<![^\W\d_])[KkNT](?![^\W\d_])", lambda sign: said[sign[0]], mark)
+    filled = re.sub(r"(?<![A-Za-zÀ-ÿ])[KkNT](?![A-Za-zÀ-ÿ])", lambda sign: said[sign[0]], mark)
     return filled.replace("{s}", stem)
 
 

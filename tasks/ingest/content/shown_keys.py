@@ -45,6 +45,10 @@ def take_shown_keys(drafts: Sequence[Draft]) -> None:
     sections: dict[int, list[Draft]] = defaultdict(list)
     for draft in drafts:
         sections[draft.section].append(draft)
+    lead = [draft for draft in drafts if draft.answer and _EMPTY_LEAD.match(draft.stem)]
+    if len(lead) >= max(MIN_QUESTIONS, _MOST_ALIKE * len(drafts)):
+        for draft in lead:  # `（B）How …`: the keys stood before the stems, in no blank of theirs
+            draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
     for group in ([*drafts], *(sections.values() if len(sections) > 1 else ())):
         for take in (_take_marks, _take_slots):
             for _ in range(_MOST_MARKS):
@@ -52,6 +56,7 @@ def take_shown_keys(drafts: Sequence[Draft]) -> None:
                     break
 
 
+_EMPTY_LEAD = re.compile(r"[（(\[]\s*[)）\]]\s*(?=\S)")
 _MOST_MARKS = 3
 
 
