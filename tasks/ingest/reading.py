@@ -127,7 +127,10 @@ def read_extraction(
 
 
 def _note_shown_keys(split: Split, document: dict[str, Any]) -> None:
-    """Note the questions in which a candidate could read the key; several that are alike break a contract."""
+    """Note the questions in which a candidate could read the key.
+
+    Several that are alike break a contract.
+    """
     left, single = find_shown_keys(split.drafts)
     for draft in (*left, *single):
         draft.notes.append(KEY_SHOWN)

@@ -1,4 +1,4 @@
-"""How often a key stays in what a candidate would read: 40 small papers made with marks of keys.
+"""How often a key stays in what a candidate would read, in 40 small papers made with marks.
 
     python -m tests.benchmarks.ingest_key_marks [--half 1|2] [--show]
 

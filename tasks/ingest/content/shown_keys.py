@@ -63,9 +63,9 @@ _MOST_MARKS = 3
 def take_choices(
     drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None], least: int = MIN_QUESTIONS
 ) -> bool:
-    """Give the questions without a key the options that stand out; return whether they are the key.
+    """Give the questions without a key the options that stand out; return whether it was done.
 
-    They are only where they stand out consistently. `chosen` are the labels of every question that stand out, None
+    They are the key only where they stand out consistently. `chosen` are the labels of every question that stand out, None
     where only parts of options do.
     """
     pairs = [
@@ -108,7 +108,7 @@ _LEAST_LEFT = 0.3
 
 
 def find_shown_keys(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
-    """The questions of a paper that show what could not be settled as keys, and single ones that show theirs.
+    """The questions that show keys which could not be settled, and single ones that show theirs.
 
     The first are as many as would be a key of the paper, were they consistent or as the answers that are known.
     """
@@ -329,7 +329,7 @@ _MOST_OF_SOME, _MOST_OF_OTHERS = 0.9, 0.1
 
 
 def _find_longest(some: Sequence[str], others: Sequence[str], is_end: bool) -> str:
-    """The longest text that nearly all of some begin or end with, of which the others have no part."""
+    """The longest text that nearly all of some begin or end with, and hardly any other."""
     counts = Counter(name for text in some for at_end, name in _list_affixes(text) if at_end is is_end)
     held = Counter(name for text in others for at_end, name in _list_affixes(text) if at_end is is_end)
     names = [
@@ -374,8 +374,8 @@ _MOST_BEHIND = 12
 
 def _take_slots(group: Sequence[Draft]) -> bool:
     """Take what names an option (judges a statement) at one place of most stems or last options."""
-    for holds in (lambda draft: len(draft.options) > 1, lambda draft: not draft.options):
-        asked = [draft for draft in group if holds(draft)]
+    choices = [draft for draft in group if len(draft.options) > 1]
+    for asked in (choices, [draft for draft in group if not draft.options]):
         if len(asked) < MIN_QUESTIONS:
             continue
         step = -(-len(asked) // _SAMPLE)
