@@ -16,7 +16,8 @@ from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers
 from tasks.ingest.content.questions import make_questions
-from tasks.ingest.contracts import UNREAD_LINES, Breach, Checked
+from tasks.ingest.content.shown_keys import find_shown_keys
+from tasks.ingest.contracts import KEY_SHOWN, UNREAD_LINES, Breach, Checked
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
@@ -85,6 +86,7 @@ def read_extraction(
     document["converter"] = extraction.converter
     document["language"] = split.language or detect_language(raw)
     document["warnings"] = [*document["warnings"], *extraction.warnings, *split.warnings]
+    _note_shown_keys(split, document)
     describe(document, raw[:2000], path, options, mapping)
     text = {
         "document_id": document["document_id"],
@@ -122,6 +124,25 @@ def read_extraction(
         picture["sha256"] for question in questions for picture in question["pictures"] or ()
     )
     return {"document": document, "text": text, "questions": questions, "pictures": pictures}
+
+
+def _note_shown_keys(split: Split, document: dict[str, Any]) -> None:
+    """Note the questions in which a candidate could read the key.
+
+    Several that are alike break a contract.
+    """
+    left, single = find_shown_keys(split.drafts)
+    for draft in (*left, *single):
+        draft.notes.append(KEY_SHOWN)
+    if left:
+        words = f"{len(left)} questions show what may be their key ({left[0].number_label or left[0].stem[:20]!r}), and it could not be told."
+        breach = Breach(KEY_SHOWN, left[0].start, len(left), words)
+        split.checked = replace(split.checked, breaches=(*split.checked.breaches, breach))
+    if single:
+        named = ", ".join(draft.number_label or f"{draft.stem[:12]}…" for draft in single[:6])
+        document["warnings"].append(
+            f"{len(single)} questions may show their key in stem or options ({named})."
+        )
 
 
 def _split(

@@ -26,10 +26,9 @@ from tasks.ingest.content.section_answers import (
     read_answers_below,
     read_bracketed_ends,
     read_filled,
-    read_tails,
     take_format_keys,
-    take_signs,
 )
+from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -332,12 +331,12 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         if matched.count or answered:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
         read_answers_below(part_drafts)
+        take_shown_keys(part_drafts)
         if region:
             for draft in part_drafts:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
-    take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(
         Reading(drafts, paper.pieces, stretches, keys, answer_parts, paper.repeated)
@@ -435,7 +434,6 @@ def _split_part(
     cut_after_options(drafts, paper.language)
     take_form_tails(drafts)
     read_filled(drafts, paper.language)
-    read_tails(drafts)
     read_bracketed_ends(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

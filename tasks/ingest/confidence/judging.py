@@ -14,7 +14,7 @@ from typing import Any
 
 from schemas.errors import UsageError
 from tasks.ingest.confidence.evidence import Evidence, gather_paper, gather_questions
-from tasks.ingest.contracts import UNREAD_LINES, Breach, Checked
+from tasks.ingest.contracts import KEY_SHOWN, UNREAD_LINES, Breach, Checked
 
 # A fitted step is never surer: a question that nothing speaks against may still be wrong.
 _MOST_SURE = 0.99
@@ -168,6 +168,8 @@ def judge_reading(
     for row in questions:
         if reason:
             row["parse_confidence"] = min(row["parse_confidence"], _MOST_SURE_HELD)
+        if KEY_SHOWN in row["parse_notes"]:
+            row["parse_confidence"] = min(row["parse_confidence"], terms.threshold / 2)
         row["status"] = name_status(row, terms.threshold)
 
 
@@ -226,14 +228,18 @@ def parse_reading(text: str | None) -> tuple[Evidence, Checked]:
 def _find_reason(share: float, checked: Checked, terms: Terms) -> str | None:
     """Why a paper is held, in the words that a person reads; None where it is not."""
     broken = 1 - checked.score
-    if share >= terms.least_right and broken <= terms.most_broken:
+    is_shown = any(breach.contract == KEY_SHOWN for breach in checked.breaches)
+    if share >= terms.least_right and broken <= terms.most_broken and not is_shown:
         return None
-    largest = sorted(checked.breaches, key=lambda breach: -breach.size)[:_MOST_NAMED]
+    order = sorted(checked.breaches, key=lambda breach: (breach.contract != KEY_SHOWN, -breach.size))
+    largest = order[:_MOST_NAMED]
     found = " ".join(breach.words for breach in largest)
     more = len(checked.breaches) - len(largest)
     said = f"{found}{f' And {more} more.' if more > 0 else ''} " if found else ""
     if any(breach.contract == UNREAD_LINES for breach in checked.breaches):
         why = "It was not read."
+    elif is_shown:
+        why = "Candidates would read its keys."
     elif broken > terms.most_broken:
         why = f"What the paper says of itself does not hold for {broken:.0%} of its questions."
     else:

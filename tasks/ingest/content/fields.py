@@ -128,6 +128,7 @@ def _prefer_correct(text: str, draft: Draft) -> str:
 
 
 _OPTION_A = re.compile(r"^\s*[（(]?A\s*[)）.．、:：]")
+_OPTION = re.compile(r"\s*[（(]?[A-Ja-j]\s*[)）.．、:：]")
 _PART_STYLES = ("romanp", "romanl", "letterp", "letter", "nump", "paren", "cnp")
 
 
@@ -199,7 +200,7 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
                     part_style = label.style
                 last_part = label.value if label.style == part_style else last_part
             inline = INLINE_ANSWER.search(text) if "答案" in text or "Ans" in text else None
-            if inline and inline.start() > 0:
+            if inline and inline.start() > 0 and not (inline.end() == len(text) and _OPTION.match(text)):
                 head = piece.cut(0, inline.start())
                 if head.text.strip():
                     body.append(head)

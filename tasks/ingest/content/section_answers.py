@@ -11,19 +11,17 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
+from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, is_picture
-from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import asking, begins_asking, truth_ends, truth_word
-from tasks.ingest.words.kinds import are_truth_options
+from tasks.ingest.words.grammar import asking, begins_asking, truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -105,60 +103,6 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                 if len(lines) > 1 and lines[place].strip() == line:
                     del lines[place]
                     draft.stem = "\n".join(lines).strip()
-
-
-# `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`, `… is Ans: B`, `… level need is D`: a key after a stem, and what it says
-_KEYED_TAIL = re.compile(
-    r"(?:(?P<sign>\s*[-–—|=→>:：]+|\s*(?i:\b(?:ans(?:wer)?|key)\b)\s*[.:：]?)\s*|(?<=\S)\s+)"
-    rf"(?:(?P<letters>[A-J]{{1,6}})|(?P<truth>{truth_word()}|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
-)
-# What a key may end with stands before a stop or the end: in most stems nothing does.
-_MAY_TAIL = re.compile(rf"[A-JTF{truth_ends()}]\s*(?:[:：.．、]|$)")
-_EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
-_LEAST_TAILED = 0.8
-
-
-def read_tails(drafts: Sequence[Draft]) -> None:
-    """Read keys that follow stems, where nearly every question of a section has one.
-
-    Without a sign before them they are letters of options, in every question and not always the same. Of a question without
-    options the answer is what the key is printed to say.
-    """
-    for group in _by_section(drafts):
-        lead = [draft for draft in group if draft.options and draft.answer and _EMPTY_LEAD.match(draft.stem)]
-        if len(lead) >= max(3, _LEAST_TAILED * len(group)):
-            for draft in lead:  # `（B）How …`: the keys stand before the stems, in no blank of theirs
-                draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
-        tails = [
-            _KEYED_TAIL.search(draft.stem) if not draft.answer and _MAY_TAIL.search(draft.stem) else None
-            for draft in group
-        ]
-        found = [tail for tail in tails if tail is not None]
-        signed = sum(1 for tail in found if tail["sign"] is not None)
-        unanswered = sum(1 for draft in group if not draft.answer)
-        told = {*(tail["letters"] for tail in found), *(key for draft in group for key in draft.answer)}
-        is_signed = signed >= _LEAST_TAILED * len(group)
-        if len(group) < 3 or not (is_signed or (len(found) == unanswered and len(told) > 1)):
-            continue
-        for draft, tail in zip(group, tails, strict=True):
-            if tail is not None and draft.stem[: tail.start()].strip():
-                _take_tail(draft, tail, is_signed)
-
-
-def _take_tail(draft: Draft, tail: re.Match[str], is_signed: bool) -> None:
-    letters, truth, said = tail["letters"], tail["truth"], tail["said"]
-    if letters == "F" and not draft.options and not said:
-        truth = letters  # a label only where something is offered
-    offered = "".join(label for label, _ in draft.options)
-    if truth is not None and is_signed and not draft.options:
-        draft.question_type, draft.answer = "true_false", [str(read_truth(truth))]
-    elif letters and draft.options and set(letters) <= set(offered):
-        draft.answer = sorted(letters)
-    elif letters and said and is_signed:
-        draft.answer = [said.strip()]
-    else:
-        return
-    draft.stem = draft.stem[: tail.start()].rstrip()
 
 
 _BRACKETED = re.compile(
@@ -293,6 +237,7 @@ def _is_answered_below(stem: str) -> bool:
     )
 
 
+_LEAST_AGAIN = 0.8
 _AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
 
 
@@ -305,7 +250,7 @@ def cut_numbers_again(drafts: Sequence[Draft]) -> None:
         and (mark := _AGAIN.match(draft.stem)) is not None
         and int(mark[1]) == draft.value
     ]
-    if len(again) >= max(_LEAST_BELOW, _LEAST_TAILED * len(drafts)):
+    if len(again) >= max(_LEAST_BELOW, _LEAST_AGAIN * len(drafts)):
         for draft, mark in again:
             draft.stem = draft.stem[mark.end() :]
 
@@ -394,105 +339,8 @@ def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece]
     }
 
 
-# How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
-MIN_QUESTIONS = 3
-MIN_SHARE = 0.7
 # So much of an option stands out in one that does, and at most so much in one that does not.
 STANDS_OUT, STANDS_BACK = 0.7, 0.1
-# a sign before or after an option's text, in a bracket or bare; what ends sentences and formulas is none
-_BEHIND = re.compile(
-    r"\s*([（(\[【<]\s*[^（()）\[\]【】<>]{1,16}?\s*[)）\]】>]|[^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~\u0300-\u036f]++\ufe0f?)\s*$"
-)
-_BEFORE = re.compile(
-    r"\s*([^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~$¥€£&@\\|∀-⋿]++\ufe0f?)\s*(?=\S)"
-)
-
-
-def take_signs(drafts: Sequence[Draft]) -> None:
-    """Give choice questions without a key the options that a sign marks, and take the sign away.
-
-    `4 GB ✅`, `* a mill`, `a ship (correct)`: it counts where most open questions have it, on some options and not all.
-    """
-    asked = [
-        draft
-        for draft in drafts
-        if draft.question_type == "multiple_choice" and draft.options and not draft.answer
-    ]
-    held: dict[str, list[list[str]]] = {}
-    if _take_pairs(asked):
-        return
-    for place, draft in enumerate(asked):
-        for label, text in draft.options:
-            signs = (_BEHIND.search(text), _BEFORE.match(text))
-            for name in dict.fromkeys(_name_sign(sign) for sign in signs if sign):
-                held.setdefault(name, [[] for _ in asked])[place].append(label)
-    for name, chosen in held.items():
-        if sum(1 for labels in chosen if labels) < 0.3 * len(asked) or not take_choices(asked, chosen):
-            continue
-        for draft in asked:
-            draft.options = [(label, _cut_sign(text, name)) for label, text in draft.options]
-        return
-
-
-# `[x]` and `[ ]`, `+` and `-`: one of two signs stands before every option
-_LED = re.compile(r"\s*([\[(]\s?\S?\s?[\])]|[^\w\s\[(\"'“‘《<`$])\s*(?=\S)")
-_SAYS_NOT = ("[]", "()", "-", "–", "−", "□", "☐", "○", "◯", "✗", "✘", "☒")
-_LEAST_LED = 0.9
-# `+5`, `-x`, `≥ 2`: a sign that belongs to what is offered
-_QUANTITY = re.compile(r"\s*(?:[\d.∞√π]|[A-Za-z](?![A-Za-z.]))")
-_MOST_QUANTITIES = 0.5
-
-
-def _take_pairs(asked: Sequence[Draft]) -> bool:
-    """Take two signs before the options away, where one marks some of most questions.
-
-    Right is what has the rarer of the two, unless that one says that nothing is marked. Where quantities are offered, signs are
-    theirs.
-    """
-    marks = [[_LED.match(text) for _, text in draft.options] for draft in asked]
-    names = [["".join(mark[1].split()).casefold() if mark else "" for mark in own] for own in marks]
-    counts = Counter(name for own in names for name in own)
-    pair = [name for name, _ in counts.most_common(2)]
-    led = [draft for draft, own in zip(asked, names, strict=True) if set(own) <= set(pair)]
-    if len(pair) < 2 or "" in pair or len(led) < max(MIN_QUESTIONS, _LEAST_LED * len(asked)):
-        return False
-    if not any(name[:1] in "[(" for name in pair):
-        offered = [text for draft in asked for _, text in draft.options]
-        quantities = sum(1 for text in offered if _QUANTITY.match(text, _end_of_lead(text)))
-        if quantities > _MOST_QUANTITIES * len(offered):
-            return False
-    right = min(pair, key=lambda name: (name in _SAYS_NOT, counts[name]))
-    chosen = [
-        [label for (label, _), name in zip(draft.options, own, strict=True) if name == right]
-        for draft, own in zip(asked, names, strict=True)
-    ]
-    if not take_choices(asked, chosen):
-        return False
-    for draft, own, said in zip(asked, marks, names, strict=True):
-        draft.options = [
-            (label, text[mark.end() :] if mark and name in pair else text)
-            for (label, text), mark, name in zip(draft.options, own, said, strict=True)
-        ]
-        if are_truth_options([text for _, text in draft.options]):
-            make_true_false(draft)
-    return True
-
-
-def _end_of_lead(text: str) -> int:
-    mark = _LED.match(text)
-    return mark.end() if mark is not None else 0
-
-
-def _name_sign(sign: re.Match[str]) -> str:
-    return sign.group(1).strip().casefold()
-
-
-def _cut_sign(text: str, name: str) -> str:
-    """An option without the sign of this name before or behind it."""
-    for sign in (_BEHIND.search(text), _BEFORE.match(text)):
-        if sign is not None and _name_sign(sign) == name:
-            return (text[: sign.start()] + text[sign.end() :]).strip()
-    return text
 
 
 def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
@@ -523,26 +371,6 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     for kind in (*KINDS, "any"):
         if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
             return
-
-
-def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
-    """Give the questions without a key the options that stand out; return whether it was done.
-
-    It is done only where they stand out consistently. `chosen` are the labels of every question that stand out, None
-    where only parts of options do.
-    """
-    pairs = [
-        (draft, None if labels is None or len(labels) == len(draft.options) else list(labels))
-        for draft, labels in zip(drafts, chosen, strict=True)
-        if draft.question_type == "multiple_choice" and draft.options
-    ]
-    if not _is_consistent(pairs):
-        return False
-    for draft, labels in pairs:
-        if labels and not draft.answer:
-            draft.answer = sorted(labels)
-            draft.notes.append("key_by_format")
-    return True
 
 
 def _read_choices(
@@ -579,20 +407,3 @@ def _list_letters(piece: Piece) -> list[int]:
     """Where the letters and digits of a line stand in the raw text."""
     pairs = zip(piece.text, piece.sources, strict=False)
     return [source for character, source in pairs if character.isalnum()]
-
-
-def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
-    open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer]
-    told = [(draft, labels) for draft, labels in open_pairs if labels]
-    if len(told) < MIN_QUESTIONS or len(told) < MIN_SHARE * len(open_pairs):
-        return False
-    single = [
-        labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"
-    ]
-    if sum(1 for labels in single if len(labels) > 1) > 0.1 * len(single):
-        return False
-    if len(told) > MIN_QUESTIONS and len({tuple(labels) for _, labels in told}) == 1:
-        return False
-    printed = [(draft, labels) for draft, labels in pairs if draft.answer and labels]
-    differing = sum(1 for draft, labels in printed if draft.answer != labels)
-    return differing <= 0.1 * max(len(printed), len(told))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 # The breach that is no contract of the paper's: what OCR could not read.
 UNREAD_LINES = "unread_lines"
+# The note of a question that shows its key, and the contract that a paper breaks where several do: it is held.
+KEY_SHOWN = "key_shown"
 
 
 @dataclass(frozen=True)

@@ -154,10 +154,15 @@ def _stands_above(lines: IndexedLines, place: int) -> bool:
     return (label is None or label.is_weak) and _OPTION_MARK.match(lines.pieces[place + 1].text) is None
 
 
+# `x C x`, `答 C`: a letter of the options, as others have another one there
+_LETTER_LAST = re.compile(r"(?<![^\W_\u3400-\u9fff])[A-J](?![^\W_])\W{0,3}(?:\w\W?)?$")
+
+
 def _says_nothing(text: str) -> bool:
     """Whether a line is neither an option, a key, a judgement, a type nor code."""
     return (
         any(map(str.isalpha, text))
+        and _LETTER_LAST.search(text) is None
         and not text.islower()
         and _CODE.search(text) is None
         and read_truth(text) is None

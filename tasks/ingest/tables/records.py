@@ -9,16 +9,18 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options, write_out
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheets import SheetSplit, read_integer, settle_number_keys
 from tasks.ingest.words.cleaning import detect_language
-from tasks.ingest.words.column_shapes import complete_header
+from tasks.ingest.words.column_shapes import NUMBERED, complete_header
 from tasks.ingest.words.columns import Header, find_role, read_option_label
 from tasks.ingest.words.lexicon import match_type_name
 
 _SAMPLE = 200
 _NUMBER_OF = re.compile(r"[\s_]*\d+$")
+_MOST, _OWN_LABEL = 0.7, re.compile(r"\s*[A-J]\s*[.．、:：)）]\s*(?=\S)")
 _COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 
 
@@ -34,6 +36,7 @@ def split_records(
     offset = 0
     flat = [_flatten_record(record) for record in records]
     roles = _find_roles(flat, columns)
+    shared = [_share_out(fields, roles) for fields in flat]
     sample = [
         str(value)
         for record in flat[:_SAMPLE]
@@ -42,12 +45,20 @@ def split_records(
     ]
     result.language = detect_language(" ".join(sample))
     missing = 0
-    for number, (record, fields_of) in enumerate(zip(records, flat, strict=True), start=1):
+    asked = [str(fields["stem"]) for fields, _ in shared if fields.get("stem")]
+    is_numbered = len(asked) > 2 and sum(1 for stem in asked if NUMBERED.match(stem)) >= _MOST * len(asked)
+    offered = [one for _, options in shared for one in options]
+    is_labelled = sum(1 for one in offered if _OWN_LABEL.match(one[1])) >= _MOST * max(1, len(offered))
+    for number, (record, (fields, options)) in enumerate(zip(records, shared, strict=True), start=1):
+        if is_labelled:  # some with the letter of another one
+            options = [(label, _OWN_LABEL.sub("", text)) for label, text in options]
         line = json.dumps(record, ensure_ascii=False, default=str)
-        fields, options = _share_out(fields_of, roles)
         if isinstance(fields.get("stem"), str) and fields["stem"].strip():
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
+            printed = NUMBERED.match(texts["stem"]) if is_numbered else None
+            if printed is not None:
+                texts["stem"] = texts["stem"][printed.end() :]
             if isinstance(fields.get("material"), list):
                 texts["material"] = "\n".join(map(write_out, fields["material"]))
             answer = fields.get("answer")
@@ -69,6 +80,7 @@ def split_records(
         offset += len(line) + 1
     # a list of choices is counted from 0 where nothing says otherwise, as every data set with such lists does
     settle_number_keys(result.drafts, first=0)
+    take_shown_keys(result.drafts)
     if missing:
         names = ", ".join(repr(str(name)[:20]) for name in list(records[0])[:12]) if records else ""
         result.warnings.append(

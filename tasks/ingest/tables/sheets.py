@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.section_answers import STANDS_BACK, STANDS_OUT, take_choices, take_signs
+from tasks.ingest.content.section_answers import STANDS_BACK, STANDS_OUT
+from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
 from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
@@ -154,7 +155,7 @@ def read_rows(
         draft.start, draft.end = row.start, row.end
         drafts.append(draft)
     settle_number_keys(drafts)
-    take_signs(drafts)
+    take_shown_keys(drafts)
     for marked in sheet.marked.values():
         chosen = [
             _choose_marked(draft, row.index, printed[row.index], header, marked)

@@ -208,7 +208,7 @@ _WRAPPED = re.compile(
     re.IGNORECASE,
 )
 _UNNAMED = re.compile(r"Unnamed: \d+")  # what a program writes where a header has no name
-_NUMBERED = re.compile(r"\s*(\d{1,4})\s*(?:[（(][^（()）]{1,12}[)）]\s*)?[.．、)）]\s*(?=\D)")
+NUMBERED = re.compile(r"\s*(\d{1,4})\s*(?:[（(][^（()）]{1,12}[)）]\s*)?[.．、)）]\s*(?=\D)")
 _NAMED = re.compile(r"\s*([^\s:：]{2,8})\s*[:：]\s*(?=\S)")
 _SOURCE = re.compile(r"\s*[【\[（(]\s*([^【】\[\]（()）:：]{1,8})[:：][^【】\[\]（()）]{1,30}[】\])）]\s*$")
 _PARTED = re.compile(r"([^\sA-Za-z0-9.．、:：)）;；,，|])(?=[B-J]\s*[.．、:：])")
@@ -229,11 +229,11 @@ def tidy_columns(rows: Sequence[list[str]], header: Header) -> list[list[str]]:
             _change(body, place, _read_markup)
     if _is_usual(body, stem, _is_named, 0.05):
         _change(body, stem, _cut_name)
-    if _is_usual(body, stem, _NUMBERED.match, 0.7) and "number" not in header.columns:
+    if _is_usual(body, stem, NUMBERED.match, 0.7) and "number" not in header.columns:
         header.columns["number"] = max((len(row) for row in body), default=0)
         for row in body:
             row.extend([""] * (header.columns["number"] - len(row)))
-            number = _NUMBERED.match(row[stem])
+            number = NUMBERED.match(row[stem])
             row.append(number.group(1) if number is not None else "")
             row[stem] = row[stem][number.end() :] if number is not None else row[stem]
     sources = [_SOURCE.search(row[stem]) for row in body if stem < len(row)]

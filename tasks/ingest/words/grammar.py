@@ -66,16 +66,6 @@ def truth_word() -> str:
     return rf"(?:{signs}|(?i:{'|'.join(word for word in words if word.islower())})(?![^\W\d_\u4e00-\u9fff]))"
 
 
-def truth_ends() -> str:
-    """What the words and signs of `truth_word` may end with, to stand in a class of a pattern."""
-    ends = {word[-1] for some in truth_words() for word in some}
-    return f"{''.join(sorted(map(re.escape, {*ends, *map(str.upper, ends)})))}{_OTHER_CASES}"
-
-
-# Letters that a pattern takes for others where case does not count.
-_OTHER_CASES = "\u0130\u0131\u017f\u212a\u1c80-\u1c88"
-
-
 @lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""

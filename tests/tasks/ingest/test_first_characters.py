@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 import pytest
 
-from tasks.ingest.content import keys, printed_marks, questions, section_answers
+from tasks.ingest.content import keys, printed_marks, questions
 from tasks.ingest.contracts import contents
 from tasks.ingest.layout import (
     announcements,
@@ -82,7 +82,6 @@ def test_no_line_that_a_pattern_matches_is_passed_over(name: str) -> None:
 LOOKS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
     "what asks": (lambda line: grammar.asking().match(line), grammar.begins_asking),
     "what answers": (ANSWER_MARK.match, match_answer),
-    "a key after a stem": (section_answers._KEYED_TAIL.search, section_answers._MAY_TAIL.search),
     "a key that closes a line": (
         lambda line: answer_marks._CLOSING.search(line[-24:]),
         answer_marks._may_close,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.ingest_accuracy import read_landed
+from tests.benchmarks.ingest_key_marks import Paper, make_papers
 from tests.tasks.ingest.builders import make_docx, make_xlsx, table, write
 
 QUESTIONS = (
@@ -521,3 +522,48 @@ def test_a_key_is_not_compared_with_a_paper_of_which_no_text_was_read(tmp_path: 
     write(tmp_path, "harbour.txt", "Harbour test\n")
     key = write(tmp_path, "harbour key.txt", write_paper())
     assert len(parse_document(key, IngestOptions()).questions) == 5
+
+
+@pytest.mark.parametrize("paper", make_papers(), ids=lambda paper: f"{paper.mark} in {paper.suffix}")
+def test_no_key_stays_in_what_a_candidate_reads_whatever_marks_it(tmp_path: Path, paper: Paper) -> None:
+    path = tmp_path / f"paper.{paper.suffix}"
+    path.write_bytes(paper.content)
+    found = read(path)
+    assert [(stem, options) for stem, options, _ in found] == [one[:2] for one in paper.truth]
+    assert [answer for _, _, answer in found] in ([key for _, _, key in paper.truth], [[]] * len(found))
+
+
+def test_the_other_of_two_marks_goes_too_and_quantities_keep_their_signs(tmp_path: Path) -> None:
+    marked = write_paper(mark=lambda text: f"{text} (yes)").replace("none", "none (no)")
+    assert read(write(tmp_path, "paper.txt", marked))[1] == EXPECTED[1]
+    lines = [f"{n}. What is {n} - {2 * n}?\nA. -{n}\nB. {n}\nC. +{2 * n}\nD. {3 * n}" for n in range(3, 11)]
+    found = read(write(tmp_path, "sums.txt", "\n".join(lines)))
+    assert [options[0] for _, options, _ in found] == [f"-{n}" for n in range(3, 11)]
+
+
+def test_a_paper_whose_marks_contradict_its_key_is_held_for_them(tmp_path: Path) -> None:
+    wrong = {"A": "C", "B": "D", "C": "A", "D": "B"}
+    lines: list[str] = []
+    for number, (stem, options, key) in enumerate(QUESTIONS, start=1):
+        lines.append(f"{number}. {stem}")
+        lines += [
+            f"{label}. {text}{' ✓' if label == wrong[key] else ''}"
+            for label, text in zip("ABCD", options, strict=True)
+        ]
+        lines.append(f"Answer: {key}")
+    read_paper = read_landed(write(tmp_path, "paper.txt", "\n".join(lines)))
+    assert read_paper["document"]["status"] == "held"
+    assert "Candidates would read its keys. 5 questions show" in read_paper["document"]["error"]
+    assert all("key_shown" in question["parse_notes"] for question in read_paper["questions"])
+
+
+def test_a_single_question_that_shows_its_key_is_warned_of_and_goes_to_review(tmp_path: Path) -> None:
+    paper = write_paper(lambda _, key, __: f"Answer: {key}").replace("the keeper", "the keeper ✓")
+    paper = paper.replace("What is carried by the ferry?", "What is carried by the ferry? (wool)")
+    found = read_landed(write(tmp_path, "paper.txt", paper))
+    noted = [question for question in found["questions"] if "key_shown" in question["parse_notes"]]
+    assert [(one["number_label"], one["status"]) for one in noted] == [
+        ("2.", "low_confidence"),
+        ("3.", "low_confidence"),
+    ]
+    assert "2 questions may show their key in stem or options (2., 3.)." in found["document"]["warnings"]
