@@ -24,7 +24,7 @@ def join_parts(*parts: str | bytes | int) -> bytes:
 
 
 def compute_root(leaves: Iterable[bytes]) -> bytes:
-    """The root over leaves of 32 bytes (none: SHA-256 of nothing), in one pass, some of them at once."""
+    """The root over leaves of 32 bytes, in one pass, some at once (none: SHA-256 of nothing)."""
     sha256 = hashlib.sha256
     hashed = (sha256(LEAF + leaf).digest() for leaf in leaves)
     stack: list[tuple[int, bytes]] = []

@@ -68,7 +68,7 @@ class Sitter:
         self.acknowledged: dict[int, str] = {}
 
     async def sit(self, door: HttpDoor) -> None:
-        """Answer all questions; a server that was away longer than the lease has the session opened again."""
+        """Answer all questions; after an absence longer than the lease the session is opened again."""
         from schemas.errors import ExamError
 
         token = self._world.token(self.session_id, user_id=self._user_id)
