@@ -74,6 +74,22 @@ def _split(value: Any) -> Any:
     return [name.strip() for name in value.split(",") if name.strip()]
 
 
+def _take_one(value: Any) -> Any:
+    """One program or address as it stands, commas and all; a JSON list is several."""
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        return [value] if value.strip() else []
+    return _split(value)
+
+
+def _read_table(value: Any) -> Any:
+    """A JSON object as it is meant."""
+    if not isinstance(value, str):
+        return value
+    if not value.lstrip().startswith("{"):
+        raise ValueError('it is a JSON object, such as {"Law": 3}')
+    return json.loads(value)
+
+
 def _check_known(known: tuple[str, ...]) -> AfterValidator:
     def check(names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
@@ -97,6 +113,11 @@ def _check_team(name: str) -> str:
 TeamName = Annotated[str, AfterValidator(_check_team)]
 # A list of names; in the environment `a,b`, in proctor.toml that or a list.
 Names = Annotated[tuple[_Name, ...], NoDecode, BeforeValidator(_split)]
+# Values by name; in the environment a JSON object, in proctor.toml a table.
+_Of = TypeVar("_Of")
+Table = Annotated[dict[_Name, _Of], NoDecode, BeforeValidator(_read_table)]
+# Programs and addresses; in the environment one or a JSON list, in proctor.toml that or a list.
+Recipients = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_take_one)]
 
 
 def _take_secret(value: Any) -> Any:
@@ -174,29 +195,29 @@ class Settings(BaseSettings):
     smtp_user: str | None = Field(None, description="Account at the mail server; null signs in nowhere.")
     smtp_password: Secret | None = Field(None, description="Its password.")
     smtp_sender: str | None = Field(None, description="Address that letters come from; default the account.")
-    sign_in: tuple[str, ...] = Field(
+    sign_in: Names[str] = Field(
         ("password",),
         min_length=1,
         description="How people sign in at the web desk: kinds of sign-in, in the order in which the page offers them.",
     )
-    sign_in_options: dict[str, dict[str, Secret]] = Field(
+    sign_in_options: Table[str, dict[str, Secret]] = Field(
         {}, description="Options of each kind of sign-in, by its name."
     )
     sign_in_admits: bool = Field(
         False,
         description="Whether somebody who is recognised and has no account gets one, as an annotator of no discipline who is given nothing.",
     )
-    sign_in_roles: dict[str, Literal["admin", "examiner", "annotator", "analyst"]] = Field(
+    sign_in_roles: Table[str, Literal["admin", "examiner", "annotator", "analyst"]] = Field(
         {},
         description="Roles by the claims of a kind of sign-in, the first that fits at each sign-in; somebody without such a claim is an "
         "annotator of no discipline. Without it, roles are given here alone.",
     )
-    sign_in_teams: dict[str, TeamName] = Field(
+    sign_in_teams: Table[str, TeamName] = Field(
         {},
         description="Teams by the claims of a kind of sign-in, all that fit at each sign-in: their members see the models that the registry "
         "gives to the team.",
     )
-    teams: dict[TeamName, tuple[str, ...]] = Field(
+    teams: Table[TeamName, tuple[str, ...]] = Field(
         {}, description="Members of teams by their accounts, beside those whom `sign_in_teams` finds."
     )
     web_url: str | None = Field(
@@ -233,7 +254,7 @@ class Settings(BaseSettings):
         description="Disciplines that are examined, with commas; S is the mean of these, each with the same weight.",
     )
     set_size: int = Field(1000, ge=1, description="Lineages in a set.")
-    set_shares: dict[str, int] = Field(
+    set_shares: Table[str, int] = Field(
         {},
         description="Lineages of each discipline in a set, one number for every discipline that is examined, in place of equal shares of "
         "set_size; `proctor exam plan --target-se` proposes them.",
@@ -333,7 +354,7 @@ class Settings(BaseSettings):
         gt=0,
         description="Seconds in which an outside candidate must answer a question that it was handed.",
     )
-    witnesses: tuple[str, ...] = Field(
+    witnesses: Recipients = Field(
         (),
         description="Who keeps the heads of the public log: files elsewhere, and `command:PROGRAM` for programs that get one.",
     )
@@ -361,7 +382,7 @@ class Settings(BaseSettings):
         ge=0,
         description="Days after an edition in which its texts can not be erased: so long anybody may object to it.",
     )
-    notify: tuple[str, ...] = Field(
+    notify: Recipients = Field(
         (),
         description="Who is told of failed runs: `command:PROGRAM` gets JSON on its standard input, an https address a POST of it.",
     )
@@ -546,17 +567,9 @@ def read_setting(name: str, text: str) -> Any:
             + (f"Is {close[0]!r} meant?" if close else "`proctor settings` lists them.")
         )
     try:
-        return getattr(Settings.model_validate({name: _read_json(text)}), name)
+        return getattr(Settings.model_validate({name: text}), name)
     except ValidationError as error:
         raise _explain(error) from None
-
-
-def _read_json(text: str) -> Any:
-    """An object as it is meant, `{"Law": 3}`; every other text as it stands."""
-    try:
-        return json.loads(text) if text.lstrip().startswith("{") else text
-    except json.JSONDecodeError:
-        return text
 
 
 def _explain(error: ValidationError) -> UsageError:

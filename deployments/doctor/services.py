@@ -5,14 +5,9 @@ It also looks at what the schedules came to.
 
 from __future__ import annotations
 
-import base64
-import json
-import os
 import urllib.error
-import urllib.request
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 from deployments.doctor.findings import Findings, NoteFinding
 from schemas.errors import ProctorError
@@ -21,23 +16,22 @@ from schemas.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deployments.flow_runs.server import ServerState
+    from deployments.flow_runs.server import PrefectServer, ServerState
     from schemas.ledger.engine import FlowSchedule
     from warehouse.ledger.engine.ledger import Ledger
 
-_PATIENCE_S: Final = 5.0
 # A worker that was taken away for good stays in Prefect's list: after so long it is named, and is no fault.
 _FORGOTTEN: Final = timedelta(days=7)
 
 
 def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
     """Whether server and workers run, and what is scheduled can run within a budget."""
-    from deployments.flow_runs.server import read_started, read_state
+    from deployments.flow_runs.server import read_named_server, read_started, read_state
     from warehouse.ledger.engine.runs.flow_runs import list_flow_schedules
 
     with ledger.read() as connection:
         schedules = list_flow_schedules(connection)
-    named = os.environ.get("PREFECT_API_URL")
+    named = read_named_server()
     state, started = read_state(settings), read_started(settings)
     if named:
         _examine_named(named, schedules, note)
@@ -90,7 +84,7 @@ def _examine_recipients(settings: Settings, note: Findings) -> None:
 
 
 def _examine_own(state: ServerState, schedules: Sequence[FlowSchedule], note: Findings) -> None:
-    from deployments.flow_runs.server import has_worker, is_healthy
+    from deployments.flow_runs.server import PrefectServer, encode_password, has_worker, is_healthy
 
     is_well = is_healthy(state)
     note(
@@ -110,39 +104,36 @@ def _examine_own(state: ServerState, schedules: Sequence[FlowSchedule], note: Fi
             "proctor up starts another; prefect/worker.log in the home says why it ended",
         )
     elif is_well and (schedules or state.worker_pid is not None):
-        _examine_workers(state.api_url, f"Basic {_encode(state.auth)}", schedules, "proctor up", note)
+        own = PrefectServer(state.api_url, encode_password(state.auth))
+        _examine_workers(own, schedules, "proctor up", note)
     elif schedules and state.worker_pid is None:
         note("worker", f"none runs: {len(schedules)} deployments wait", False, "proctor up")
 
 
-def _examine_named(named: str, schedules: Sequence[FlowSchedule], note: Findings) -> None:
-    """The server that PREFECT_API_URL names, which may hold a password: it is shown without."""
-    parts = urlsplit(named)
-    shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
-    auth, key = os.environ.get("PREFECT_API_AUTH_STRING"), os.environ.get("PREFECT_API_KEY")
-    authorization = f"Bearer {key}" if key else f"Basic {_encode(auth)}" if auth else ""
+def _examine_named(named: PrefectServer, schedules: Sequence[FlowSchedule], note: Findings) -> None:
+    """The server that PREFECT_API_URL names."""
     fix = "start it, or correct PREFECT_API_URL; without that variable Proctor starts a server of its own"
     try:
-        _ask(named, authorization, "admin/version")
+        named.ask("admin/version")
     except urllib.error.HTTPError as error:
         if error.code in (401, 403):
             fix = "set PREFECT_API_AUTH_STRING (or PREFECT_API_KEY) as the server has it"
-        note("Prefect server", f"{shown} (PREFECT_API_URL) answers {error.code}", False, fix)
+        note("Prefect server", f"{named.shown} (PREFECT_API_URL) answers {error.code}", False, fix)
     except (OSError, ValueError) as error:
         note(
             "Prefect server",
-            f"{shown} (PREFECT_API_URL) does not answer ({type(getattr(error, 'reason', error)).__name__})",
+            f"{named.shown} (PREFECT_API_URL) does not answer ({type(getattr(error, 'reason', error)).__name__})",
             False,
             fix,
         )
     else:
-        note("Prefect server", f"{shown} answers, as PREFECT_API_URL says", True)
+        note("Prefect server", f"{named.shown} answers, as PREFECT_API_URL says", True)
         fix = "proctor worker --name NAME, on each host that is to run something"
-        _examine_workers(named, authorization, schedules, fix, note)
+        _examine_workers(named, schedules, fix, note)
 
 
 def _examine_workers(
-    url: str, authorization: str, schedules: Sequence[FlowSchedule], fix: str, note: Findings
+    server: PrefectServer, schedules: Sequence[FlowSchedule], fix: str, note: Findings
 ) -> None:
     """Check the workers that the server has heard of.
 
@@ -151,7 +142,7 @@ def _examine_workers(
     from tasks.running.sharing import WORK_POOL
 
     try:
-        found = _ask(url, authorization, f"work_pools/{WORK_POOL}/workers/filter", {"limit": 200})
+        found = server.ask(f"work_pools/{WORK_POOL}/workers/filter", {"limit": 200})
     except urllib.error.HTTPError as error:
         if error.code != 404:
             raise
@@ -175,27 +166,6 @@ def _examine_workers(
 def _describe(since: timedelta) -> str:
     minutes = int(since.total_seconds() // 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h"
-
-
-def _ask(url: str, authorization: str, path: str, body: object = None) -> Any:
-    """What Prefect's API answers; raises OSError, or ValueError for what is no answer of it."""
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise ValueError("no address of a server")
-    request = urllib.request.Request(  # noqa: S310 - the scheme was looked at
-        f"{url.rstrip('/')}/{path}",
-        data=None if body is None else json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"}
-        | ({"Authorization": authorization} if authorization else {}),
-    )
-    # A proxy of the environment is for addresses outside, and a server of this machine is not.
-    is_near = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
-    opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if is_near else []))
-    with opener.open(request, timeout=_PATIENCE_S) as answer:
-        return json.loads(answer.read())
-
-
-def _encode(auth: str) -> str:
-    return base64.b64encode(auth.encode()).decode()
 
 
 def examine_schedules(ledger: Ledger, note: NoteFinding) -> None:

@@ -99,18 +99,19 @@ def _create_stores(settings: Settings, *, joins: bool, tell: Callable[[str], obj
 
 def describe_home(settings: Settings) -> dict[str, Any]:
     """Server, stores and open work; reads only."""
-    from deployments.flow_runs.server import is_healthy, read_state
+    from deployments.flow_runs.server import is_healthy, read_named_server, read_state
     from warehouse.lake.reading import LakeReader
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.exam import sittings
     from warehouse.ledger.review import assigning
 
-    state = read_state(settings)
+    named, state = read_named_server(), read_state(settings)
+    is_there = named.answers() if named else state is not None and is_healthy(state)
     description: dict[str, Any] = {
         "home": str(settings.home.resolve()),
         "version": version("proctor"),
-        "server": "none" if state is None else ("healthy" if is_healthy(state) else "not answering"),
-        "api_url": None if state is None else state.api_url,
+        "server": "healthy" if is_there else "not answering" if named or state else "none",
+        "api_url": named.shown if named else state.api_url if state else None,
     }
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         description["open_review_batches"] = assigning.count_open_batches(connection)

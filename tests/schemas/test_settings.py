@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import UsageError
-from schemas.settings import GivenSettings, Settings, is_home, load_settings
+from schemas.settings import GivenSettings, Settings, is_home, load_settings, read_setting
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +134,39 @@ def test_a_number_without_an_end_is_no_setting(text: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("PROCTOR_BUDGET_USD", text)
     with pytest.raises(UsageError, match="'budget_usd'"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        ("notify", 'command:mail -s "late, again" ann', ('command:mail -s "late, again" ann',)),
+        (
+            "notify",
+            '["command:page", "https://chat.example/a,b"]',
+            ("command:page", "https://chat.example/a,b"),
+        ),
+        ("witnesses", "/mnt/heads.jsonl", ("/mnt/heads.jsonl",)),
+        ("witnesses", "", ()),
+        ("sign_in", "password, openid", ("password", "openid")),
+        ("teams", '{"research": ["ann"]}', {"research": ("ann",)}),
+    ],
+)
+def test_a_variable_is_read_as_people_write_it(
+    name: str, text: str, read: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"PROCTOR_{name.upper()}", text)
+    assert getattr(load_settings(), name) == read
+    assert getattr(Settings(), name) == read_setting(name, text)
+
+
+@pytest.mark.parametrize("name", ["notify", "teams", "set_shares", "sign_in_options"])
+@pytest.mark.parametrize("text", ['["hidden', '{"hidden', '{"hidden": '])
+def test_a_variable_that_is_no_list_or_object_is_named_without_its_value(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "notify":
+        text = text.replace("{", "[")
+    monkeypatch.setenv(f"PROCTOR_{name.upper()}", text)
+    with pytest.raises(UsageError, match=f"PROCTOR_{name.upper()}") as refused:
+        load_settings()
+    assert "hidden" not in str(refused.value)

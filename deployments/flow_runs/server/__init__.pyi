@@ -31,6 +31,15 @@ from .local_server import start_server as start_server
 # Stop the worker and the server of this PROCTOR_HOME; returns the process ids that were stopped.
 from .local_server import stop_server as stop_server
 
+# The header of a `name:password`; empty for none.
+from .named_server import encode_password as encode_password
+
+# A Prefect server by its address, and what it answers.
+from .named_server import PrefectServer as PrefectServer
+
+# The server that PREFECT_API_URL names, with the key or password beside it; None where none is named.
+from .named_server import read_named_server as read_named_server
+
 # The lines of a run that the server which PREFECT_API_URL names has, oldest first, as our own log has them.
 from .prefect_lines import fetch_run_lines as fetch_run_lines
 

@@ -5,9 +5,11 @@ The Prefect server that all hosts use has them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
+
+from deployments.flow_runs.server.named_server import read_named_server
+from schemas.errors import ProctorError
 
 PAGE = 200
 
@@ -19,34 +21,28 @@ def fetch_run_lines(flow_run_id: str) -> list[dict[str, Any]]:
 
     Empty where no server is named; raises ProctorError where it does not answer.
     """
-    import httpx
-
-    from schemas.errors import ProctorError
-
-    url = os.environ.get("PREFECT_API_URL")
-    if not url:
+    server = read_named_server()
+    if server is None:
         return []
-    name, _, password = os.environ.get("PREFECT_API_AUTH_STRING", "").partition(":")
     lines: list[dict[str, Any]] = []
     try:
-        with httpx.Client(auth=(name, password) if name else None, timeout=30) as client:
-            while True:
-                asked = {
+        while True:
+            found = server.ask(
+                "logs/filter",
+                {
                     "logs": {"flow_run_id": {"any_": [flow_run_id]}},
                     "sort": "TIMESTAMP_ASC",
                     "offset": len(lines),
                     "limit": PAGE,
-                }
-                answer = client.post(f"{url}/logs/filter", json=asked)
-                answer.raise_for_status()
-                found = answer.json()
-                lines += [_describe(one) for one in found]
-                if len(found) < PAGE:
-                    return lines
-    except httpx.HTTPError as error:
+                },
+            )
+            lines += [_describe(one) for one in found]
+            if len(found) < PAGE:
+                return lines
+    except (OSError, ValueError) as error:
         raise ProctorError(
-            f"The Prefect server at {url} does not give the lines of the run ({type(error).__name__}). Start it, or read the log on the "
-            "host that the run ran on."
+            f"The Prefect server at {server.shown} does not give the lines of the run ({type(error).__name__}). Start it, or read "
+            "the log on the host that the run ran on."
         ) from None
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 from deployments.flow_runs.deploying import POOLS
 from deployments.flow_runs.flow_runner import prepare_prefect
 from deployments.flow_runs.server.local_server import read_state
+from deployments.flow_runs.server.named_server import PrefectServer
 from deployments.home import check_host
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
@@ -91,6 +92,7 @@ def _make_queue(name: str) -> None:
     from prefect.exceptions import ObjectAlreadyExists
 
     template = json.loads((POOLS / "process.json").read_text(encoding="utf-8"))
+    shown = PrefectServer(os.environ["PREFECT_API_URL"]).shown
     pool = WorkPoolCreate(name=WORK_POOL, type="process", base_job_template=template)
     try:
         with get_client(sync_client=True) as client:
@@ -100,12 +102,12 @@ def _make_queue(name: str) -> None:
                 client.create_work_queue(name=name, work_pool_name=WORK_POOL)
     except HTTPStatusError as error:
         raise ProctorError(
-            f"The Prefect server at {os.environ['PREFECT_API_URL']} answered {error.response.status_code}. Check its address, "
+            f"The Prefect server at {shown} answered {error.response.status_code}. Check its address, "
             "and that PREFECT_API_AUTH_STRING is its password."
         ) from None
     except HTTPError as error:
         raise ProctorError(
-            f"The Prefect server at {os.environ['PREFECT_API_URL']} does not answer ({type(error).__name__}). Start it, or correct "
+            f"The Prefect server at {shown} does not answer ({type(error).__name__}). Start it, or correct "
             "the address, then start the worker again."
         ) from None
 
