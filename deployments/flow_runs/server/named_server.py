@@ -53,7 +53,7 @@ class PrefectServer:
 
 
 def read_named_server() -> PrefectServer | None:
-    """The server of PREFECT_API_URL, with the key or password beside it; None where none is named."""
+    """The server of PREFECT_API_URL, with the key or password beside it; None for none."""
     url = os.environ.get("PREFECT_API_URL")
     key, auth = os.environ.get("PREFECT_API_KEY"), os.environ.get("PREFECT_API_AUTH_STRING")
     return PrefectServer(url, f"Bearer {key}" if key else encode_password(auth)) if url else None
