@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
+from sqlalchemy import text as sql
 
 from schemas.errors import ExamError, UsageError
 from tasks.exam.closed.closing import force_close
@@ -414,3 +415,14 @@ def test_a_log_that_is_taken_out_as_a_whole_is_found_by_what_no_entry_names(worl
     with world.ledger.read() as connection:
         found = {finding.name for finding in check_ledger(connection).findings}
     assert {"run_added", "session_added", "set_added"} <= found
+
+
+@pytest.mark.parametrize("value", [b"\0\xff", b"alpha", "a\0b", "\u00e9\u4e2d"])
+def test_an_entry_whose_text_became_bytes_or_another_one_is_named(seat: Seat, value: object) -> None:
+    log = tables.access_log
+    with seat.world.ledger.write() as connection:
+        number = connection.execute(select(func.max(log.c.number))).scalar_one()
+        changed = sql("UPDATE access_log SET user_id = :value WHERE number = :number")
+        connection.execute(changed, {"value": value, "number": number})
+        found = [(one.name, one.number) for one in check_ledger(connection).findings]
+    assert ("entry_changed", number) in found

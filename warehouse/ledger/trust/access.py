@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -92,11 +94,14 @@ def iter_chain_pages(
 def _read_page(connection: Connection, span: dict[str, int]) -> list[ChainedEntry]:
     if connection.dialect.name == "sqlite":
         # A text with the hash of the entry is the text that was written, and says the same of every field as the row does.
-        page = [
-            ChainedEntry._make((*row[:-1], hash_entry_text(row[-1]))) for row in _TEXTS.run(connection, span)
-        ]
-        if all(entry.own_hash == entry.entry_hash for entry in page):
-            return page
+        # SQLite refuses to write bytes, which only a changed row has.
+        with suppress(sqlite3.OperationalError):
+            page = [
+                ChainedEntry._make((*row[:-1], hash_entry_text(row[-1])))
+                for row in _TEXTS.run(connection, span)
+            ]
+            if all(entry.own_hash == entry.entry_hash for entry in page):
+                return page
     rows = list(_VALUES.run(connection, span))
     hashes = compute_entry_hashes([row[_OWN:] for row in rows])
     return [ChainedEntry._make((*row[:_OWN], own)) for row, own in zip(rows, hashes, strict=True)]

@@ -83,7 +83,14 @@ _FLOATS: Final = tuple(
 )
 
 
-_encode: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+def _name_bytes(value: object) -> str:
+    """Bytes, which no version writes where text belongs, as a text that no text is hashed as."""
+    if isinstance(value, bytes):
+        return f"\0bytes {value.hex()}"
+    raise TypeError(f"{type(value).__name__} is no value of a row")
+
+
+_encode: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_name_bytes).encode
 _ORDER: Final = HotStatement(
     select(allocations.c.lineage_uuid)
     .where(allocations.c.session_id == bindparam("session"))
