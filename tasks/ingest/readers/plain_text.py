@@ -95,7 +95,7 @@ def _repair(text: str) -> str:
 
 
 def read_text(data: bytes) -> Extraction:
-    """Return the lines of a plain text file; delimited text with a header row becomes a sheet."""
+    """Return the lines of a plain text file; delimited text becomes a sheet."""
     text, encoding = decode(data)
     extraction = Extraction(converter="text", converter_version=encoding)
     records = find_gift(text)
@@ -147,6 +147,10 @@ def read_csv(data: bytes) -> Extraction:
     return Extraction(converter="csv", converter_version=encoding, sheets=[Sheet("", rows)])
 
 
+# A text with so many columns of tabs in nearly all of more than a few rows is a table, with a header or without.
+_MANY_COLUMNS, _FEW_ROWS, _LEAST_EVEN = 4, 3, 0.9
+
+
 def _find_delimited(text: str) -> Sheet | None:
     head = text[:20_000]
     for delimiter in ("\t", ",", ";", "|", "，"):
@@ -154,10 +158,12 @@ def _find_delimited(text: str) -> Sheet | None:
             continue
         rows = _parse_rows(head, delimiter)
         counts = Counter(len(row) for row in rows if row)
-        if not counts or counts.most_common(1)[0][0] < 2:
+        width, count = counts.most_common(1)[0] if counts else (0, 0)
+        if width < 2:
             continue
         header = find_header(rows)
-        if header is not None and len(header.columns) >= 3:
+        is_even = width >= _MANY_COLUMNS and _LEAST_EVEN * counts.total() <= count > _FEW_ROWS
+        if (header is not None and len(header.columns) >= 3) or (delimiter == "\t" and is_even):
             return Sheet("", _parse_rows(text, delimiter))
     return None
 

@@ -15,6 +15,7 @@ from tasks.questions import has_blank
 
 _SAMPLE = 200
 _MIN_ASKING = 6  # letters that a column of stems has in the mean
+_PASSAGE = 30  # letters of a text that questions are about; names of chapters have fewer
 _KEY = re.compile(
     r"[（(\[]?\s*(?:[A-Ha-h]{1,8}|[A-H](?:[,，、;；\s]+[A-H])+|对|错|√|×|正确|错误|T|F|true|false)\s*[)）\]]?",
     re.IGNORECASE,
@@ -182,11 +183,17 @@ def _names(key: str, texts: Sequence[str]) -> bool:
 
 
 def _share_rest(header: Header, free: Sequence[_Column]) -> None:
-    """Share out the columns without names: numbers, options before the key, explanations after."""
+    """Share out the columns without names.
+
+    Numbers and what questions are about stand before them, options before the key, explanations after it.
+    """
     stem, key = header.columns["stem"], header.columns.get("answer")
     if free and free[0].place == 0 < stem and all(cell.isdigit() for cell in free[0].cells):
         header.columns["number"] = 0
         free = free[1:]
+    passages = [column for column in free if column.place < stem and column.share(_is_passage) >= 0.5]
+    if passages:
+        header.columns["material"] = passages[-1].place
     after = [column for column in free if column.place > stem and column.length > 0]
     if key is None:
         if len(after) == 1 and "options" not in header.columns:
@@ -201,6 +208,10 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
         header.columns["explanation"] = max(beyond, key=lambda column: column.length).place
     if len(offered) > 1 and "options" not in header.columns:
         header.options = {chr(ord("A") + place): column.place for place, column in enumerate(offered[:8])}
+
+
+def _is_passage(cell: str) -> bool:
+    return len(cell) >= _PASSAGE
 
 
 _WRAPPED = re.compile(

@@ -15,6 +15,7 @@ import xlsxwriter
 
 from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Sheet
+from tasks.ingest.readers.plain_text import read_text
 from tasks.ingest.readers.workbook import read_workbook
 from tasks.ingest.tables.packed_options import split_packed_options
 from tasks.ingest.tables.records import split_records
@@ -333,6 +334,23 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
 def test_questions_of_this_sheet_layout_are_read(case: str) -> None:
     sheets, expected = CASES[case]
     assert brief(split_sheets(sheets)) == expected
+
+
+def test_a_text_of_columns_without_names_is_a_table_and_what_questions_are_about_stands_before_them() -> None:
+    passage = "一艘船在上午八点离开港口，顺着海岸向南行驶了三个小时，到中午时风向变了，船长决定改走另一条航线。"
+    lines = [
+        f"航海\t常识\t{passage}\t船最初向哪个方向行驶（  ）\t东\t南\t西\t北\tB\t简单",
+        f"航海\t常识\t{passage}\t风向在什么时候变了（  ）\t清晨\t上午\t中午\t夜里\tC\t简单",
+        f"航海\t常识\t{passage[:40]}\t船离港时是几点（  ）\t六点\t七点\t八点\t九点\tC\t简单",
+        "航海\t常识\t\t下列哪一项不是船的部分（  ）\t船舵\t船锚\t船帆\t车轮\tD\t中等",
+    ]
+    (sheet,) = read_text("\n".join(lines).encode()).sheets
+    found = split_sheets([sheet]).drafts
+    assert [one.material for one in found] == [passage, passage, passage[:40], None]
+    assert [one.stem[:4] for one in found] == ["船最初向", "风向在什", "船离港时", "下列哪一"]
+    assert [one.answer for one in found] == [["B"], ["C"], ["C"], ["D"]]
+    # Options in a row between stems without a tab are no table.
+    assert not read_text("1. 甲是什么\nA. 一\tB. 二\tC. 三\tD. 四\n".encode() * 6).sheets
 
 
 def test_empty_numbered_rows_and_schema_rows_are_reported() -> None:
