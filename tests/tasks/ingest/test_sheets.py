@@ -337,7 +337,9 @@ def test_questions_of_this_sheet_layout_are_read(case: str) -> None:
 
 
 def test_a_text_of_columns_without_names_is_a_table_and_what_questions_are_about_stands_before_them() -> None:
-    passage = "一艘船在上午八点离开港口，顺着海岸向南行驶了三个小时，到中午时风向变了，船长决定改走另一条航线。"
+    passage = (
+        "一艘船在上午八点离开港口，顺着海岸向南行驶了三个小时，到中午时风向变了，船长决定改走另一条航线。"
+    )
     lines = [
         f"航海\t常识\t{passage}\t船最初向哪个方向行驶（  ）\t东\t南\t西\t北\tB\t简单",
         f"航海\t常识\t{passage}\t风向在什么时候变了（  ）\t清晨\t上午\t中午\t夜里\tC\t简单",
