@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -191,6 +192,21 @@ def test_of_a_commit_whose_answer_is_lost_nobody_is_told_what_is_not_known(
             with ledger.read() as connection:
                 users = [row["user_id"] for row in read_entries(connection, 1, read_last_id(ledger))]
             assert users[-2:] == ["first", "u"]
+
+
+def test_a_connection_that_the_server_ended_is_left_without_a_word(ledger_url: str) -> None:
+    fell: list[threading.ExceptHookArgs] = []
+    former, threading.excepthook = threading.excepthook, fell.append
+    try:
+        with open_ledger(ledger_url) as ledger:
+            ledger.writer.run(lambda connection: add_entry(connection, Entry("list", "first")))
+            with ledger.read() as connection:
+                connection.exec_driver_sql(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+    finally:
+        threading.excepthook = former
+    assert fell == []
 
 
 def test_an_answer_waits_at_most_four_times_for_the_database() -> None:

@@ -265,7 +265,10 @@ class GroupCommitWriter:
                 self._connection.invalidate()
             self._pipeline = None
         if self._connection is not None:
-            self._connection.close()
+            try:
+                self._connection.close()
+            except DBAPIError:
+                self._connection.invalidate()  # The server has ended it: there is nothing to give back.
             self._connection = None
 
     def _roll_back(self) -> None:
