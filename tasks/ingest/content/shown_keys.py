@@ -32,6 +32,11 @@ _SAMPLE = 60
 _REACH, _TOKENS = 36, 7
 _TOKEN = re.compile(r"([^\w\s])\1*|[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+|_+")
 _PLAIN_SIGNS = frozenset("。.，,;；、:：?？!！'\"“”‘’%°+/-–—=…~$¥€£&@\\|<>")
+# Signs of sums, formulas and figures, which options hold as words.
+_CONTENT_SIGNS = frozenset("△∆∇↑↓→⇌℃℉′″‰⊙")
+_SAYS_RIGHT = re.compile(
+    r"(?i)\b(?:ans(?:wer)?|correct|right|key|richtig|juste|correct[ao]|giusta)\b|答案|正确|正解"
+)
 _OPENS, _CLOSES = "([{（【〔《<«“", ")]}）】〕》>»”"
 # Of two signs at all options right is the rarer, unless it says that nothing is marked.
 _SAYS_NOT = ("[]", "()", "-", "–", "−", "□", "☐", "○", "◯", "✗", "✘", "☒", "(0)", "[0]", "%0%", "0%")
@@ -261,6 +266,12 @@ def _may_mark(affix: Affix, chosen: Chosen, asked: Sequence[Draft], is_paired: b
     ):
         return False
     if any(map(str.isalnum, name)):
+        known = [
+            (draft, labels) for draft, labels in zip(asked, chosen, strict=True) if draft.answer and labels
+        ]
+        is_known = len(known) >= MIN_QUESTIONS and all(draft.answer == [*labels] for draft, labels in known)
+        if not (affix[0] or is_known or _SAYS_RIGHT.search(name)):
+            return False  # `a car`, `the river`: only answers can tell that a first word is a mark
         # words of the subject come elsewhere, too
         word = re.compile(
             rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])" if name.isascii() else re.escape(name)
@@ -279,7 +290,10 @@ def _is_plain(name: str) -> bool:
     """Whether a mark is made of words and of what sentences and sums are written with."""
     if _TAG.search(name) is not None:
         return False
-    return all(one.isalnum() or one.isspace() or one in _PLAIN_SIGNS or "∀" <= one <= "⋿" for one in name)
+    return all(
+        one.isalnum() or one.isspace() or one in _PLAIN_SIGNS | _CONTENT_SIGNS or "∀" <= one <= "⋿"
+        for one in name
+    )
 
 
 def _is_closed(name: str) -> bool:
@@ -356,18 +370,22 @@ def _cut(text: str, affix: str, is_end: bool) -> str:
 class _Slot:
     """A place where a question may name its answer.
 
-    What is named, where the text with it begins and ends, whether it is a number.
+    What is named, where the text with it begins and ends, whether it is a number, and whether it goes on a sentence (`the
+    length of AB?`).
     """
 
     said: tuple[str, ...]
     begin: int
     end: int
     kind: str = "letter"
+    is_within: bool = False
 
 
 _SLOT = "\ue0ff"
 Shape = tuple[str, str]
 _ENDS = "?？.。!！:：…)）_,，;；、]】”’"
+# A key that goes on the sentence is one letter of every question, or what answers say: `the length of AB?` names none.
+_MOST_WITHIN = 0.1
 _WORTH = re.compile(r"分|pt|point|mark|mk|punkt", re.IGNORECASE)
 _MOST_BEHIND = 12
 
@@ -403,10 +421,21 @@ def _names_keys(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | Non
         return False
     if len(known) >= MIN_QUESTIONS and len(found) >= 0.5 * len(asked) and len(values) > 1:
         return True
+    letters = ["".join(slot.said) for _, slot in found]
+    if len(letters[0]) == 1 and letters == [chr(ord(letters[0]) + by) for by in range(len(letters))]:
+        return False  # `figure (a)`, `figure (b)`: what is counted
     open_ones = sum(1 for draft in asked if not draft.answer)
     is_told = sum(1 for draft, _ in found if not draft.answer)
     bare = shape[1].replace(_SLOT, "").strip()
     kinds = {slot.kind for _, slot in found}
+    if sum(slot.is_within for _, slot in found) > _MOST_WITHIN * len(found) and (
+        shape[0] != "end"
+        or kinds != {"letter"}
+        or any(len(slot.said) > 1 for _, slot in found)
+        or any(one not in _PLAIN_SIGNS or one in "?？" for one in bare)
+        or not 0 < is_told == open_ones
+    ):
+        return False
     if not bare:
         # nothing but the key: then every question that has no answer has one there
         told_all = {*values, *(tuple(draft.answer) for draft in asked if draft.answer)}
@@ -471,7 +500,10 @@ def _list_slots(draft: Draft) -> dict[Shape, _Slot]:
             begins = [0] if place == "remark" else _list_begins(text, first, is_below=place == "below")
             for begin in begins:
                 words = f"{text[begin:first]}{_SLOT}{text[last:]}"
-                found[place, " ".join(words.casefold().split())] = _Slot(said, begin, len(text), kind)
+                is_within = place != "remark" and _goes_on(text, begin, text[begin:first] + text[last:])
+                found[place, " ".join(words.casefold().split())] = _Slot(
+                    said, begin, len(text), kind, is_within
+                )
     for said, first, last, kind in _list_named(draft, draft.stem[: _REACH // 2], 0):
         lead = draft.stem[:first]
         behind = _BEHIND.match(draft.stem, last)
@@ -480,6 +512,15 @@ def _list_slots(draft: Draft) -> dict[Shape, _Slot]:
             if draft.stem[behind.end() :].strip():
                 found["start", "".join(words.split())] = _Slot(said, 0, behind.end(), kind)
     return found
+
+
+def _goes_on(text: str, begin: int, words: str) -> bool:
+    """Whether what begins there goes on the sentence before it: no end, gap or sign parts them."""
+    before = text[:begin].rstrip()
+    gap = text[len(before) : begin]
+    if not before or before[-1] in _ENDS or "\n" in gap or len(gap) > 1:
+        return False
+    return all(one.isalnum() or one.isspace() or one in _PLAIN_SIGNS for one in words)
 
 
 _LONGEST_KEY = 6
