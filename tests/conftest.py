@@ -54,7 +54,8 @@ LOADED = pytest.StashKey[frozenset[str]]()
 def own_process() -> Iterator[None]:
     """Keep what a process reads once or remembers from reaching the next test.
 
-    This holds whichever worker runs the two tests. It concerns settings, and stores that were away.
+    This holds whichever worker runs the two tests. It concerns settings, stores that were away, and the output that
+    is captured.
     """
     from schemas.settings import load_settings
     from warehouse.stores import away
@@ -64,6 +65,17 @@ def own_process() -> Iterator[None]:
     away._ledger_back_at = None
     yield
     load_settings.cache_clear()
+    let_go_of_output()
+
+
+def let_go_of_output() -> None:
+    """Take from absl (rouge-score loads it) the error stream that it found when it was loaded.
+
+    It closes that one when somebody sets up logging, unless it is the stream in use by then. Of a worker of the tests
+    it was what captures the output of all later tests: each of them failed with "I/O operation on closed file".
+    """
+    if absl := sys.modules.get("absl.logging"):
+        absl.get_absl_handler().python_handler.setStream(sys.__stderr__)
 
 
 @pytest.fixture(scope="session")
