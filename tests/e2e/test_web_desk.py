@@ -442,6 +442,17 @@ def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
     assert [one for one in chen.complaints + cora.complaints if "ERR_CONNECTION_REFUSED" not in one] == []
 
 
+def test_the_end_of_a_queue_leads_to_no_question_that_is_decided(server: Server, browser: Browser) -> None:
+    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
+    chen.begin("questions")
+    for _ in range(4):
+        # Those that come next are fetched, and what was decided is saved, before the next key.
+        chen.page.wait_for_load_state("networkidle")
+        chen.press("a")
+        chen.wait_until_saved()
+    expect(chen.page.locator("#finished")).to_be_visible()
+
+
 def test_what_was_gone_on_with_by_hand_is_not_shown_again_when_the_network_is_back(
     server: Server, browser: Browser
 ) -> None:

@@ -23,6 +23,8 @@ const STRETCH_MINUTES = 60;
 
 const remembered = read(sessionStorage, `proctor.past.${batch}`) ?? { past: [], last: null };
 const fetched = new Map();
+// What was decided on this page: a card that was fetched before still names it as the next one.
+const decided = new Set();
 let card = null;
 let editor = null;
 let today = Number(desk.dataset.today);
@@ -170,7 +172,7 @@ function skip() {
 async function advance() {
   let reference = card.dataset.next;
   const passed = new Set();
-  while (reference && outbox.has(reference) && !passed.has(reference)) {
+  while (reference && (outbox.has(reference) || decided.has(reference)) && !passed.has(reference)) {
     passed.add(reference);
     reference = (await fetchCard(reference))?.dataset.next;
   }
@@ -286,6 +288,7 @@ function hear(event) {
   if (event.kind === 'saved') {
     drafts.drop(item.reference, false);
     fetched.delete(item.reference);
+    decided.add(item.reference);
     today = event.today;
     const bar = document.getElementById('progress');
     if (bar) bar.value = event.decided;
