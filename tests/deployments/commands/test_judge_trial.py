@@ -43,9 +43,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Any]
     with open_new_lake(settings):
         settings.registry_path.write_text(REGISTRY, "utf-8")
     # What judges are tried with is in no bank; a simulated judge knows it all the same.
-    with start_server(
-        b"", models={name: {"kind": "judge", **one} for name, one in JUDGES.items()}
-    ) as server:
+    with start_server(b"", models={name: {"kind": "judge", **one} for name, one in JUDGES.items()}) as server:
         yield home, server
 
 
