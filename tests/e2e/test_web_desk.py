@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from deployments.auth import hash_password
 from schemas.settings import Settings
@@ -451,6 +451,23 @@ def test_the_end_of_a_queue_leads_to_no_question_that_is_decided(server: Server,
         chen.press("a")
         chen.wait_until_saved()
     expect(chen.page.locator("#finished")).to_be_visible()
+
+
+def test_what_is_typed_while_a_decision_is_on_its_way_is_kept(server: Server, browser: Browser) -> None:
+    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
+    held: list[Route] = []
+    chen.page.route(re.compile(r"/decision$"), lambda route: held.append(route))  # noqa: PLW0108
+    chen.begin("questions")
+    first = chen.page.locator(".card").get_attribute("data-reference")
+    chen.press("a")
+    chen.press("u")
+    assert chen.page.locator(".card").get_attribute("data-reference") == first
+    chen.page.keyboard.press("e")
+    chen.page.keyboard.type(" typed later")
+    held[0].continue_()
+    chen.wait_until_saved()
+    chen.page.reload()
+    expect(chen.page.locator("[data-field=stem] ins")).to_have_text(" typed later")
 
 
 def test_what_was_gone_on_with_by_hand_is_not_shown_again_when_the_network_is_back(

@@ -232,7 +232,7 @@ function enter(found) {
     if (own.edit) editor.fill({ ...editor.original, ...own.edit, pictures: mergePictures(editor.original.pictures, own.edit.pictures) });
   }
   const draft = drafts.read(card.dataset.reference, card.dataset.draft ? JSON.parse(card.dataset.draft) : null);
-  if (draft && !unsent) {
+  if (draft && !(draft.at <= unsent?.at)) {
     comment.value = draft.comment ?? '';
     if (draft.form) { editor.fillForm(draft.form); editor.show(); }
     notice.tell(say.draft_kept);
@@ -286,7 +286,7 @@ function finish() {
 function hear(event) {
   const { item } = event;
   if (event.kind === 'saved') {
-    drafts.drop(item.reference, false);
+    drafts.drop(item.reference, false, item.at);
     fetched.delete(item.reference);
     decided.add(item.reference);
     today = event.today;
