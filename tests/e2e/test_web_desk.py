@@ -456,7 +456,7 @@ def test_the_end_of_a_queue_leads_to_no_question_that_is_decided(server: Server,
 def test_what_is_typed_while_a_decision_is_on_its_way_is_kept(server: Server, browser: Browser) -> None:
     chen = Reader(browser, server, "chen", "en-US", DESKTOP)
     held: list[Route] = []
-    chen.page.route(re.compile(r"/decision$"), lambda route: held.append(route))  # noqa: PLW0108
+    chen.page.route(re.compile(r"/decision$"), lambda route: held.append(route))
     chen.begin("questions")
     first = chen.page.locator(".card").get_attribute("data-reference")
     chen.press("a")

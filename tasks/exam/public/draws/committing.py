@@ -11,9 +11,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
@@ -35,6 +33,9 @@ from warehouse.ledger.engine.logs.public_log import (
     read_public_entries,
 )
 from warehouse.ledger.exam import draws, plans, sittings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _KINDS: Final = ("commit", "share", "draw")
 
