@@ -161,11 +161,9 @@ def _mark_simulated(talk: Talk, models: Sequence[RegisteredModel]) -> None:
 def _try_judges(talk: Talk) -> None:
     """Let each judge show that it can judge, before an exam is paid for.
 
-    One that cannot is taken out again, and ends the step; one that could not be asked ends it, too, and stays. A simulation knows its own bank alone, and is not tried.
+    One that cannot is taken out again, and ends the step; one that could not be asked ends it, too, and stays.
     """
     for judge in _list_own("judge"):
-        if judge.is_simulated:
-            continue
         if code := talk.run("models", "check", "--judge", judge.name, may_refuse=True):
             if code == _CANNOT_JUDGE:
                 talk.run("models", "remove", judge.name)

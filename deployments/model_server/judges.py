@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 
-from deployments.model_server.key import AnswerKey, compute_true_stars, find_quality, hash_question
+from deployments.model_server.key import (
+    AnswerKey,
+    KnownQuestion,
+    compute_true_stars,
+    find_quality,
+    hash_question,
+)
 from deployments.model_server.profile import ServerProfile, SimulatedModel, draw_uniform
 from schemas.judgements import ERROR_CLASSES
+from schemas.vocabulary import LANGUAGES
 from tasks.judging import JudgedParts, find_address
+from tasks.judging.controls import list_built_in
 
 REASONS = {
     0: (
@@ -76,7 +85,7 @@ def write_label(model: SimulatedModel, parts: JudgedParts, seed: str) -> str:
 
 def compute_stars(parts: JudgedParts, key: AnswerKey, seed: str) -> int:
     """The true stars; for a question outside the key, by its explanation and a fixed draw."""
-    entry = key.find(parts.question)
+    entry = key.find(parts.question) or _know_built_in().find(parts.question)
     if entry is not None:
         return compute_true_stars(entry, parts.response)
     if not parts.response.strip():
@@ -84,6 +93,14 @@ def compute_stars(parts: JudgedParts, key: AnswerKey, seed: str) -> int:
     is_correct = draw_uniform(seed, parts.question, parts.response) < 0.6
     quality = find_quality(parts.response)
     return (3 if quality == "reasonable" else 2) if is_correct else (0 if quality == "wrong" else 1)
+
+
+@cache
+def _know_built_in() -> AnswerKey:
+    """The questions that a judge is tried with before a run: a simulated one knows them, too."""
+    return AnswerKey(
+        KnownQuestion.read(control.content) for language in LANGUAGES for control in list_built_in(language)
+    )
 
 
 def draw_stars(model: SimulatedModel, true_stars: int, place: tuple[object, ...]) -> int:

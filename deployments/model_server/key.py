@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +74,20 @@ class KnownQuestion:
     explanation: str | None = None
     pictures: tuple[str, ...] = ()
 
+    @classmethod
+    def read(cls, question: QuestionContent) -> KnownQuestion:
+        """What is known of a question whose answer is given."""
+        return cls(
+            hash=hash_question(render_question(question.bare)),
+            question_type=question.question_type,
+            language=question.language,
+            discipline=question.discipline or "",
+            answer=tuple(question.answer),
+            labels=tuple(option.label for option in question.options),
+            explanation=question.explanation,
+            pictures=tuple(picture.sha256 for picture in question.bare.pictures),
+        )
+
 
 class AnswerKey:
     """Entries by question, and neighbours to take plausible wrong answers from."""
@@ -103,18 +117,9 @@ def build_answer_key(bank: pl.DataFrame) -> bytes:
     """The key as JSON lines, one per question of the bank (columns of the lake table `bank`)."""
     lines: list[str] = []
     for row in bank.iter_rows(named=True):
-        question = QuestionContent.from_row(row)
-        entry = {
-            "hash": hash_question(render_question(question.bare)),
-            "question_type": question.question_type,
-            "language": question.language,
-            "discipline": question.discipline or "",
-            "answer": list(question.answer),
-            "labels": [option.label for option in question.options],
-            "explanation": question.explanation,
-        }
-        if question.bare.pictures:
-            entry["pictures"] = [picture.sha256 for picture in question.bare.pictures]
+        entry = asdict(KnownQuestion.read(QuestionContent.from_row(row)))
+        if not entry["pictures"]:
+            del entry["pictures"]
         lines.append(json.dumps(entry, ensure_ascii=False))
     return ("\n".join(lines) + "\n").encode() if lines else b""
 

@@ -35,8 +35,10 @@ def write_improvements(lake: Lake, *, is_simulated: bool, since_month: str | Non
         unit = f"{'simulated' if is_simulated else 'real'}/{frame['since_month'][0]}"
         lake.land("improvements", unit, frame, stage="publish")
     elif since_month is not None:
+        kind, other = ("simulated", "real") if is_simulated else ("real", "simulated")
         raise UsageError(
-            f"No candidate was published in two months since {since_month}. `proctor sql editions_published` lists the months."
+            f"No {kind} candidate was published in two months since {since_month}. `proctor sql editions_published` lists the "
+            f"months; {other} ones are told {'without' if is_simulated else 'with'} --simulated."
         )
     return frame
 

@@ -41,7 +41,7 @@ def hide_content(function: Callable[P, T]) -> Callable[P, T]:
 
     The InternalFault names only where the error happened.
 
-    Start and end are logged, with ids and counts of the result. The frames and the exception's type go to
+    Start and end are logged, with ids and counts of the result, or with what our own error says. The frames and the exception's type go to
     `PROCTOR_HOME/logs/faults.log` (mode 0600), never its message.
     """
 
@@ -52,7 +52,7 @@ def hide_content(function: Callable[P, T]) -> Callable[P, T]:
             # Done again from its beginning where a store went away in its midst: what was acknowledged is found there.
             result = until_there(lambda: function(*arguments, **named))
         except ProctorError as error:
-            log.error("%s ended with %s", function.__name__, type(error).__name__)
+            log.error("%s ended with %s: %s", function.__name__, type(error).__name__, error)
             raise
         except Exception as error:
             if is_interruption(error):

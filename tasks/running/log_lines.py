@@ -3,7 +3,7 @@
 There is one file a month under `PROCTOR_HOME/logs`.
 
 A line says when, how grave, which part of Proctor, what happened in words of ours, in which process, and in which run of a flow.
-The words are ours and carry ids and counts; of an exception only its type is written, for its message may quote what was read.
+The words are ours and carry ids and counts; of a foreign exception only its type is written, for its message may quote what was read.
 """
 
 from __future__ import annotations

@@ -87,12 +87,12 @@ class EmptyAnswer:
             tables, verb = ", ".join(self.empty_tables), "has" if len(self.empty_tables) == 1 else "have"
             start = "" if parts else "No rows: "
             parts.append(f"{start}{tables} {verb} none yet. Filled by: {', '.join(self.filled_by)}.")
-        elif self.parameters:
+        if self.parameters:
             takes = ", ".join(f"--param {name}=…" for name in self.parameters)
             if not parts:
                 parts.append("No rows: every table that it reads has rows, but none that is asked for.")
             parts.append(f"To ask for others: {takes}.")
-        elif not parts:
+        if not parts:
             parts.append("No rows: every table that it reads has rows, but none of them is such a one.")
         return " ".join(parts)
 

@@ -212,7 +212,7 @@ def guidelines(
 def _describe_messages(found: Sequence[Conversation]) -> list[str]:
     lines = []
     for one in found:
-        state = "WAITS" if one.is_waiting else "answered"
+        state = "WAITS" if one.is_waiting else "answered" if one.is_answered else "closed"
         who = one.annotator or "everybody"
         lines.append(f"{one.batch_id}  {state}  {who}, {one.written_at[:10]}: {one.text}")
         lines.append(f"    on: {one.stem or 'a question that was taken out of the batch'}")

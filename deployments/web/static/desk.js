@@ -23,6 +23,8 @@ const STRETCH_MINUTES = 60;
 
 const remembered = read(sessionStorage, `proctor.past.${batch}`) ?? { past: [], last: null };
 const fetched = new Map();
+// What was decided on this page: a card that was fetched before still names it as the next one.
+const decided = new Set();
 let card = null;
 let editor = null;
 let today = Number(desk.dataset.today);
@@ -170,7 +172,7 @@ function skip() {
 async function advance() {
   let reference = card.dataset.next;
   const passed = new Set();
-  while (reference && outbox.has(reference) && !passed.has(reference)) {
+  while (reference && (outbox.has(reference) || decided.has(reference)) && !passed.has(reference)) {
     passed.add(reference);
     reference = (await fetchCard(reference))?.dataset.next;
   }
@@ -230,7 +232,7 @@ function enter(found) {
     if (own.edit) editor.fill({ ...editor.original, ...own.edit, pictures: mergePictures(editor.original.pictures, own.edit.pictures) });
   }
   const draft = drafts.read(card.dataset.reference, card.dataset.draft ? JSON.parse(card.dataset.draft) : null);
-  if (draft && !unsent) {
+  if (draft && !(draft.at <= unsent?.at)) {
     comment.value = draft.comment ?? '';
     if (draft.form) { editor.fillForm(draft.form); editor.show(); }
     notice.tell(say.draft_kept);
@@ -284,8 +286,9 @@ function finish() {
 function hear(event) {
   const { item } = event;
   if (event.kind === 'saved') {
-    drafts.drop(item.reference, false);
+    drafts.drop(item.reference, false, item.at);
     fetched.delete(item.reference);
+    decided.add(item.reference);
     today = event.today;
     const bar = document.getElementById('progress');
     if (bar) bar.value = event.decided;

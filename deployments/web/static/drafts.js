@@ -25,7 +25,9 @@ export class Drafts {
     this.timers.set(reference, setTimeout(() => this.post(reference), DELAY_MS));
   }
 
-  drop(reference, isOnServer) {
+  // What was typed after the moment `until` is of no decision yet, and stays.
+  drop(reference, isOnServer, until = Infinity) {
+    if (this.read(reference, null)?.at > until) return;
     clearTimeout(this.timers.get(reference));
     const wasHere = localStorage.getItem(this.key(reference)) !== null;
     localStorage.removeItem(this.key(reference));

@@ -35,6 +35,7 @@ export class Outbox {
   // Keep a decision and send it; resolves when the server has answered, or when it cannot be reached now.
   add(item) {
     item.id = draw();
+    item.at = Date.now();
     item.follows = this.has(item.reference);
     this.box.items.push(item);
     this.store();

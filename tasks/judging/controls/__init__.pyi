@@ -22,5 +22,8 @@ from .trials import ask_trials as ask_trials
 # How many control answers a judge is tried with outside a run.
 from .trials import TRIAL_CONTROLS as TRIAL_CONTROLS
 
+# The built-in questions of a language, of which a judge is given control answers outside a run.
+from .trials import list_built_in as list_built_in
+
 # Ask a judge for stars of the built-in control answers; what they say of it, and a row for each kind.
 from .trials import try_controls as try_controls

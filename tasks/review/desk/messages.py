@@ -66,14 +66,15 @@ class NewMessage:
 class Conversation:
     """A conversation on a question by its last message.
 
-    It waits for an answer where an annotator wrote that.
+    It waits for an answer where an annotator wrote that, and a coordinator can still answer.
 
     Attributes:
         batch_id, question_uuid: the question.
         annotator: with whom; null: with everybody who has it.
         stem: the first letters of the question; null where it was taken out of the batch.
         text, written_at: of the last message.
-        is_waiting: whether no coordinator has answered.
+        is_waiting: whether a coordinator is to answer; none can once the batch is closed.
+        is_answered: whether a coordinator wrote it.
     """
 
     batch_id: str
@@ -83,6 +84,7 @@ class Conversation:
     text: str
     written_at: str
     is_waiting: bool
+    is_answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,8 @@ def list_conversations(ledger: Ledger, annotator: str | None = None) -> list[Con
             None if row["content"] is None else (row["content"]["stem"] or "")[:_OF_A_STEM],
             row["message"],
             row["written_at"],
-            not row["is_coordinator"],
+            not row["is_coordinator"] and row["status"] != "closed",
+            row["is_coordinator"],
         )
         for row in rows
     ]

@@ -79,6 +79,9 @@ def test_every_analysis_states_what_must_happen_before_it_has_a_row(reader: Lake
     query = find_query("gscore_by_category")
     why = explain_empty(reader, render_query(query, {}), because=query.no_rows)
     assert why.render().startswith(f"No rows: {query.no_rows} gscores has none yet.")
+    # A table beside may be empty where the choice alone leaves nothing.
+    told = explain_empty(reader, render_query(query, {}), ["month"], because=query.no_rows).render()
+    assert told.endswith("Filled by: proctor cgeval score. To ask for others: --param month=….")
     assert why.as_dict()["no_rows"] == {
         "because": query.no_rows,
         "empty_tables": ("gscores",),

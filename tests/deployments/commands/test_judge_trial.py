@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server import build_answer_key
 from schemas.errors import GateError
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.tasks.editions.kit import publish_and_keep_root
 from tests.tasks.judging.controls.planned import ANSWERS, ASKED, open_planned_run
-from tests.tasks.models.simulation import BANK_SCHEMA, start_server
+from tests.tasks.models.simulation import start_server
 
 REGISTRY = """
 providers:
@@ -34,28 +33,6 @@ JUDGES: dict[str, dict[str, Any]] = {
 }
 
 
-def make_key() -> bytes:
-    """The answers to the built-in questions."""
-    import polars as pl
-
-    from tests.tasks.judging.kit import list_control_trials
-
-    rows = {
-        trial.question.stem: {
-            "question_type": trial.question.question_type,
-            "language": trial.question.language,
-            "stem": trial.question.stem,
-            "material": None,
-            "options": [{"label": one.label, "text": one.text} for one in trial.question.options],
-            "answer": list(trial.question.answer),
-            "discipline": trial.question.discipline,
-            "explanation": trial.question.explanation,
-        }
-        for trial in list_control_trials()
-    }
-    return build_answer_key(pl.DataFrame(list(rows.values()), schema=BANK_SCHEMA))
-
-
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Any]]:
     """A home with four judges, and the server that they are at."""
@@ -65,9 +42,8 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Any]
     settings = Settings(home=home)
     with open_new_lake(settings):
         settings.registry_path.write_text(REGISTRY, "utf-8")
-    with start_server(
-        make_key(), models={name: {"kind": "judge", **one} for name, one in JUDGES.items()}
-    ) as server:
+    # What judges are tried with is in no bank; a simulated judge knows it all the same.
+    with start_server(b"", models={name: {"kind": "judge", **one} for name, one in JUDGES.items()}) as server:
         yield home, server
 
 

@@ -69,6 +69,7 @@ def check(done: Result, code: int, *says: str) -> None:
         (("review", "guidelines", "--chinese", "规则"), "--chinese goes with --publish"),
         (("evaluate", "--month", "2026-13"), "is not a month"),
         (("improvement", "--since", "2026-13"), "--since '2026-13' is not a month"),
+        (("improvement", "--since", "2026-10"), "simulated ones are told with --simulated."),
         (("exam", "user", "add", "", "--role", "annotator"), "is no name of a user"),
         (("exam", "user", "add", "zhao\n", "--role", "annotator"), "is no name of a user"),
         (("exam", "token", "chen", "--hours", "nan"), "Invalid value for '--hours'"),

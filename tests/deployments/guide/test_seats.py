@@ -14,22 +14,19 @@ from deployments.guide.seats import register_models
 from deployments.guide.talking import StepError, Talk
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.models import SIMULATED_FINGERPRINT
 from tasks.models.registry import read_registry
 from tests.deployments.test_cli import invoke
 from tests.local_server import Handler, serve
+from tests.tasks.models.simulation import start_server
 
 KNOWN = {"own-1", "own-2", "own-judge"}
 
 
 class Endpoint(Handler):
-    """An endpoint that knows three models; below /simulation it says that it is one."""
+    """An endpoint that knows three models."""
 
     def do_GET(self) -> None:
-        said: dict[str, Any] = {"data": [{"id": name} for name in sorted(KNOWN)]}
-        if self.path.startswith("/simulation"):
-            said["system_fingerprint"] = SIMULATED_FINGERPRINT
-        self.send(200, said)
+        self.send(200, {"data": [{"id": name} for name in sorted(KNOWN)]})
 
     def do_POST(self) -> None:
         body = self.read_json()
@@ -37,8 +34,6 @@ class Endpoint(Handler):
         usage = {"prompt_tokens": 12, "completion_tokens": 1}
         is_known = body["model"] in KNOWN
         reply: dict[str, Any] = {"model": body["model"], "choices": [choice], "usage": usage}
-        if self.path.startswith("/simulation"):
-            reply["system_fingerprint"] = SIMULATED_FINGERPRINT
         self.send(*((200, reply) if is_known else (404, {"error": {"code": "model_not_found"}})))
 
 
@@ -59,6 +54,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path) -> Iterato
     load_settings.cache_clear()
 
 
+@pytest.fixture
+def simulation() -> Iterator[str]:
+    """The address of simulated models: a judge among them is tried like any other."""
+    kinds = {name: "judge" if name == "own-judge" else "candidate" for name in sorted(KNOWN)}
+    with start_server(b"", models={name: {"kind": kind} for name, kind in kinds.items()}) as server:
+        yield server.url
+
+
 def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[tuple[str, str | None]]:
     """Somebody types, nothing for the default, and answers again; what was asked, by default."""
     typed = iter(answers)
@@ -75,21 +78,22 @@ def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[tu
 
 @pytest.mark.slow
 def test_a_simulation_is_recognised_at_its_address_and_asked_for_no_price(
-    home: Path, url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    home: Path, simulation: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    place = f"{url.removesuffix('/v1')}/simulation/v1"
     # Address, key, owner and names; the judge stands at the same address.
-    asked = type_answers(monkeypatch, [place, "", "Own lab", "own-1", "", "", "Judges", "own-judge"])
+    asked = type_answers(monkeypatch, [simulation, "", "Own lab", "own-1", "", "", "Judges", "own-judge"])
     register_models(Talk(), GivenAnswers())
     assert "Dollars" not in "".join(question for question, _ in asked)
-    assert "There are: own-1, own-2, own-judge" in capfd.readouterr().out
+    told = capfd.readouterr().out
+    assert "There are: own-1, own-2, own-judge" in told
+    assert "own-judge judged 0 of 30 wrong" in told.replace("\n", " ")
     models = read_registry(load_settings().registry_path).models
     assert {name: model.is_simulated for name, model in models.items() if name in KNOWN} == {
         "own-1": True,
         "own-judge": True,
     }
     # What is answered later than it is asked is said to change nothing, and what is as it stands is not.
-    register_models(Talk(), GivenAnswers(url=place, organisation="Other lab", judge_prices="2, 8"))
+    register_models(Talk(), GivenAnswers(url=simulation, organisation="Other lab", judge_prices="2, 8"))
     told = capfd.readouterr().out.replace("\n", " ")
     assert "--organisation change nothing: own-1 is registered as candidate already" in told
     assert "--judge-prices change nothing: own-judge is registered as judge already" in told

@@ -12,6 +12,7 @@ from httpx2 import Response
 from tasks.review import close_batch
 from tasks.review.assigning import AssignmentTerms, assign_batch, read_gold_supply
 from tasks.review.decisions import GivenDecision
+from tasks.review.desk import list_conversations
 from tasks.review.recording import Submission, record
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
 from tests.fresh import open_new_lake
@@ -155,6 +156,20 @@ def test_what_is_no_message_is_refused(desk: Desk) -> None:
     assert ask(chen, 0, "Too late?").status_code == 410
     assert answer(cora, 0, "Too late.", "chen").status_code == 409
     assert "The batch is closed" in look_at_talk(chen, 0)
+
+
+def test_what_nobody_can_answer_any_more_waits_for_no_answer(desk: Desk) -> None:
+    chen, cora = desk.sign_in("chen"), desk.sign_in("cora")
+    ask(chen, 0, "Is the map part of it?")
+    assert "waits for an answer" in chen.get("/").text
+    close_batch(desk.ledger, BATCH, now_text(), early=True)
+    assert "Waiting for an answer: 0" in cora.get("/messages").text
+    assert "Waiting for an answer: 1" not in cora.get("/coordination").text
+    for page in (cora.get("/messages").text, chen.get("/").text):
+        assert "waits for an answer" not in page and ">answered<" not in page
+        assert ">closed<" in page
+    (one,) = list_conversations(desk.ledger)
+    assert (one.is_waiting, one.is_answered) == (False, False)
 
 
 def test_messages_of_a_closed_batch_land_and_candidates_have_no_way_to_them(desk: Desk) -> None:

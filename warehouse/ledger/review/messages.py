@@ -10,7 +10,12 @@ from sqlalchemy import Connection, and_, exists, or_, select
 from schemas.ledger.review import ReviewMessage
 from warehouse.ledger.engine.many import list_values
 from warehouse.ledger.engine.rows import insert_rows, read_rows
-from warehouse.ledger.engine.tables import review_assignments, review_messages, review_questions
+from warehouse.ledger.engine.tables import (
+    review_assignments,
+    review_batches,
+    review_messages,
+    review_questions,
+)
 from warehouse.ledger.review.joins import is_same, read_values
 
 _message = review_messages.c
@@ -32,7 +37,7 @@ def read_messages(
 
 
 def read_last_messages(connection: Connection, annotator: str | None = None) -> list[dict[str, Any]]:
-    """Of each conversation the last message with the question's `content`.
+    """Of each conversation the last message, the question's `content`, and the batch's `status`.
 
     The content is null where the question was withdrawn. A conversation is what an annotator and coordinators
     write to each other on a question; what goes to everybody who has the question answers each of them, and
@@ -45,7 +50,8 @@ def read_last_messages(connection: Connection, annotator: str | None = None) -> 
         or_(newer.c.annotator == _message.annotator, newer.c.annotator.is_(None)),
     )
     query = (
-        select(review_messages, review_questions.c.content)
+        select(review_messages, review_questions.c.content, review_batches.c.status)
+        .join(review_batches, review_batches.c.batch_id == _message.batch_id)
         .outerjoin(review_questions, is_same(review_questions, review_messages))
         .where(~exists().where(is_newer))
         .order_by(_message.written_at.desc(), _message.batch_id, _message.question_uuid)

@@ -4,7 +4,7 @@
 -- and stand apart; they are left out as soon as there is a real one, unless asked for.
 -- Parameters: $organisation (default null), $simulated (default null)
 -- A null organisation is all of them.
--- No rows: nobody sat anything: `proctor evaluate` lets candidates sit.
+-- No rows: nobody who is asked for sat anything: `proctor evaluate` lets candidates sit.
 WITH met AS (
     SELECT
         s.organisation,

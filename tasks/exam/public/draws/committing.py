@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
@@ -26,8 +26,16 @@ from tasks.exam.public.draws.sealing import describe_commitment, list_added, wri
 from tasks.exam.public.log import WitnessedHead, keep_public_log, tell_witnesses
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.logs.public_log import PublicStep, add_public_entry, read_public_entries
+from warehouse.ledger.engine.logs.public_log import (
+    PublicStep,
+    add_public_entry,
+    list_public_entries,
+    read_public_entries,
+)
 from warehouse.ledger.exam import draws, plans, sittings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _KINDS: Final = ("commit", "share", "draw")
 
@@ -123,8 +131,7 @@ def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, s
             "A share is 64 hexadecimal digits, for example a SHA-256: of something that the candidate alone knows."
         )
     with ledger.write() as connection:
-        entries = read_public_entries(connection, run_id, _KINDS)
-        commit = _require_pending(run_id, entries)
+        entries, commit = _require_pending(connection, run_id)
         seal = draws.read_run_seal(connection, run_id)
         named = (
             set()
@@ -163,8 +170,7 @@ def draw_run(
     committed to.
     """
     with ledger.read() as connection:
-        entries = read_public_entries(connection, run_id, _KINDS)
-        commit = _require_pending(run_id, entries)
+        entries, commit = _require_pending(connection, run_id)
         seal = draws.read_run_seal(connection, run_id)
     if seal is None or seal.parameters is None:
         raise GateError(
@@ -196,13 +202,18 @@ def _find_commit(entries: Sequence[PublicStep]) -> PublicStep | None:
     return next((entry for entry in reversed(entries) if entry.kind == "commit"), None)
 
 
-def _require_pending(run_id: str, entries: Sequence[PublicStep]) -> PublicStep:
-    """The commitment of a run that waits for its draw."""
+def _require_pending(connection: Connection, run_id: str) -> tuple[Sequence[PublicStep], PublicStep]:
+    """What the log says of a run that waits for its draw, and its commitment."""
+    entries = read_public_entries(connection, run_id, _KINDS)
     commit = _find_commit(entries)
     if commit is None:
+        found = list_public_entries(connection, _KINDS)
+        drawn = {entry.body["run"] for entry in found if entry.kind == "draw"}
+        waiting = sorted({entry.body["run"] for entry in found} - drawn)
         raise GateError(
-            f"Run {run_id!r} is not committed to; `proctor exam commit --beacon SOURCE` does that before it is planned."
+            f"Run {run_id!r} is not committed to; `proctor exam commit --beacon SOURCE` does that before it is planned. "
+            f"Waiting for their draw: {', '.join(waiting) or 'none'}."
         )
     if any(entry.kind == "draw" for entry in entries):
         raise GateError(f"Run {run_id} is drawn; a run is drawn once.")
-    return commit
+    return entries, commit

@@ -593,6 +593,17 @@ def test_a_run_is_committed_to_once_unless_somebody_says_why_and_drawn_once(home
     ]
 
 
+def test_who_names_another_run_is_told_which_ones_wait_for_their_draw(home: Home) -> None:
+    with pytest.raises(GateError, match="Waiting for their draw: none"):
+        home.draw(run_id="1999-01")
+    home.commit()
+    with pytest.raises(GateError, match=f"Waiting for their draw: {MONTH}"):
+        home.draw(run_id="1999-01")
+    home.draw()
+    with pytest.raises(GateError, match="Waiting for their draw: none"):
+        home.draw(run_id="1999-01")
+
+
 def test_a_run_that_waits_for_its_draw_is_not_planned_beside_it(home: Home) -> None:
     from tasks.exam.month import preview_month
 

@@ -228,6 +228,20 @@ def test_the_log_of_a_run_has_its_lines_and_no_content(home: Path, ledger: Ledge
         assert find_flow_runs(connection, first.flow_run_id[:8]) == [first]
 
 
+def test_the_log_of_a_run_that_was_refused_says_why(home: Path, ledger: Ledger) -> None:
+    @hide_content
+    def plan_month() -> None:
+        raise UsageError("No candidate is due in 2026-12. Name one with --candidates.")
+
+    with pytest.raises(UsageError), recorded_run("monthly", "monthly-2026-12"):
+        plan_month()
+    (run,) = _find(ledger, "monthly-2026-12")
+    assert [line["event"] for line in iter_run_lines(home, run.flow_run_id, run.started_at)][-2:] == [
+        "plan_month ended with UsageError: No candidate is due in 2026-12. Name one with --candidates.",
+        "monthly-2026-12 failed",
+    ]
+
+
 def _find(ledger: Ledger, name: str) -> list[Any]:
     with ledger.read() as connection:
         return find_flow_runs(connection, name)
