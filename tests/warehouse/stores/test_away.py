@@ -92,6 +92,23 @@ def test_a_store_is_waited_for_no_longer_than_the_setting_says(
     assert said[-1].endswith("it is waited for no longer.")
 
 
+def test_tries_that_take_longer_than_the_setting_do_not_make_the_wait_endless(
+    said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("warehouse.stores.away.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("warehouse.stores.away.time.sleep", lambda _: None)
+    tries = fail(100)
+
+    def attempt() -> str:
+        # A client that makes its connection four times before it gives up.
+        now[0] += 3.5
+        return tries()
+
+    with pytest.raises(StoreError, match="has not answered for 4 s"):
+        until_there(attempt, wait_s=1.0)
+
+
 def test_nothing_is_waited_for_by_what_is_tried_again_anyway_nor_by_what_ends(said: list[str]) -> None:
     with pytest.raises(StoreAway), not_waiting():
         until_there(fail(1))
