@@ -33,6 +33,7 @@ _DISK = re.compile(
 # What httpfs says when the object store does not answer, and when it refuses who asks; a file that it does not have is a 404.
 _STORE_AWAY = re.compile(
     r"could not (?:connect to|resolve) (?:server|host)|(?:connection|timeout|read|write|ssl connection) (?:error|was reached)"
+    r"|server returned nothing|failed sending data|failure when receiving data|transferred a partial file"
     r"|HTTP (?:code )?(?:429|5\d\d)",
     re.I,
 )

@@ -193,11 +193,33 @@ def test_a_value_that_reads_like_an_absence_is_none(sql: str) -> None:
         (duckdb.HTTPException("HTTP Error: HTTP GET error on 'http://host/file' (HTTP 503)"), True),
         (duckdb.IOException("IO Error: Connection error for HTTP HEAD to 's3://bucket/file'"), True),
         (duckdb.Error('Invalid Error: Failed to execute query "SELECT 1": connection refused'), True),
+        # The connection broke while the file was sent: what a restart of the store, or of a proxy before it, does.
+        (
+            duckdb.IOException(
+                "IO Error: Server returned nothing (no headers, no data) error for HTTP PUT to 'http://host/file'"
+            ),
+            True,
+        ),
         (duckdb.IOException('IO Error: Could not read from file "a": read error'), False),
     ],
 )
 def test_what_duckdb_says_of_a_store_that_is_away(error: duckdb.Error, is_away: bool) -> None:
     assert (find_absence(error) is not None) is is_away
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (duckdb.Error("TProtocolException: Invalid data"), "A data file of the lake is damaged"),
+        (duckdb.HTTPException("HTTP Error: Content-Length from server mismatches requested range"), "A data file of the lake is damaged"),
+        (duckdb.HTTPException("HTTP Error: HTTP GET error reading 'http://host/file' (HTTP 403)"), "a file that is gone is refused, too"),
+    ],
+)  # fmt: skip
+def test_of_a_file_that_is_damaged_or_refused_nobody_is_told_that_nothing_is_lost(
+    error: duckdb.Error, said: str
+) -> None:
+    told = str(translate_error(error))
+    assert (said in told, "nothing is lost" in told, "parameters" in told) == (True, False, False)
 
 
 # --- with real servers -------------------------------------------------------------------------------------------
