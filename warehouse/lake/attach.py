@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import duckdb
 
 ALIAS = "exam"
-_SECRET = "lake_catalog"
+_KEPT_AS = "lake_catalog"
 # Beside DuckLake's own entries: what was noted, and the version of the definitions that it was noted of.
 _MARK = "proctor_contract"
 _MARKED_VERSION = "proctor_contract_of_schema_version"
@@ -310,9 +310,9 @@ def _keep_password(connection: duckdb.DuckDBPyConnection, catalog: str) -> tuple
     if (password := parts.pop("password", None)) is None:
         return catalog, None
     connection.execute(
-        f"CREATE OR REPLACE TEMPORARY SECRET {_SECRET} (TYPE postgres, PASSWORD {quote_text(str(password))})"
+        f"CREATE OR REPLACE TEMPORARY SECRET {_KEPT_AS} (TYPE postgres, PASSWORD {quote_text(str(password))})"
     )
-    return f"postgres:{make_conninfo('', **parts)}", _SECRET
+    return f"postgres:{make_conninfo('', **parts)}", _KEPT_AS
 
 
 def _attach_statement(catalog: str, data: str, *, read_only: bool, secret: str | None = None) -> str:
