@@ -58,7 +58,7 @@ def examine_rows(
     with Progress("doctor: rows") as progress:
         integrity = check_landings(lake, progress.advance, looked)
     frozen |= integrity.frozen
-    garbled = find_garbled_files(settings, integrity.unreadable)
+    garbled = find_garbled_files(settings, looked.parts, integrity.unreadable)
     for fault in garbled:
         note(fault.store, f"{fault.path} {fault.finding}", False, fault.remedy)
     for table, refusal in integrity.unreadable.items():
@@ -196,17 +196,19 @@ def examine_stages(
 
     with Progress("doctor: stages") as progress:
         proof = check_stages(ledger, lake, settings, progress.advance, with_rows=False, passed=look.passed)
-    # People edit the registry; the next run closes it as it then is.
-    findings = [found for found in proof.findings if found.name != "registry_changed"]
-    if not findings:
+    # People edit the registry; the next run closes it as it then is. Why there is no lake to look at another line says.
+    findings = [found for found in proof.findings if found.name not in ("registry_changed", "lake_missing")]
+    if not findings and lake is not None:
         look.note_fine("stages")
+    names = {found.name for found in proof.findings}
+    unseen = ", but for the lake, which was not looked at" if "lake_missing" in names else ""
     edited = ", but for the registry, which was edited since a model was called"
     note(
         "stages",
         f"{len(findings)} findings: {name_some(sorted({found.name for found in findings}))} (proctor exam audit)"
         if findings
         else f"{proof.unit_count} units and {proof.original_count} originals as they were closed"
-        f"{edited if proof.findings else ''}{look.describe(len(look.passed), 'the calls of {} sessions')}",
+        f"{edited if 'registry_changed' in names else ''}{unseen}{look.describe(len(look.passed), 'the calls of {} sessions')}",
         not findings,
         _AGAIN if {found.name for found in findings} <= UNLANDED else _FROM_ONE,
     )

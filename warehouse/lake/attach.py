@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import duckdb
 
 ALIAS = "exam"
+_KEPT_AS = "lake_catalog"
 # Beside DuckLake's own entries: what was noted, and the version of the definitions that it was noted of.
 _MARK = "proctor_contract"
 _MARKED_VERSION = "proctor_contract_of_schema_version"
@@ -65,7 +66,8 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         load_extensions(connection, extensions)
         if is_remote(data):
             create_s3_secret(connection, os.environ)
-        statement = _attach_statement(catalog, data, read_only=read_only)
+        shown, secret = _keep_password(connection, catalog)
+        statement = _attach_statement(shown, data, read_only=read_only, secret=secret)
         retry_opening(lambda: connection.execute(statement))
         connection.execute(f"USE {ALIAS}")
         if is_postgres(catalog) and home_id is not None:
@@ -291,12 +293,35 @@ def _catalog_extension(catalog: str) -> str:
     return "postgres_scanner" if is_postgres(catalog) else "sqlite_scanner"
 
 
-def _attach_statement(catalog: str, data: str, *, read_only: bool) -> str:
+def _keep_password(connection: duckdb.DuckDBPyConnection, catalog: str) -> tuple[str, str | None]:
+    """The catalog's address without its password, and the name of DuckDB's secret that holds it.
+
+    DuckDB shows the address of what is attached to every query that asks, and a secret to none.
+    """
+    if not is_postgres(catalog):
+        return catalog, None
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    try:
+        parts = conninfo_to_dict(catalog.removeprefix("postgres:"))
+    except psycopg.Error:
+        return catalog, None  # DuckDB refuses it, too.
+    if (password := parts.pop("password", None)) is None:
+        return catalog, None
+    connection.execute(
+        f"CREATE OR REPLACE TEMPORARY SECRET {_KEPT_AS} (TYPE postgres, PASSWORD {quote_text(str(password))})"
+    )
+    return f"postgres:{make_conninfo('', **parts)}", _KEPT_AS
+
+
+def _attach_statement(catalog: str, data: str, *, read_only: bool, secret: str | None = None) -> str:
     options = [
         f"DATA_PATH {quote_text(_data_location(data))}",
         "OVERRIDE_DATA_PATH true",
         "DATA_INLINING_ROW_LIMIT 0",
         *(["READ_ONLY"] if read_only else []),
+        *([] if secret is None else [f"META_SECRET {secret}"]),
         *([] if is_postgres(catalog) else [f"META_BUSY_TIMEOUT {BUSY_TIMEOUT_MS}"]),
     ]
     return f"ATTACH {quote_text('ducklake:' + catalog)} AS {ALIAS} ({', '.join(options)})"

@@ -22,6 +22,10 @@ T = TypeVar("T")
 
 # A file of the lake's own, as DuckDB quotes it; its folders hold months and names of tables, never a row's text.
 _DATA_FILE = re.compile(r"""["']([^"']*/ducklake-[0-9a-f-]+(?:-delete)?\.parquet)["']""")
+# What DuckDB says of a file that is shorter than its catalog knows, or that is no Parquet any more, without naming it.
+_DATA_GARBLED = re.compile(
+    r"TProtocolException|Content-Length from server mismatches|HTTP (?:code )?416|Range Not Satisfiable", re.I
+)
 # What SQLite and the system say of a disk that is full, broken, or may only be read.
 _DISK = re.compile(
     r"disk is full|disk I/O error|No space left|File too large|readonly database|Read-only file system", re.I
@@ -29,6 +33,7 @@ _DISK = re.compile(
 # What httpfs says when the object store does not answer, and when it refuses who asks; a file that it does not have is a 404.
 _STORE_AWAY = re.compile(
     r"could not (?:connect to|resolve) (?:server|host)|(?:connection|timeout|read|write|ssl connection) (?:error|was reached)"
+    r"|server returned nothing|failed sending data|failure when receiving data|transferred a partial file"
     r"|HTTP (?:code )?(?:429|5\d\d)",
     re.I,
 )
@@ -59,10 +64,15 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
     if _STORE_REFUSES.search(str(error)):
         return StoreError(
             "The object store of the lake's files (PROCTOR_LAKE_DATA) refuses the credentials of the AWS_* variables, or the "
-            "request; nothing is lost. Check them, then run again."
+            "request. Check them, and that they may list the bucket: without that a file that is gone is refused, too. Then run "
+            "again."
         )
     if (file := _DATA_FILE.search(str(error))) is not None:
         return StoreError(f"The data file {file[1]} of the lake is missing or damaged. {WAY_BACK}")
+    if (isinstance(error, duckdb.OperationalError) or type(error) is duckdb.Error) and _DATA_GARBLED.search(
+        str(error)
+    ):
+        return StoreError(f"A data file of the lake is damaged. {WAY_BACK}")
     if _DISK.search(str(error)):
         return StoreError(
             "The lake's disk takes or gives nothing more; nothing was written. Check free space and permissions, then run "

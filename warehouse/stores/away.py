@@ -39,6 +39,8 @@ CONNECT_TIMEOUT_S: Final = 10
 SAY_EVERY_S: Final = 60.0
 # After an absence everybody renews within a third of a lease; nobody's lease counts as run out before that.
 GRACE_S: Final = 90.0
+# A single try may fail as late as this: clients make connections again by themselves, with pauses and time limits of their own.
+_LONGEST_TRY_S: Final = 180.0
 _FIRST_PAUSE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 1.0
 
@@ -117,7 +119,7 @@ def until_there(
             if longest_s <= 0 or is_over or not _WAITS.get():
                 raise
             now = time.monotonic()
-            if began is None or now - started > longest_s:
+            if began is None or now - started > max(longest_s, _LONGEST_TRY_S):
                 # It worked for a long time in between: this is another absence.
                 began, pause_s = now, _FIRST_PAUSE_S
             if now - began >= longest_s:

@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import platform
+import signal
 import subprocess
 import sys
 import threading
@@ -71,6 +72,9 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
     start_watch(lambda: open_ledger(settings.ledger_address))
     if settings.ledger_url is not None:
         start_helping(settings, name)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Prefect's worker ends for SIGTERM by a SIGINT to itself, to which one in the background of a shell was born deaf.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Prefect's own command, in this process: it reads the arguments from here.
     sys.argv = ["prefect", "worker", "start", "--pool", WORK_POOL, "--type", "process", "--name", name]
     sys.argv += ["--work-queue", ALL_WORKERS, "--work-queue", name]

@@ -34,6 +34,8 @@ from tests.deployments.test_cli import PROCTOR, invoke
 from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import SEED, make_bank, make_settings, plan_wished, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
+from tests.warehouse.object_store import BUCKET, start_object_store
+from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Batch, open_lake
 from warehouse.ledger.engine.leases.clock import Boot, Host, check_clock, clock_of
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
@@ -189,6 +191,32 @@ def test_a_file_of_another_length_keeps_no_other_line_from_the_report(home: Path
     assert (code, str(path) in found["data file"]["found"]) == (1, True)
     assert found["audit log"]["severity"] == "fine"
     assert found["check no_question_uuid_twice_in_a_bank_version"]["severity"] == "fine"
+
+
+@pytest.mark.service
+def test_an_object_that_was_cut_is_named_and_a_store_that_is_away_has_lost_nothing(tmp_path: Path) -> None:
+    with start_object_store() as store:
+        settings = make_settings(tmp_path / "home", lake_data=f"s3://{BUCKET}/lake", store_wait_s=0.0)
+        create_home(settings)
+        with open_lake(settings) as lake:
+            lake.land("sessions", "unit", session_frame(300))
+        key = next(key for key in store.list_keys() if "/sessions/" in key)
+        whole = store.client().get_object(Bucket=BUCKET, Key=key)["Body"].read()
+        store.client().put_object(Bucket=BUCKET, Key=key, Body=whole[:-100])
+        found = {one.what: one for one in examine_home(settings)}
+        assert (found["data file"].severity, key in found["data file"].found) == ("wrong", True)
+        assert "data file of the lake is damaged" in found["rows by month"].found
+
+        store.stop()
+        try:
+            found = {one.what: one for one in examine_home(settings)}
+        finally:
+            store.start()
+        assert (found["lake"].severity, "does not answer" in found["lake"].found) == ("wrong", True)
+        assert (found["stages"].severity, "the lake, which was not" in found["stages"].found) == (
+            "fine",
+            True,
+        )
 
 
 def test_a_ledger_that_is_broken_keeps_no_line_of_the_lake_from_the_report(home: Path) -> None:

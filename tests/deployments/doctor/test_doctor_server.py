@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -80,3 +82,31 @@ def test_server_and_worker_that_are_fine_stopped_killed_and_gone(served: Path) -
     finally:
         assert invoke(served, "down").exit_code == 0
     assert examine(served)[0] == 0
+
+
+def test_a_worker_that_a_shell_began_in_its_background_ends_when_it_is_told(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert invoke(home, "init").exit_code == 0
+    done = run(home, "up", "--no-worker")
+    assert done.returncode == 0, done.stderr
+    try:
+        # As such a shell does, which has no jobs to control: the worker is born deaf to Ctrl-C.
+        deaf = [
+            sys.executable,
+            "-c",
+            "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])",
+        ]
+        with subprocess.Popen(
+            [*deaf, sys.executable, "-m", "deployments.cli", "worker", "--name", "second"],
+            env=os.environ | {"PROCTOR_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        ) as worker:  # fmt: skip
+            try:
+                assert worker.stdout is not None
+                assert any("started!" in line for line in worker.stdout)
+                worker.terminate()
+                worker.communicate(timeout=120)
+            finally:
+                worker.kill()
+        assert worker.returncode == 0
+    finally:
+        assert invoke(home, "down").exit_code == 0

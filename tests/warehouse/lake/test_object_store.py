@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
@@ -160,6 +161,20 @@ def test_while_the_store_is_away_nothing_is_acknowledged_and_nothing_is_lost(
         assert lake.query("SELECT count(*) FROM sessions").item() == 300
         lake.land("sessions", "meanwhile", session_frame(300, first=300))
         assert lake.query("SELECT count(*) FROM sessions").item() == 600
+
+
+def test_no_query_is_shown_the_credentials_of_the_stores(values: dict[str, object]) -> None:
+    password = "QZXW 'pass' \\word"
+    address = str(values["lake_catalog"]).removeprefix("postgres:")
+    settings = Settings.model_validate(
+        values | {"lake_catalog": f"postgres:{make_conninfo(address, password=password)}"}
+    )
+    with open_lake(settings) as lake:
+        lake.land("sessions", "unit", session_frame(3))
+    with open_lake(settings, read_only=True) as lake:
+        assert lake.query("SELECT count(*) FROM sessions").item() == 3
+        for function in ("duckdb_settings", "duckdb_databases", "duckdb_secrets"):
+            assert "QZXW" not in lake.query(f"FROM {function}()").write_json(), function
 
 
 def test_a_bucket_that_is_not_there_is_one_sentence_without_the_credentials(

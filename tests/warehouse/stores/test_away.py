@@ -92,6 +92,23 @@ def test_a_store_is_waited_for_no_longer_than_the_setting_says(
     assert said[-1].endswith("it is waited for no longer.")
 
 
+def test_tries_that_take_longer_than_the_setting_do_not_make_the_wait_endless(
+    said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("warehouse.stores.away.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("warehouse.stores.away.time.sleep", lambda _: None)
+    tries = fail(100)
+
+    def attempt() -> str:
+        # A client that makes its connection four times before it gives up.
+        now[0] += 3.5
+        return tries()
+
+    with pytest.raises(StoreError, match="has not answered for 4 s"):
+        until_there(attempt, wait_s=1.0)
+
+
 def test_nothing_is_waited_for_by_what_is_tried_again_anyway_nor_by_what_ends(said: list[str]) -> None:
     with pytest.raises(StoreAway), not_waiting():
         until_there(fail(1))
@@ -176,11 +193,33 @@ def test_a_value_that_reads_like_an_absence_is_none(sql: str) -> None:
         (duckdb.HTTPException("HTTP Error: HTTP GET error on 'http://host/file' (HTTP 503)"), True),
         (duckdb.IOException("IO Error: Connection error for HTTP HEAD to 's3://bucket/file'"), True),
         (duckdb.Error('Invalid Error: Failed to execute query "SELECT 1": connection refused'), True),
+        # The connection broke while the file was sent: what a restart of the store, or of a proxy before it, does.
+        (
+            duckdb.IOException(
+                "IO Error: Server returned nothing (no headers, no data) error for HTTP PUT to 'http://host/file'"
+            ),
+            True,
+        ),
         (duckdb.IOException('IO Error: Could not read from file "a": read error'), False),
     ],
 )
 def test_what_duckdb_says_of_a_store_that_is_away(error: duckdb.Error, is_away: bool) -> None:
     assert (find_absence(error) is not None) is is_away
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (duckdb.Error("TProtocolException: Invalid data"), "A data file of the lake is damaged"),
+        (duckdb.HTTPException("HTTP Error: Content-Length from server mismatches requested range"), "A data file of the lake is damaged"),
+        (duckdb.HTTPException("HTTP Error: HTTP GET error reading 'http://host/file' (HTTP 403)"), "a file that is gone is refused, too"),
+    ],
+)  # fmt: skip
+def test_of_a_file_that_is_damaged_or_refused_nobody_is_told_that_nothing_is_lost(
+    error: duckdb.Error, said: str
+) -> None:
+    told = str(translate_error(error))
+    assert (said in told, "nothing is lost" in told, "parameters" in told) == (True, False, False)
 
 
 # --- with real servers -------------------------------------------------------------------------------------------

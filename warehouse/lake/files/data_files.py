@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from glob import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import catalog_path, is_postgres, is_remote
 from warehouse.lake.catalog_door import list_catalog
-from warehouse.lake.connecting import connect_duckdb
+from warehouse.lake.faults import find_absence
+from warehouse.lake.files.remote_files import connect_to_files
 from warehouse.lake.quoting import quote_text
 from warehouse.stores.files import DATA_FILE_REMEDY, StoreFault
 from warehouse.stores.whole_files import flush_path
+
+if TYPE_CHECKING:
+    from warehouse.lake.reading.parts import PartFile, TablePart
 
 # Of every file that the present state of the lake rests on: where it lies, below which folders, how long it is.
 _FILES = """
@@ -110,33 +115,41 @@ def find_file_faults(settings: Settings) -> list[StoreFault]:
     return faults and _compare_files(settings)
 
 
-def find_garbled_files(settings: Settings, tables: Iterable[str]) -> list[StoreFault]:
-    """Files of these tables that cannot be read to their end, whatever their length.
+def find_garbled_files(
+    settings: Settings, parts: Mapping[TablePart, Sequence[PartFile]], tables: Iterable[str]
+) -> list[StoreFault]:
+    """Files of these tables that cannot be read to their end, wherever they lie.
 
-    Every byte of them is read.
-
-    Nothing for a lake on a server or in an object store.
+    Every byte of them is read. `parts` are those of the lake. Those that `find_file_faults` names are left out, and all of a store that
+    does not answer.
     """
-    if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
-        return []
     import duckdb
 
     wanted = set(tables)
-    folder = Path(settings.data_address).resolve()
+    known = {fault.path for fault in find_file_faults(settings)}
+    top = settings.data_address if is_remote(settings.data_address) else Path(settings.data_address).resolve()
+    found = {
+        (path if path.startswith("/") or "://" in path else f"{str(top).rstrip('/')}/{path}"): part.table
+        for part, files in parts.items()
+        if part.table in wanted
+        for file in files
+        for path in file.paths
+    }
     faults = []
-    for table, path, size in _list_named_files(settings):
-        place = folder / path
-        if table not in wanted or not place.exists() or place.stat().st_size != size:
+    for place, table in found.items():
+        if place in known:
             continue
         # A connection for each: a file that is garbled badly enough leaves none that can be used again.
-        with closing(connect_duckdb(settings.home)) as connection:
+        with closing(connect_to_files(settings)) as connection:
             try:
                 connection.execute(
-                    f"SELECT bit_xor(hash(f)) FROM read_parquet({quote_text(escape(str(place)))}, hive_partitioning => false) AS f"
+                    f"SELECT bit_xor(hash(f)) FROM read_parquet({quote_text(escape(place))}, hive_partitioning => false) AS f"
                 ).fetchall()
-            except duckdb.Error:
+            except duckdb.Error as error:
+                if find_absence(error) is not None:
+                    break
                 finding = f"is damaged: it cannot be read to its end; rows of {table} are in it"
-                faults.append(StoreFault("data file", str(place), finding, DATA_FILE_REMEDY))
+                faults.append(StoreFault("data file", place, finding, DATA_FILE_REMEDY))
     return faults
 
 

@@ -19,6 +19,9 @@ def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping
     They come from the usual AWS_* variables, or from the programs that these name (`command:PROGRAM`).
     """
     connection.execute(render_s3_secret(environment))
+    # The extension has taken the same variables as settings, which every query may ask for; the secret is shown to none.
+    for setting in ("s3_access_key_id", "s3_secret_access_key", "s3_session_token"):
+        connection.execute(f"SET {setting} = ''")
 
 
 def render_s3_secret(environment: Mapping[str, str]) -> str:

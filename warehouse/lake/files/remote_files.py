@@ -47,6 +47,16 @@ _FILES = """
 """
 
 
+def connect_to_files(settings: Settings) -> duckdb.DuckDBPyConnection:
+    """DuckDB that reads and writes the lake's files, wherever they lie, and has no catalog."""
+    if not is_remote(settings.data_address):
+        return connect_duckdb(settings.home)
+    connection = connect_duckdb(settings.home, trusted=find_extension("httpfs") is not None)
+    load_extensions(connection, ["httpfs"])
+    create_s3_secret(connection, os.environ)
+    return connection
+
+
 class FileGone(Exception):
     """A file that a catalog named is not there any more: a maintenance removed it meanwhile."""
 
@@ -67,11 +77,7 @@ class FileStore:
     def __init__(self, settings: Settings) -> None:
         self._top = settings.data_address.rstrip("/")
         self._wait_s = settings.store_wait_s
-        self._duckdb: duckdb.DuckDBPyConnection | None = None
-        if is_remote(settings.data_address):
-            self._duckdb = connect_duckdb(settings.home, trusted=find_extension("httpfs") is not None)
-            load_extensions(self._duckdb, ["httpfs"])
-            create_s3_secret(self._duckdb, os.environ)
+        self._duckdb = connect_to_files(settings) if is_remote(settings.data_address) else None
 
     def __enter__(self) -> FileStore:
         return self
