@@ -54,7 +54,7 @@ _BRACKET_PIECES = {
     )
     for code in range(first, last + 1)
 } | {sign: sign for sign in _BRACKETS}  # fmt: skip
-_MOST_PIECES = 3
+_MOST_PIECES, _MOST_CASES = 3, 6
 _DOTS, _MOST_DOTS = re.compile(r"[．.·•・\s]+"), 40
 # In sizes of the print: how high such a bracket is, and how far behind a brace its lines begin.
 _TALL, _FAR = 1.8, 1.5
@@ -88,8 +88,8 @@ def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[R
     for bar in bars:
         _write_fraction(found, bar)
     found = _join_limits(_join_sign_limits(found))
+    _join_stacks(found)
     if has_small:
-        _join_stacks(found)
         _join_scripts(found, bars, body)
     _write_brackets(found, body)
     return _join_baselines(found)
@@ -296,7 +296,9 @@ def _write_lines(rows: Sequence[Row]) -> str:
         else:
             lines.append([row])
     return "; ".join(
-        " ".join(" ".join(row.text.split()) for row in sorted(line, key=lambda row: row.left))
+        " ".join(" ".join(row.text.split()) for row in sorted(line, key=lambda row: row.left)).rstrip(
+            ";；,，"
+        )
         for line in lines
     )
 
@@ -372,12 +374,32 @@ def _join_stacks(rows: list[Row]) -> None:
             if not _is_stacked(row, host, right if not stack else max(one.right for one in stack)):
                 break
             stack.append(row)
+        if not stack and host.text.rstrip().endswith("{"):
+            stack = _find_cases(rows[place : place + _MOST_CASES], host)
         if len({round(row.baseline / (0.5 * row.size)) for row in stack}) > 1:
             text = _write_lines(stack)
             for row in stack:
                 host = _append(host, "", row)
             rows[place - 1] = replace(host, text=host.text + text)
             del rows[place : place + len(stack)]
+
+
+def _find_cases(rows: Sequence[Row], host: Row) -> list[Row]:
+    """The rows above and below a line that begin one below the other right behind its brace."""
+    found: list[Row] = []
+    for row in rows:
+        rise = row.baseline - host.baseline
+        if (
+            row.cells
+            or row.is_furniture
+            or not 0 <= row.left - host.right <= 1.2 * host.size
+            or not 0.3 * host.size <= abs(rise) <= 3 * host.size
+            or (found and abs(row.left - found[0].left) > 0.5 * host.size)
+        ):
+            break
+        found.append(row)
+    rises = [row.baseline - host.baseline for row in found]
+    return found if found and min(rises) < 0 < max(rises) else []
 
 
 def _is_stacked(row: Row, host: Row, right: float) -> bool:
@@ -454,7 +476,7 @@ def _bears(host: Row, row: Row) -> bool:
         and not starts_anew(row.text)
         and not is_cjk(host.text.rstrip()[-1:] or " ")
         and IMAGE not in host.text
-        and host.text.rstrip()[-1:] not in _OPENS[:-1]
+        and (host.text.rstrip()[-1:] not in _OPENS[:-1] or "/" in row.text)
         and host.text != "|"
     )
 

@@ -30,6 +30,7 @@ from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
 from tasks.ingest.words.columns import count_leads, find_question_header, read_lead
 
+_ROOTS = {"3": "∛", "4": "∜"}
 # Nothing is a script of these.
 _OPENS, _CLOSES = ("(", "[", "{", "（"), (")", "]", "}", "）")
 # Of so many rows before one it may be the script.
@@ -258,6 +259,11 @@ class _RowBuilder:
         gap = left - self.last_right
         # boxes of characters differ from font to font: none in a larger font is small
         is_small = size < 0.86 * own and item.size <= 1.1 * self.points
+        before = self.text[-1]
+        if (item.text in _ACCENTS or before in _ACCENTS) and abs(rise) <= 0.6 * own and self._compose(item):
+            return
+        if before == "√" and self._is_under_root(item, rise, gap):
+            return
         if (
             -(limit := (0.3 if self.has_break else 0.34) * own) <= rise <= limit
             # full-width brackets reach over their neighbours: the origin tells better than the box
@@ -268,8 +274,6 @@ class _RowBuilder:
         ):
             if self.script:
                 self._close_script()
-            if (item.text in _ACCENTS or self.text[-1] in _ACCENTS) and self._compose(item):
-                return
             # less than a gap, and nothing that a space or a drawn line calls for
             if self.near or self.has_space or gap > 0.28 * own:
                 self._space(gap, item)
@@ -305,6 +309,29 @@ class _RowBuilder:
     def _note_sign(self, item: Character) -> None:
         self.signs.append((len("".join(self.text)), item.left, item.right))
 
+    def _is_under_root(self, item: Character, rise: float, gap: float) -> bool:
+        """Take what begins under a root, or is its index; the sign itself hangs from nowhere."""
+        if item.size < 0.75 * self.points:
+            if not 0.2 * self.size < rise < self.size or item.left >= self.last_right:
+                return False
+            self.text[-1] = _ROOTS.get(item.text, raise_text(item.text) + "√")
+            return True
+        if abs(rise) > 0.6 * self.size or not -0.6 * self.size <= gap <= 0.3 * self.size:
+            return False
+        if len(self.text) == 1:
+            self.baseline = item.y
+        self.text.append(item.text)
+        self._widen(item)
+        return True
+
+    def _widen(self, item: Character) -> None:
+        box = self.box
+        box[0], box[1] = min(box[0], item.left), max(box[1], item.right)
+        box[2], box[3] = min(box[2], item.bottom), max(box[3], item.top)
+        self.last_right, self.last_x = item.right, item.x
+        self.heavy += item.is_heavy
+        self.has_space = self.has_break = False
+
     def _compose(self, item: Character) -> bool:
         """Write an accent into the character that it stands over; False where it stands over none."""
         middle = (item.left + item.right) / 2
@@ -317,6 +344,8 @@ class _RowBuilder:
             self.text[-1] = before + _ACCENTS[item.text]
         else:
             self.text[-1] = item.text + _ACCENTS[before]
+            if len(self.text) == 1:
+                self.baseline, self.size = item.y, (item.top - item.bottom) / 1.2
             self.last_right, self.last_x = max(self.last_right, item.right), item.x
         self.box[1], self.box[3] = max(self.box[1], item.right), max(self.box[3], item.top)
         self.has_space = self.has_break = False

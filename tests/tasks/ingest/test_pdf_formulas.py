@@ -213,7 +213,9 @@ def test_brackets_in_pieces_are_whole_and_what_they_hold_is_one_line() -> None:
     host, after = make_row("A =", 50, 700), make_row(", b = 1", 98, 700)
     opening, closing = make_tall("\uf8eb", 70, 680, 725), make_tall("\uf8f6", 94, 680, 725)
     assert write(host, *opening, *inside, *closing, after) == ["A = (a b; c d; e f), b = 1"]
-    strokes = [[Row("|", x, x + 1, y - 3, y + 10, 10.0, baseline=y) for y in (707, 700, 693)] for x in (70, 94)]
+    strokes = [
+        [Row("|", x, x + 1, y - 3, y + 10, 10.0, baseline=y) for y in (707, 700, 693)] for x in (70, 94)
+    ]
     assert write(host, *strokes[0], inside[1], *strokes[1]) == ["A = |c d|"]
 
 
@@ -234,3 +236,26 @@ def test_what_is_behind_a_script_that_begins_a_row_is_a_row_of_its_own() -> None
     characters = [put("x", 50), put("n", 90, 706, 5), put("2", 90, 697.5, 5), put("y", 96, 700)]
     assert build(characters) == ["x", "n", "2", "y"]
     assert build([put("(", 50), put("1", 54, 703, 5), put("0", 54, 697, 5)])[0] == "("
+
+
+def test_a_root_keeps_its_index_and_what_begins_under_it() -> None:
+    assert build([put("√", 50, 701), put("3", 52, 705, 5), put("2", 56, 700), put("7", 61, 700)]) == ["∛27"]
+    assert build([put("a", 44), put("√", 50, 701), put("2", 55, 700)]) == ["a√2"]
+
+
+def test_lines_behind_a_brace_on_two_heights_are_cases() -> None:
+    rows = make_row("f = {", 50, 700), make_row("1, x > 0;", 76, 708), make_row("0, x < 0", 76, 692)
+    assert write(*rows) == ["f = {1, x > 0; 0, x < 0"]
+    assert write(rows[0], rows[1]) == ["f = {", "1, x > 0;"]
+
+
+def test_the_number_below_the_text_of_every_page_is_no_text() -> None:
+    texts = (
+        [(50, 760, "1. Name a river of France."), (296, 130, "1")],
+        [(50, 760, "2. Name a lake."), (296, 130, "2")],
+    )
+    extraction, _ = read_pdf(make_pdf(texts))
+    assert [line.kind for line in extraction.lines if line.text.isdecimal()] == ["furniture", "furniture"]
+    wrong = [(50, 760, "1. Name a river of France."), (296, 130, "7")], texts[1]
+    extraction, _ = read_pdf(make_pdf(wrong))
+    assert next(line.kind for line in extraction.lines if line.text.isdecimal()) != "furniture"
