@@ -31,7 +31,7 @@ _LEVEL = {raised: level for level, raised in _SUPER.items() if level != ord("-")
 
 
 def split_raised(text: str) -> tuple[str, str]:
-    """A text without the superscript at its end, and that one as it stands on a line: `e⁻` is `e` and `−`."""
+    """A text without the superscript at its end, and that one as plain text."""
     found = _RAISED.search(text)
     if found is None:
         return text, ""
