@@ -191,7 +191,7 @@ def _drop_emphasis(rows: Sequence[Row]) -> list[Row]:
 
 
 def _join_pieces(rows: Sequence[Row], body: float) -> list[Row]:
-    """The rows with one bracket or stroke for the pieces of a high one, on the line of its middle."""
+    """The rows with one bracket or stroke for the pieces of a high one, level with its middle."""
     joined: list[Row] = []
     begun: list[Row] = []
     for row in (*rows, None):
