@@ -101,9 +101,17 @@ def compare_question(
 
 
 def fold(text: str) -> str:
-    """Fold a text for comparison: NFKC, no white space, no punctuation, no pictures."""
-    folded = unicodedata.normalize("NFKC", leave_out_pictures(text)).casefold()
-    return "".join(character for character in folded if unicodedata.category(character)[0] not in "ZPC")
+    """Fold a text for comparison: NFKC, no white space, punctuation or pictures; `x^2` is `x²`."""
+    folded = unicodedata.normalize("NFKC", leave_out_pictures(text).translate(_SIGNS)).casefold()
+    return "".join(
+        character
+        for character in folded
+        if (category := unicodedata.category(character))[0] not in "ZPC" and category != "Sk"
+    )
+
+
+# A sum and a product may be typed as the Greek letter.
+_SIGNS = str.maketrans("∑∏", "ΣΠ")
 
 
 def _find(

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from tasks.ingest.readers.pdf_fonts import find_signs
+from tasks.ingest.readers.pdf_fonts import LEVEL_SIGNS, find_signs
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, View
 from tasks.ingest.readers.scripts import SYMBOL_FONT
 
@@ -110,16 +110,17 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
         if signs and code in signs and code not in _LINE_ENDS:
             broken -= text == "\ufffd"
             text = signs[code]
-            # such a sign hangs from its origin: it is put on the line of the text beside it
-            calls.ink(handle, index, *at_ink)
-            y.value = (ink[2].value + ink[3].value) / 2 - AXIS * size
-            left, right, bottom, top = (
-                ink[0].value,
-                ink[1].value,
-                y.value - 0.25 * size,
-                y.value + 0.95 * size,
-            )
-            is_level = False
+            if text not in LEVEL_SIGNS:
+                # such a sign hangs from its origin: it is put on the line of the text beside it
+                calls.ink(handle, index, *at_ink)
+                y.value = (ink[2].value + ink[3].value) / 2 - AXIS * size
+                left, right, bottom, top = (
+                    ink[0].value,
+                    ink[1].value,
+                    y.value - 0.25 * size,
+                    y.value + 0.95 * size,
+                )
+                is_level = False
         add(
             Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy)
         )

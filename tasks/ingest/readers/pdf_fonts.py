@@ -148,7 +148,13 @@ _EXTENSION = {
 }
 # Two signs of its other fonts have the places of line ends, the circle before an answer to be ticked is one; its root hangs.
 _SYMBOL_FONT = re.compile(r"(?:[A-Z]{6}\+)?(?:CMSY|CMBSY|LMMathSymbols)\d*(?:-|$)", re.IGNORECASE)
-_SYMBOLS = {0x0A: "⊗", 0x0D: "○", 0x221A: "√"}
+# Signs whose names are TeX's own come as the letters and digits at their places, which these fonts do not have.
+_NAMED = dict(zip(map(ord, "067>bcdehilmoqtuvw"), "′\u0338↦⊤⌊⌋⌈⌉⟨⟩↕⇕≀⨿⊔⊓⊑⊒", strict=True))
+_SYMBOLS = {0x0A: "⊗", 0x0D: "○", 0x221A: "√"} | _NAMED
+_RELATION_FONT = re.compile(r"(?:[A-Z]{6}\+)?MSAM\d*(?:-|$)", re.IGNORECASE)
+_RELATIONS = dict(zip(map(ord, "56=>BCDEF"), "≦≤≧≥⊳⊲⊵⊴★", strict=True))
+# These stand on the line as letters do; the others hang below it.
+LEVEL_SIGNS = frozenset((*_NAMED.values(), *_RELATIONS.values()))
 
 
 def find_signs(name: str) -> dict[int, str]:
@@ -158,4 +164,6 @@ def find_signs(name: str) -> dict[int, str]:
     """
     if _EXTENSION_FONT.match(name):
         return _EXTENSION
+    if _RELATION_FONT.match(name):
+        return _RELATIONS
     return _SYMBOLS if _SYMBOL_FONT.match(name) else {}

@@ -189,6 +189,7 @@ def mark_furniture(pages: list[Page]) -> None:
             places.append((number, row, key))
             if is_page_number(row.text, number + 1, len(pages)):
                 row.is_furniture = True
+    _mark_page_numbers(pages)
     for _, row, key in places:
         # a longer text may stand on the left or on the right pages alone
         share = 0.4 if len(key[0]) >= _LONG and len(pages) >= _LONG else 0.6
@@ -203,6 +204,30 @@ def mark_furniture(pages: list[Page]) -> None:
             and not OPTION.match(row.text)
         ):
             row.is_furniture = True
+
+
+def _mark_page_numbers(pages: list[Page]) -> None:
+    """Mark the number that is the last row of every page, wherever the text ends above it."""
+    last = [
+        (number, min(rows, key=lambda row: row.bottom), page)
+        for number, page in enumerate(pages, start=1)
+        if len(rows := [row for row in page.rows if row.text.strip() and row.text != IMAGE]) > 1
+    ]
+    found = [
+        row
+        for number, row, page in last
+        if row.text.strip().isdecimal()
+        and int(row.text) == number
+        and row.top < _FOOT * page.height
+        and abs((row.left + row.right) / 2 - page.width / 2) <= _CENTRED * page.width
+        and all(other.bottom > row.top + row.size for other in page.rows if other is not row)
+    ]
+    for row in found if found and len(found) >= 0.6 * len(last) else ():
+        row.is_furniture = True
+
+
+# Shares of a page: how far up and beside its middle the number below its text may stand.
+_FOOT, _CENTRED = 0.25, 0.03
 
 
 def same_as_known(text: str, known: dict[str, str]) -> str:

@@ -30,6 +30,11 @@ from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
 from tasks.ingest.words.columns import count_leads, find_question_header, read_lead
 
+_ROOTS = {"3": "∛", "4": "∜"}
+# Nothing is a script of these.
+_OPENS, _CLOSES = ("(", "[", "{", "（"), (")", "]", "}", "）")
+# Of so many rows before one it may be the script.
+_NEAR = 3
 # A row is bold where so much of it is.
 BOLD_SHARE = 0.9
 # Accents that files write beside the character over which they stand, and how they are written with it.
@@ -252,24 +257,30 @@ class _RowBuilder:
         own = self.size
         rise = item.y - self.baseline
         gap = left - self.last_right
-        is_small = size < 0.86 * own
+        # boxes of characters differ from font to font: none in a larger font is small
+        is_small = size < 0.86 * own and item.size <= 1.1 * self.points
+        before = self.text[-1]
+        if (item.text in _ACCENTS or before in _ACCENTS) and abs(rise) <= 0.6 * own and self._compose(item):
+            return
+        if before == "√" and self._is_under_root(item, rise, gap):
+            return
         if (
             -(limit := (0.3 if self.has_break else 0.34) * own) <= rise <= limit
             # full-width brackets reach over their neighbours: the origin tells better than the box
             and (gap >= -0.6 * own or item.x >= self.last_x - 0.1 * own)
             and not (is_small and abs(rise) > 0.1 * own)
+            # what began was a script or a part of a fraction
+            and not (self.points < 0.86 * item.size and abs(rise) > 0.12 * size and self._hangs())
         ):
             if self.script:
                 self._close_script()
-            if (item.text in _ACCENTS or self.text[-1] in _ACCENTS) and self._compose(item):
-                return
             # less than a gap, and nothing that a space or a drawn line calls for
             if self.near or self.has_space or gap > 0.28 * own:
                 self._space(gap, item)
             self.text.append(item.text)
             if item.text in BIG_SIGNS:
                 self._note_sign(item)
-        elif is_small and 0.08 * own < abs(rise) < 0.85 * own and self._may_script(left, rise > 0):
+        elif is_small and 0.08 * own < abs(rise) < 0.85 * own and self._may_script(item, rise > 0):
             if not self.script or self.script[-1].is_raised != (rise > 0):
                 self.script.append(_Script(rise > 0, left, right))
             script = self.script[-1]
@@ -298,6 +309,29 @@ class _RowBuilder:
     def _note_sign(self, item: Character) -> None:
         self.signs.append((len("".join(self.text)), item.left, item.right))
 
+    def _is_under_root(self, item: Character, rise: float, gap: float) -> bool:
+        """Take what begins under a root, or is its index; the sign itself hangs from nowhere."""
+        if item.size < 0.75 * self.points:
+            if not 0.2 * self.size < rise < self.size or item.left >= self.last_right:
+                return False
+            self.text[-1] = _ROOTS.get(item.text, raise_text(item.text) + "√")
+            return True
+        if abs(rise) > 0.6 * self.size or not -0.6 * self.size <= gap <= 0.3 * self.size:
+            return False
+        if len(self.text) == 1:
+            self.baseline = item.y
+        self.text.append(item.text)
+        self._widen(item)
+        return True
+
+    def _widen(self, item: Character) -> None:
+        box = self.box
+        box[0], box[1] = min(box[0], item.left), max(box[1], item.right)
+        box[2], box[3] = min(box[2], item.bottom), max(box[3], item.top)
+        self.last_right, self.last_x = item.right, item.x
+        self.heavy += item.is_heavy
+        self.has_space = self.has_break = False
+
     def _compose(self, item: Character) -> bool:
         """Write an accent into the character that it stands over; False where it stands over none."""
         middle = (item.left + item.right) / 2
@@ -310,6 +344,8 @@ class _RowBuilder:
             self.text[-1] = before + _ACCENTS[item.text]
         else:
             self.text[-1] = item.text + _ACCENTS[before]
+            if len(self.text) == 1:
+                self.baseline, self.size = item.y, (item.top - item.bottom) / 1.2
             self.last_right, self.last_x = max(self.last_right, item.right), item.x
         self.box[1], self.box[3] = max(self.box[1], item.right), max(self.box[3], item.top)
         self.has_space = self.has_break = False
@@ -370,11 +406,22 @@ class _RowBuilder:
             self._note_sign(item)
         self.has_space = self.has_break = False
 
-    def _may_script(self, left: float, is_raised: bool) -> bool:
+    def _hangs(self) -> bool:
+        """Whether the row so far is small print beside one of the last rows."""
+        return any(
+            self.points < 0.86 * row.points and abs(row.baseline - self.baseline) <= 1.5 * row.size
+            for row in self.page.rows[-_NEAR:]
+        )
+
+    def _may_script(self, item: Character, is_raised: bool) -> bool:
         """Whether a script goes on at this place, or begins here.
 
         It may begin behind the row, or under or over another script.
         """
+        is_first = not self.script and self.text[-1][-1:] in _OPENS and item.text not in _CLOSES
+        if is_first or self.text == ["|"]:
+            return False  # the first row of a matrix, what follows a determinant
+        left = item.left
         last = self.script[-1] if self.script else None
         may_stack = last is not None and last.is_raised != is_raised and not self.text[-1].startswith(IMAGE)
         if may_stack and last is not None and abs(left - last.left) <= 0.5 * self.size:

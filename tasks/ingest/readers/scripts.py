@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _SUPER = str.maketrans("0123456789+-=()ni−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ⁻")
 _SUB = str.maketrans("0123456789+-=()−", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎₋")
 _SUPER_KNOWN = set("0123456789+-=()ni−")
@@ -22,6 +24,18 @@ def lower_text(text: str) -> str:
     White space is kept.
     """
     return _mark(text, "_", _SUB_KNOWN, _SUB)
+
+
+_RAISED = re.compile(rf"(?:[{''.join(chr(one) for one in _SUPER.values())}]+|\^\{{([^{{}}]*)\}})\Z")
+_LEVEL = {raised: level for level, raised in _SUPER.items() if level != ord("-")}
+
+
+def split_raised(text: str) -> tuple[str, str]:
+    """A text without the superscript at its end, and that one as plain text."""
+    found = _RAISED.search(text)
+    if found is None:
+        return text, ""
+    return text[: found.start()], found[1] or found[0].translate(_LEVEL)
 
 
 def _mark(text: str, sign: str, known: set[str], table: dict[int, int]) -> str:

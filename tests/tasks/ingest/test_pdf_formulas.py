@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tasks.ingest.readers.pdf import read_pdf
 from tasks.ingest.readers.pdf_fonts import find_signs
@@ -164,3 +165,97 @@ def test_fonts_of_tex_that_have_no_table_are_known_by_their_names() -> None:
     assert find_signs("ABCDEF+CMEX10")[ord("X")] == "∑"
     assert find_signs("CMSY10")[0x0D] == "○"
     assert find_signs("SimSun") == find_signs("CMR10") == {}
+    assert find_signs("CMSY7")[ord("0")] == "′"
+    assert find_signs("MSAM10")[ord("6")] == "≤"
+
+
+def write_with(bars: Sequence[Rule], *rows: Row) -> list[str]:
+    return [row.text for row in write_linear(rows, bars, [])]
+
+
+def test_a_fraction_of_small_print_behind_a_line_is_its_exponent() -> None:
+    rows = make_row("Show (−1)", 50, 700), make_row("p+1", 96, 706, 4), make_row("2", 98, 699.5, 4)
+    after = make_row("(mod p).", 108, 700)
+    assert write_with([Rule(704.6, 96, 102)], *rows, after) == ["Show (−1)^{(p+1)/2} (mod p)."]
+
+
+def test_an_exponent_and_its_own_are_one_wherever_the_file_writes_them() -> None:
+    rows = make_row("1. Let e", 50, 700), make_row("2πh", 91, 706, 4), make_row("2", 97, 708.5, 4)
+    assert write(*rows, make_row("m", 99.5, 706, 4)) == ["1. Let e^{2πh²m}"]
+
+
+def test_what_hangs_behind_an_exponent_goes_on_with_it_or_stands_under_its_bar() -> None:
+    raised, under = make_row("P = e⁻", 50, 700), make_row("2", 81, 697, 6)
+    assert write(raised, make_row("p/q", 80, 706, 6)) == ["P = e^{−p/q}"]
+    half = replace(raised, text="at most¹", right=80)
+    assert write_with([Rule(702, 80, 85)], half, under) == ["at most 1/2"]
+    assert write(half, under) == ["at most¹₂"]
+
+
+def test_small_rows_behind_a_bracket_are_those_of_a_matrix() -> None:
+    first = make_row("1. Find (", 50, 700)
+    rows = ("4 6", 706), ("1 3", 700), ("0 2", 694)
+    inside = [Row(text, 97, 106, y - 1, y + 5, 6.0, baseline=y) for text, y in rows]
+    assert write(first, *inside, make_row(") now", 110, 700)) == ["1. Find (4 6; 1 3; 0 2) now"]
+    assert write(first, inside[0], make_row(") now", 110, 700)) != ["1. Find (4 6; 1 3; 0 2) now"]
+
+
+def make_tall(sign: str, left: float, low: float, high: float) -> list[Row]:
+    middle = (low + high) / 2
+    return [
+        Row(sign, left, left + 4, middle, high, 10, baseline=high),
+        Row(sign, left, left + 4, low, middle, 10, baseline=middle),
+    ]
+
+
+def test_brackets_in_pieces_are_whole_and_what_they_hold_is_one_line() -> None:
+    inside = [make_row(text, 76, y) for text, y in (("a b", 715), ("c d", 700), ("e f", 685))]
+    host, after = make_row("A =", 50, 700), make_row(", b = 1", 98, 700)
+    opening, closing = make_tall("\uf8eb", 70, 680, 725), make_tall("\uf8f6", 94, 680, 725)
+    assert write(host, *opening, *inside, *closing, after) == ["A = (a b; c d; e f), b = 1"]
+    strokes = [
+        [Row("|", x, x + 1, y - 3, y + 10, 10.0, baseline=y) for y in (707, 700, 693)] for x in (70, 94)
+    ]
+    assert write(host, *strokes[0], inside[1], *strokes[1]) == ["A = |c d|"]
+
+
+def test_cases_behind_a_brace_are_one_line_and_a_brace_around_nothing_is_lost() -> None:
+    brace = make_tall("\uf8f1", 70, 690, 720)
+    cases = make_row("1, x > 0", 76, 710), make_row("0, x < 0", 76, 692)
+    assert write(make_row("f =", 52, 702.5), *brace, *cases) == ["f = {1, x > 0; 0, x < 0"]
+    assert write(make_row("f =", 52, 702.5), *brace) == ["f = [formula]"]
+
+
+def test_dots_under_chinese_letters_are_emphasis_and_no_text() -> None:
+    row = Row("下列不正确的是", 50, 120, 698, 708, 10.0, baseline=700)
+    assert write(row, make_row("．", 72, 695)) == ["下列不正确的是"]
+    assert write(make_row("a b c", 50, 700), make_row("．", 56, 695)) != ["a b c"]
+
+
+def test_what_is_behind_a_script_that_begins_a_row_is_a_row_of_its_own() -> None:
+    characters = [put("x", 50), put("n", 90, 706, 5), put("2", 90, 697.5, 5), put("y", 96, 700)]
+    assert build(characters) == ["x", "n", "2", "y"]
+    assert build([put("(", 50), put("1", 54, 703, 5), put("0", 54, 697, 5)])[0] == "("
+
+
+def test_a_root_keeps_its_index_and_what_begins_under_it() -> None:
+    assert build([put("√", 50, 701), put("3", 52, 705, 5), put("2", 56, 700), put("7", 61, 700)]) == ["∛27"]
+    assert build([put("a", 44), put("√", 50, 701), put("2", 55, 700)]) == ["a√2"]
+
+
+def test_lines_behind_a_brace_on_two_heights_are_cases() -> None:
+    rows = make_row("f = {", 50, 700), make_row("1, x > 0;", 76, 708), make_row("0, x < 0", 76, 692)
+    assert write(*rows) == ["f = {1, x > 0; 0, x < 0"]
+    assert write(rows[0], rows[1]) == ["f = {", "1, x > 0;"]
+
+
+def test_the_number_below_the_text_of_every_page_is_no_text() -> None:
+    texts = (
+        [(50, 760, "1. Name a river of France."), (296, 130, "1")],
+        [(50, 760, "2. Name a lake."), (296, 130, "2")],
+    )
+    extraction, _ = read_pdf(make_pdf(texts))
+    assert [line.kind for line in extraction.lines if line.text.isdecimal()] == ["furniture", "furniture"]
+    wrong = [(50, 760, "1. Name a river of France."), (296, 130, "7")], texts[1]
+    extraction, _ = read_pdf(make_pdf(wrong))
+    assert next(line.kind for line in extraction.lines if line.text.isdecimal()) != "furniture"
