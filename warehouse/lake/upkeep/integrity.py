@@ -146,7 +146,7 @@ def _hash_part(
     step: Callable[[int], None],
     files: Sequence[str],
 ) -> dict[str, FoundUnit]:
-    """Unit → the hash of its rows in a part, null where `landings` keeps none, and how many they are.
+    """Unit → the hash of its rows in a part and their number; no hash if `landings` keeps none.
 
     With `files` (paths as the catalog has them) only of rows that lie in these.
     """
