@@ -88,8 +88,8 @@ def _examine_rows(
     from warehouse.lake.upkeep import Looked
 
     looked = look.looked or Looked(lake, is_trusted=False)
-    found.look("checks", contents.examine_checks, lake, looked)
     found.look("contents of landings", contents.examine_rows, settings, lake, looked, frozen)
+    found.look("checks", contents.examine_checks, lake, looked)
 
 
 def _examine_stores(settings: Settings, found: Findings) -> set[str]:

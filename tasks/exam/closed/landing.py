@@ -105,11 +105,13 @@ def iter_settled(
         ledger, run.set_size, [name for name in set_ids if name not in passed], ROWS_PER_CHUNK
     )
     wanted = [row for row in sessions if row.session_id not in passed]
+    with ledger.read() as connection:
+        asked = closed.read_asked_rows(connection, sorted({row.set_id for row in wanted}))
     for chunk in _chunk(wanted, _count_questions, ROWS_PER_CHUNK):
         names = [row.session_id for row in chunk]
         extracted = lake.read("landed_answers", {"month": run.month, "session_ids": names})
         with read_whole(ledger, lake, session_ids=names) as connection:
-            yield _read_sittings(connection, chunk, extracted)
+            yield _read_sittings(connection, chunk, asked, extracted)
 
 
 def iter_access_landings(
@@ -210,25 +212,27 @@ def _read_sessions(connection: Connection, sessions: Sequence[ClosedSession]) ->
     rows = calls.read_call_rows(connection, list(by_id))
     paid = [describe_call(row, by_id[row["unit"]]) for row in rows]
     units = [str(row["unit"]) for row in rows]
+    set_ids = sorted({session.set_id for session in sessions})
+    asked = closed.read_asked_rows(connection, set_ids, with_contents=True)
     return [
-        *_read_sittings(connection, sessions),
+        *_read_sittings(connection, sessions, asked),
         *_group_by("llm_calls", paid, units, [name for name in by_id if name in set(units)]),
     ]
 
 
 def _read_sittings(
-    connection: Connection, sessions: Sequence[ClosedSession], extracted: pl.DataFrame | None = None
+    connection: Connection,
+    sessions: Sequence[ClosedSession],
+    asked: Sequence[tuple[Any, ...]],
+    extracted: pl.DataFrame | None = None,
 ) -> list[Batch]:
     """These sessions with their questions and answers, one batch per session and table.
 
-    With `extracted` (session_id, seq, answer) nothing is read out of answers again.
+    `asked` is what their sets ask, with contents but where `extracted` is given. With `extracted` (session_id, seq, answer) nothing is read out of answers again.
     """
     names = [session.session_id for session in sessions]
     columns, rows = closed.read_sat_rows(connection, names)
     sat = frame_sat_rows(columns, rows)
-    asked = closed.read_asked_rows(
-        connection, sat["set_id"].unique().sort().to_list(), with_contents=extracted is None
-    )
     sat = sat.join(frame_asked_rows(asked), on=("set_id", "lineage_uuid"), maintain_order="left")
     sat = sat.join(frame_sessions(sessions), on="session_id", maintain_order="left")
     # An answer that is not there is an allocation without a response, whether its time was over or the session was closed.

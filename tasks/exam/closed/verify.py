@@ -32,15 +32,12 @@ def find_changed_sessions(
     for run in runs:
         if run is None:
             continue
+        own: dict[str, str] = {}
         for batches in iter_settled(ledger, lake, run, passed):
             step(sum(batch.frame.height for batch in batches))
             hashes = hash_rows_of([batch.frame for batch in batches])
-            landed = dict(
-                lake.read("landed_hashes", {"units": [batch.landing_unit for batch in batches]}).rows()
-            )
-            changed += [
-                batch.landing_unit
-                for batch, rows_hash in zip(batches, hashes, strict=True)
-                if landed.get(batch.landing_unit, rows_hash) != rows_hash
-            ]
+            own |= zip((batch.landing_unit for batch in batches), hashes, strict=True)
+        if own:
+            landed = dict(lake.read("landed_hashes", {"units": list(own)}).rows())
+            changed += [unit for unit, rows_hash in own.items() if landed.get(unit, rows_hash) != rows_hash]
     return changed

@@ -37,8 +37,8 @@ def test_an_entry_is_read_with_the_hash_that_its_fields_have(ledger: Ledger, is_
         with ledger.read() as connection:
             pages = [*iter_chain_pages(connection, 0, 3), *iter_chain_pages(connection, 3)]
         entries = [entry for page in pages for entry in page]
-        assert [entry.number for entry in entries] == list(range(1, len(entries) + 1))
-        return [entry.number for entry in entries if entry.own_hash != entry.entry_hash]
+        assert [number for number, *_ in entries] == list(range(1, len(entries) + 1))
+        return [number for number, _, entry_hash, _, _, own_hash in entries if own_hash != entry_hash]
 
     assert find_changed() == []
     for target in targets:

@@ -5,10 +5,13 @@ Each landing keeps a hash of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from schemas.errors import StoreError
 from schemas.table import LANDING_UNIT, Table
@@ -17,14 +20,12 @@ from warehouse.lake.frames import hash_rows_of
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.parts import TablePart, match_files
 from warehouse.lake.row_parts import RowParts
-from warehouse.lake.upkeep.looked import Looked, PartLook
+from warehouse.lake.upkeep.looked import FoundUnit, Looked, PartLook
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake.store import Lake
 
-_OWN_TABLES = ("landings", "quarantine")
+_OWN_TABLES = frozenset({"landings", "quarantine"})
 _ROWS_AT_ONCE = 20_000
 # More rows would take hundreds of megabytes.
 _ROWS_READ = 60_000
@@ -62,7 +63,7 @@ def check_landings(
     A table whose files cannot be read is named, and the others are looked at.
     """
     found = Integrity()
-    for name in _OWN_TABLES:
+    for name in sorted(_OWN_TABLES):
         # They keep no hash of their own, but can be read or not.
         try:
             lake.query(f"SELECT bit_xor(hash(own)) FROM {quote_name(name)} AS own")
@@ -73,15 +74,17 @@ def check_landings(
     looked = looked or Looked(lake, is_trusted=False)
     kept = lake.query("SELECT table_name, unit, row_count, rows_hash FROM landings")
     landed = {str(name): rows for (name,), rows in kept.partition_by("table_name", as_dict=True).items()}
+    looked.is_counted = landed.keys() <= TABLES.keys() - _OWN_TABLES
     # Rows are hashed on one thread anyway, and those of several are held at once.
     with lake.one_thread():
         for table in TABLES.values():
-            if table.name not in landed:
+            if table.name in _OWN_TABLES:
                 continue
             try:
-                _check_table(lake, table, landed[table.name], looked, found, step)
+                _check_table(lake, table, landed.get(table.name, kept.clear()), looked, found, step)
             except StoreError as error:
                 found.unreadable[table.name] = str(error)
+                looked.is_counted = False
     found.changed = sorted(set(found.changed))
     return found
 
@@ -100,15 +103,14 @@ def _check_table(
         for row in kept.iter_rows(named=True)
         if row["rows_hash"] is not None and row["row_count"]
     }
-    if not hashes:
-        return
+    parts = looked.list_parts(table.name)
     found.checked += len(hashes)
-    parts = [part for part in looked.parts if part.table == table.name]
     if table.partition_by is not None and any(not part.value for part in parts):
         # Files of before it was split: its parts are no part of any.
         parts = [TablePart(table.name, "")]
     for may_reuse in (True, False):
         seen: dict[str, str | None] = {}
+        held: Counter[str] = Counter()
         changed: list[str] = []
         has_reused = False
         for part in parts:
@@ -122,13 +124,16 @@ def _check_table(
                 units = {**units, **found_now}
                 look.add_places(lake)
             look.keep(units)
-            units = {unit: digest for unit, digest in units.items() if unit in hashes}
-            changed += [unit for unit in units if unit in seen or units[unit] != hashes[unit]]
-            seen |= units
+            held.update({unit: count for unit, (_, count) in units.items()})
+            digests = {unit: digest for unit, (digest, _) in units.items() if unit in hashes}
+            changed += [unit for unit in digests if unit in seen or digests[unit] != hashes[unit]]
+            seen |= digests
         changed += sorted(set(hashes) - set(seen))
         if not (changed and has_reused):
             break
     found.changed += [f"{table.name}/{unit}" for unit in changed]
+    counted = kept.filter(pl.col("row_count") != 0).select("unit", "row_count")
+    looked.is_counted &= kept["unit"].is_unique().all() and sorted(held.items()) == sorted(counted.rows())
     if table.is_frozen:
         found.frozen |= {f"{table.name}/{unit}": digest for unit, digest in seen.items() if digest}
 
@@ -140,13 +145,13 @@ def _hash_part(
     wanted: dict[str, str],
     step: Callable[[int], None],
     files: Sequence[str],
-) -> dict[str, str | None]:
-    """Unit → the hash of its rows in a part; null where `landings` keeps none.
+) -> dict[str, FoundUnit]:
+    """Unit → the hash of its rows in a part and their number; no hash if `landings` keeps none.
 
     With `files` (paths as the catalog has them) only of rows that lie in these.
     """
     # Also units without a hash: whoever lands them later finds that there were rows before.
-    found: dict[str, str | None] = {}
+    found: dict[str, FoundUnit] = {}
     source, params = f"FROM {quote_name(table.name)} WHERE true", {}
     if table.partition_by is not None and part.value:
         source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
@@ -159,15 +164,16 @@ def _hash_part(
         columns = ", ".join(quote_name(column.name) for column in table.own_columns)
         lake.stream(f"SELECT {columns} {whose} = {quote_text(unit)}", params, rows.add)
         step(rows.height)
-        found[unit] = rows.hash() if unit in wanted else None
+        found[unit] = (rows.hash() if unit in wanted else None, rows.height)
         source = f"{whose} <> {quote_text(unit)}"
     sizes = [(unit, size) for unit, size in sizes if unit not in found]
     for frame in _iter_rows(lake, table, source, params, sizes):
         step(frame.height)
         own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
-        found |= dict.fromkeys(str(unit) for (unit,) in own)
+        found |= {str(unit): (None, rows.height) for (unit,), rows in own.items()}
         for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
-            found |= dict(zip(units, hash_rows_of(list(units.values())), strict=True))
+            for unit, digest in zip(units, hash_rows_of(list(units.values())), strict=True):
+                found[unit] = (digest, units[unit].height)
     return found
 
 

@@ -30,15 +30,24 @@ _FORM: Final = 3
 _PIECE: Final = 1 << 20
 
 
+# The hash of a unit's rows in a part, null where none was wanted, and how many they are.
+FoundUnit = tuple[str | None, int]
+
+
 class Looked:
     """What was found in the parts of a lake before, and what is found now.
 
     Args:
         lake: whose parts.
         is_trusted: whether what was found before counts; what is found now is kept in any case.
+
+    Attributes:
+        is_counted: whether every unit was found with as many rows as its landing says, and none that was never landed. False also
+            where that is not known.
     """
 
     def __init__(self, lake: Lake, *, is_trusted: bool = True) -> None:
+        self.is_counted = False
         self._path = lake.settings.home.joinpath(*_FILE)
         self._saved = _read(self._path)
         self._known: dict[str, Any] = self._saved if is_trusted else {}
@@ -46,6 +55,10 @@ class Looked:
         self._folder = None if is_remote(lake.settings.data_address) else Path(lake.settings.data_address)
         self._marks: dict[TablePart, dict[str, str] | None] = {}
         self.parts = _list_parts(lake)
+
+    def list_parts(self, table: str) -> list[TablePart]:
+        """The parts of a table that have a file."""
+        return [part for part in self.parts if part.table == table]
 
     def mark_files(self, part: TablePart) -> dict[str, str] | None:
         """The path of each file of a part → the hash of its bytes.
@@ -64,12 +77,11 @@ class Looked:
     def mark_table_files(self, table: str) -> dict[str, str] | None:
         """The same of all parts of a table."""
         found: dict[str, str] = {}
-        for part in self.parts:
-            if part.table == table:
-                marks = self.mark_files(part)
-                if marks is None:
-                    return None
-                found |= marks
+        for part in self.list_parts(table):
+            marks = self.mark_files(part)
+            if marks is None:
+                return None
+            found |= marks
         return found
 
     def mark_tables(self, tables: Iterable[str], value: str = "") -> str | None:
@@ -138,16 +150,16 @@ class PartLook:
         may_reuse: whether that counts.
 
     Attributes:
-        units: unit → the hash of its rows (null where none was wanted); empty where everything is to be read.
+        units: what was found of each unit; empty where everything is to be read.
         new: paths of the files that are to be read; empty for all.
     """
 
     def __init__(self, looked: Looked, part: TablePart, *, may_reuse: bool) -> None:
         self._looked = looked
         self._part = part
-        self._name = f"rows {part.table}/{part.value}"
+        self._name = f"units {part.table}/{part.value}"
         self._marks = looked.mark_files(part) if part.value else looked.mark_table_files(part.table)
-        self.units: dict[str, str | None] = {}
+        self.units: dict[str, FoundUnit] = {}
         self.new: list[str] = []
         # Path → the units with rows in it, where there are several files.
         self._places: dict[str, list[str]] = {}
@@ -155,7 +167,7 @@ class PartLook:
         if known is not None and self._marks is not None:
             self._take(*known, self._marks)
 
-    def _take(self, then: Mapping[str, str], units: dict[str, str | None], now: Mapping[str, str]) -> None:
+    def _take(self, then: Mapping[str, str], units: dict[str, FoundUnit], now: Mapping[str, str]) -> None:
         places = self._looked.find_kept(f"places {self._name}")
         own: dict[str, list[str]] = dict(places[1]) if places is not None and places[0] == then else {}
         gone: set[str] = set()
@@ -165,7 +177,7 @@ class PartLook:
         if not gone.isdisjoint(unit for stays in own.values() for unit in stays):
             # Of some the rest lies in a file that is still there.
             return
-        self.units = {unit: digest for unit, digest in units.items() if unit not in gone}
+        self.units = {unit: found for unit, found in units.items() if unit not in gone}
         if self.units:
             self._places = own
             self.new = [path for path, mark in now.items() if then.get(path) != mark]
@@ -182,7 +194,7 @@ class PartLook:
         for file, unit in lake.query(sql).iter_rows():
             self._places.setdefault(paths[file], []).append(unit)
 
-    def keep(self, units: dict[str, str | None]) -> None:
+    def keep(self, units: dict[str, FoundUnit]) -> None:
         """Keep what is found now."""
         self._looked.keep(self._name, self._marks, units)
         if self._places:

@@ -50,21 +50,15 @@ def list_unchained(connection: Connection) -> list[int]:
     return [int(number) for number in connection.execute(query.order_by(access_log.c.access_id)).scalars()]
 
 
-class ChainedEntry(NamedTuple):
-    """An entry in its place, with the hash that it says and the one that its fields have."""
-
-    number: int
-    previous_hash: str | None
-    entry_hash: str
-    action: str
-    seq: int | None
-    own_hash: str
+# Number, hash of the entry before, hash that the entry says, action, position, and the hash that its fields have.
+ChainedEntry = tuple[int, str | None, str, str, int | None, str]
+_PLACE: Final = ("number", "previous_hash", "entry_hash", "action", "seq")
 
 
 def _select_page(*columns: ColumnElement[Any]) -> HotStatement:
     number = access_log.c.number
     return HotStatement(
-        select(*(access_log.c[name] for name in ChainedEntry._fields[:-1]), *columns)
+        select(*(access_log.c[name] for name in _PLACE), *columns)
         .where(number > bindparam("after", type_=BigInteger), number <= bindparam("until", type_=BigInteger))
         .order_by(number)
         .suffix_with(f"LIMIT {_PAGE}")
@@ -76,7 +70,7 @@ _CHAINED: Final = (
     access_log.c.number,
     *(access_log.c[name] for name in HASHED),
 )
-_OWN: Final = len(ChainedEntry._fields) - 1
+_OWN: Final = len(_PLACE)
 _VALUES: Final = _select_page(*_CHAINED)
 # The text that was hashed, as SQLite writes it, for half of the price; but for characters beyond ASCII, which it does not escape.
 _TEXTS: Final = _select_page(func.json_array(*_CHAINED))
@@ -88,7 +82,7 @@ def iter_chain_pages(
     """The chain by pages: the entries after one number and until another."""
     while page := _read_page(connection, {"after": after, "until": _NO_END if until is None else until}):
         yield page
-        after = page[-1].number
+        after = page[-1][0]
 
 
 def _read_page(connection: Connection, span: dict[str, int]) -> list[ChainedEntry]:
@@ -96,15 +90,12 @@ def _read_page(connection: Connection, span: dict[str, int]) -> list[ChainedEntr
         # A text with the hash of the entry is the text that was written, and says the same of every field as the row does.
         # SQLite refuses to write bytes, which only a changed row has.
         with suppress(sqlite3.OperationalError):
-            page = [
-                ChainedEntry._make((*row[:-1], hash_entry_text(row[-1])))
-                for row in _TEXTS.run(connection, span)
-            ]
-            if all(entry.own_hash == entry.entry_hash for entry in page):
+            page = [(*row[:_OWN], hash_entry_text(row[_OWN])) for row in _TEXTS.run(connection, span)]
+            if all(own_hash == entry_hash for _, _, entry_hash, _, _, own_hash in page):
                 return page
     rows = list(_VALUES.run(connection, span))
     hashes = compute_entry_hashes([row[_OWN:] for row in rows])
-    return [ChainedEntry._make((*row[:_OWN], own)) for row, own in zip(rows, hashes, strict=True)]
+    return [(*row[:_OWN], own) for row, own in zip(rows, hashes, strict=True)]
 
 
 def count_chained(connection: Connection) -> int:

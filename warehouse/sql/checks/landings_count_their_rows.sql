@@ -1,5 +1,5 @@
 -- Which units hold another number of rows than their landing says, or were never landed?
--- One row per table and unit; passes when empty. Quarantined rows are counted against rejected_count in the same way.
+-- One row per table and unit; passes when empty.
 WITH held AS (
     SELECT 'documents' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM documents
@@ -396,31 +396,14 @@ WITH held AS (
     SELECT 'judge_drift' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM judge_drift
     GROUP BY landing_unit
-),
-
-refused AS (
-    SELECT table_name, unit, count(DISTINCT row_json) AS distinct_count
-    FROM quarantine
-    GROUP BY table_name, unit
 )
 
 SELECT
-    coalesce(landings.table_name, held.table_name, refused.table_name) AS table_name,
-    coalesce(landings.unit, held.unit, refused.unit) AS unit,
+    coalesce(landings.table_name, held.table_name) AS table_name,
+    coalesce(landings.unit, held.unit) AS unit,
     landings.row_count AS landed_count,
-    coalesce(held.row_count, 0) AS held_count,
-    landings.rejected_count,
-    coalesce(refused.distinct_count, 0) AS quarantined_count
+    coalesce(held.row_count, 0) AS held_count
 FROM landings
 FULL JOIN held ON held.table_name = landings.table_name AND held.unit = landings.unit
-FULL JOIN refused
-    ON
-        refused.table_name = coalesce(landings.table_name, held.table_name)
-        AND refused.unit = coalesce(landings.unit, held.unit)
-WHERE
-    landings.unit IS NULL
-    OR landings.row_count <> coalesce(held.row_count, 0)
-    -- Rows that are alike in every column are refused each, but told apart by nothing.
-    OR (landings.rejected_count > 0) <> (refused.unit IS NOT NULL)
-    OR landings.rejected_count < coalesce(refused.distinct_count, 0)
+WHERE landings.unit IS NULL OR landings.row_count <> coalesce(held.row_count, 0)
 ORDER BY ALL
