@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -202,10 +201,10 @@ def test_every_reader_is_told_the_same_of_a_run_that_has_left_the_ledger(setting
 
 @pytest.mark.parametrize("step", ["landed", pytest.param("left", marks=pytest.mark.long)])
 def test_a_process_killed_at_any_step_is_continued_and_nothing_is_lost_or_doubled(
-    judged_home: Path, archived_home: Settings, tmp_path: Path, step: str
+    judged_home: Path, archived_home: Settings, tmp_path: Path, step: str, warm_python: str
 ) -> None:
     killed = hold_home(judged_home, tmp_path / "killed")
-    command = (sys.executable, "-m", "tests.tasks.operations.archiving.killed", str(killed.home), step)
+    command = (warm_python, "-m", "tests.tasks.operations.archiving.killed", str(killed.home), step)
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
     archive(killed)
     assert read_rows(killed) == read_rows(archived_home)
