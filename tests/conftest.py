@@ -96,9 +96,9 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def warm_python(warm: Path) -> str:
-    """A Python for what ends or kills itself: a process that is forked where everything has been imported.
+    """A Python for what ends or kills itself, forked where everything has been imported.
 
-    Signals are not passed on, and nothing is of what a process inherits but its environment, folder and output.
+    It is given its environment, folder, input and output. Signals are not passed on.
     """
     return str(warm.with_name(PYTHON))
 

@@ -258,7 +258,10 @@ def _read_papers(arguments: list[str], environment: dict[str, str], folder: str)
 
 
 def _run(reader: Path, arguments: list[str], environment: dict[str, str], folder: str) -> int:
-    """The command as the installed script runs it, or a program as Python does; returns its exit code."""
+    """The command as the installed script runs it, or a program as Python does.
+
+    Returns its exit code.
+    """
     import atexit
     import threading
     import traceback
