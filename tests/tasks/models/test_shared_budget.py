@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -137,9 +138,9 @@ def test_two_processes_never_spend_more_than_their_budget_together_on_postgresql
 
 
 def start_spender(
-    warm_python: str, address: str, url: str, first: int, limit_usd: float
+    program: str, address: str, url: str, first: int, limit_usd: float
 ) -> subprocess.Popen[str]:
-    command = [warm_python, "-c", SPENDER, address, url, str(first), str(limit_usd)]
+    command = [program, "-c", SPENDER, address, url, str(first), str(limit_usd)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -165,10 +166,10 @@ def check_two_spenders(warm_python: str, address: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_killed_process_had_in_flight_counts_as_spent(tmp_path: Path, warm_python: str) -> None:
+def test_what_a_killed_process_had_in_flight_counts_as_spent(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with start_server(sim={"latency_ms": 100}) as server:
-        spender = start_spender(warm_python, address, server.url, 0, 1.0)
+        spender = start_spender(sys.executable, address, server.url, 0, 1.0)
         deadline = time.monotonic() + 60
         while server.state.served["sim"] < 6:
             assert time.monotonic() < deadline and spender.poll() is None
