@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from filelock import FileLock
 
-from tests.warm import start_warm
+from tests.warm import PYTHON, start_warm
 
 if TYPE_CHECKING:
     from tests.warehouse.ledger.postgresql import PostgresqlServer
@@ -92,6 +92,15 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (shared / "warm").mkdir(exist_ok=True)
             start_warm(shared / "warm", owner)
     return shared / "warm" / "bin"
+
+
+@pytest.fixture(scope="session")
+def warm_python(warm: Path) -> str:
+    """A Python for what ends or kills itself, forked where everything has been imported.
+
+    It is given its environment, folder, input and output. Signals are not passed on.
+    """
+    return str(warm.with_name(PYTHON))
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,8 @@ again, as the command has set it. `write_command` makes a `proctor` to put first
 environment, folder and open files to the server, waits, and ends with the same exit code. Signals are not passed on:
 tests that kill or interrupt start the installed command.
 
+`PYTHON` beside it is a Python that starts warm: it runs `-c CODE` and `-m MODULE`, for what ends or kills itself.
+
 A second server has the readers of papers loaded, and nothing else: what a warm command has papers read by is forked from it.
 """
 
@@ -19,6 +21,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -49,17 +52,24 @@ PREFECT = (
 
 # The command that reads papers, beside the sockets.
 READER = "read-papers"
+# The Python that starts warm, and the first word of what it asks for.
+PYTHON = "warm-python"
 
 CLIENT = """#!{python} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
-    request = json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
+    request = json.dumps([{first!r} + sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
     socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
     server.sendall(request)
     reply = server.recv(64)
-# Without a reply the command's process died in a way of its own.
-sys.exit(int(reply) if reply else 70)
+# Without a reply the command's process died in a way of its own; what a signal ended ends here by the same one.
+code = int(reply) if reply else 70
+if code < 0:
+    if -code != signal.SIGKILL:
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+sys.exit(code)
 """
 
 
@@ -81,14 +91,16 @@ def start_warm(folder: Path, owner: int) -> Path:
         check=True,
     )
     write_command(folder / READER, address.with_name(f"{READER}.sock"))
+    write_command(folder / PYTHON, address, PYTHON)
     write_command(folder / "bin" / "proctor", address)
     return folder / "bin"
 
 
-def write_command(command: Path, address: Path) -> None:
-    """Write the command that asks the server at `address`."""
+def write_command(command: Path, address: Path, *first: str) -> None:
+    """Write the command that asks the server at `address`; `first` stands before its words."""
     command.parent.mkdir(parents=True, exist_ok=True)
-    command.write_text(CLIENT.format(python=sys.executable, address=str(address)), encoding="utf-8")
+    told = CLIENT.format(python=sys.executable, address=str(address), first=list(first))
+    command.write_text(told, encoding="utf-8")
     command.chmod(0o755)
 
 
@@ -219,7 +231,7 @@ def _serve(client: socket.socket, run: Callable[[list[str], dict[str, str], str]
         os._exit(0)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    client.sendall(str(code if code >= 0 else 128 - code).encode())
+    client.sendall(str(code).encode())
     os._exit(0)
 
 
@@ -246,24 +258,22 @@ def _read_papers(arguments: list[str], environment: dict[str, str], folder: str)
 
 
 def _run(reader: Path, arguments: list[str], environment: dict[str, str], folder: str) -> int:
-    """The command as the installed script runs it; returns its exit code."""
+    """The command as the installed script runs it, or a program as Python does.
+
+    Returns its exit code.
+    """
     import atexit
     import threading
     import traceback
 
     _take_over(arguments, environment, folder)
-    client: Any = importlib.import_module("tasks.ingest.guard.client")
-    client._COMMAND = (str(reader),)
-    if arguments[:1] == ["start"]:
-        from deployments.guide import talking
-
-        # The guide runs the commands that it shows: these are warm too.
-        talking._PROGRAM = ("proctor",)
+    if arguments[:1] == [PYTHON]:
+        run: Callable[[], object] = partial(_run_python, *arguments[1:])
+    else:
+        run = _prepare_command(reader, arguments)
     code: object = 0
     try:
-        from deployments.cli import main as run_command
-
-        run_command()
+        run()
     except SystemExit as leaving:
         code = leaving.code
     except BaseException:
@@ -275,6 +285,29 @@ def _run(reader: Path, arguments: list[str], environment: dict[str, str], folder
     sys.stdout.flush()
     sys.stderr.flush()
     return code if isinstance(code, int) else int(code is not None)
+
+
+def _run_python(option: str, program: str, *words: str) -> None:
+    """Python's own `-c CODE` and `-m MODULE`."""
+    sys.argv = [option, *words]
+    if option == "-m":
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        return
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    exec(compile(program, "<string>", "exec"), main.__dict__)
+
+
+def _prepare_command(reader: Path, arguments: list[str]) -> Callable[[], object]:
+    client: Any = importlib.import_module("tasks.ingest.guard.client")
+    client._COMMAND = (str(reader),)
+    if arguments[:1] == ["start"]:
+        from deployments.guide import talking
+
+        # The guide runs the commands that it shows: these are warm too.
+        talking._PROGRAM = ("proctor",)
+    from deployments.cli import main as run_command
+
+    return run_command
 
 
 def _reap() -> None:

@@ -10,7 +10,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -368,7 +367,7 @@ backup_home(Settings(home=Path(home)), Path(folder))
     ids=["early", "later"],
 )
 def test_a_backup_that_is_killed_leaves_the_earlier_whole_and_is_recognised_as_unfinished(
-    settings: Settings, tmp_path: Path, moments: tuple[str, ...]
+    settings: Settings, tmp_path: Path, moments: tuple[str, ...], warm_python: str
 ) -> None:
     first = tmp_path / "first"
     backup_home(settings, first)
@@ -378,7 +377,7 @@ def test_a_backup_that_is_killed_leaves_the_earlier_whole_and_is_recognised_as_u
         folder, target = tmp_path / moment, elsewhere(settings, tmp_path / f"target-{moment}")
         arguments = [str(settings.home), str(folder), moment]
         died = subprocess.run(
-            [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, check=False, capture_output=True, text=True
+            [warm_python, "-c", KILLED, *arguments], cwd=ROOT, check=False, capture_output=True, text=True
         )
         assert died.returncode == -signal.SIGKILL, died.stderr
         assert (folder / "UNFINISHED.txt").exists()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -271,7 +270,9 @@ def mounted(folder: Path, size: str) -> Iterator[bool]:
             subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_loses_nothing_that_was_acknowledged(made: Settings, tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing_that_was_acknowledged(
+    made: Settings, tmp_path: Path, warm_python: str
+) -> None:
     """A real full disk, where one may be mounted.
 
     Otherwise it is a real limit on the size of files, by which writes fail alike.
@@ -281,7 +282,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(made: Settings, tmp_pat
         shutil.copytree(made.home, home)
         limit = 0 if is_disk else 1_000_000
         done = subprocess.run(
-            [sys.executable, "-c", FILL, str(home), str(limit)], cwd=ROOT, capture_output=True, text=True
+            [warm_python, "-c", FILL, str(home), str(limit)], cwd=ROOT, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
         said = done.stdout.splitlines()

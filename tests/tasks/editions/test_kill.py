@@ -11,7 +11,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -65,12 +64,12 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake
     "moment", ["between lake and ledger", pytest.param("in the lake", marks=pytest.mark.long)]
 )
 def test_a_killed_publication_is_whole_or_nothing_and_goes_on(
-    settings: Settings, season_home: Path, moment: str
+    settings: Settings, season_home: Path, moment: str, warm_python: str
 ) -> None:
     shutil.copytree(season_home, settings.home, ignore=shutil.ignore_patterns("*.lock"))
     remember_data_path(settings)
     code = PUBLISH.format(moment=MOMENTS[moment])
-    done = subprocess.run([sys.executable, "-c", code, str(settings.home), JUNE], cwd=ROOT, env=os.environ)
+    done = subprocess.run([warm_python, "-c", code, str(settings.home), JUNE], cwd=ROOT, env=os.environ)
     assert done.returncode == -signal.SIGKILL
 
     was_landed = moment != "in the lake"

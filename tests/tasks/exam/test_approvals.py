@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -334,14 +333,14 @@ with open_ledger(sys.argv[1]) as ledger:
 
 
 def test_killed_between_the_approval_and_the_act_it_is_done_by_asking_again(
-    people: Ledger, tmp_path: Path
+    people: Ledger, tmp_path: Path, warm_python: str
 ) -> None:
     with pytest.raises(ApprovalNeeded):
         publish_plan(people, plan(people, tmp_path, "alpha"))
     decide(people, 1, "eve")
     decide(people, 1, "otto")
     url = people.engine.url.render_as_string(hide_password=False)
-    done = subprocess.run([sys.executable, "-c", KILLED, url, str(tmp_path)], cwd=ROOT, env=os.environ)
+    done = subprocess.run([warm_python, "-c", KILLED, url, str(tmp_path)], cwd=ROOT, env=os.environ)
     assert done.returncode == -signal.SIGKILL
     assert (count_runs(people), read_one(people).state) == (0, "approved")
     assert publish_plan(people, plan(people, tmp_path, "alpha")) == MONTH

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -204,13 +203,14 @@ print(json.dumps(results))
 
 
 def race(
-    ledger_url: str, world: World, session_id: str, names: list[str], lease: str = ""
+    warm_python: str, world: World, session_id: str, names: list[str], lease: str = ""
 ) -> list[list[list[object]]]:
     start = str(time.time() + 5)
+    ledger_url = world.ledger.engine.url.render_as_string(hide_password=False)
     home = str(world.settings.home)
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", RACER, ledger_url, home, session_id, start, name, lease],
+            [warm_python, "-c", RACER, ledger_url, home, session_id, start, name, lease],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
@@ -225,15 +225,15 @@ def race(
     return results
 
 
-def test_of_two_processes_that_open_one_session_exactly_one_wins(world: World, ledger_url: str) -> None:
+def test_of_two_processes_that_open_one_session_exactly_one_wins(world: World, warm_python: str) -> None:
     session_id = world.sessions()[0]["session_id"]
-    results = race(ledger_url, world, session_id, ["open", "open"])
+    results = race(warm_python, world, session_id, ["open", "open"])
     codes = Counter(code for result in results for code, _ in result)
     assert codes == {"won": 1, "session_in_use": 39}
 
 
 def test_two_processes_with_one_lease_answer_every_question_exactly_once(
-    world: World, ledger_url: str
+    world: World, warm_python: str
 ) -> None:
     """Even a stolen lease gives no second answer and skips nothing."""
     import dataclasses
@@ -244,7 +244,7 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
     world.now = time.time()
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60))
     lease = asyncio.run(protocol.open_session(world.token(session_id), session_id))
-    results = race(ledger_url, world, session_id, ["left", "right"], json.dumps(dataclasses.asdict(lease)))
+    results = race(warm_python, world, session_id, ["left", "right"], json.dumps(dataclasses.asdict(lease)))
     won = sorted(int(str(seq)) for result in results for code, seq in result if code == "won")
     assert won == [1, 2, 3, 4, 5, 6]
     assert {code for result in results for code, _ in result} <= {"won", "already_answered"}
@@ -272,11 +272,11 @@ with open_ledger(url) as ledger:
 
 @pytest.mark.long
 def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
-    ledger: Ledger, ledger_url: str, tmp_path: Path
+    ledger: Ledger, ledger_url: str, tmp_path: Path, warm_python: str
 ) -> None:
     start = str(time.time() + 6)
     processes = [
-        subprocess.Popen([sys.executable, "-c", PLANNER, ledger_url, str(tmp_path), name, start], cwd=ROOT)
+        subprocess.Popen([warm_python, "-c", PLANNER, ledger_url, str(tmp_path), name, start], cwd=ROOT)
         for name in ("alpha", "beta")
     ]
     assert [process.wait(timeout=120) for process in processes] == [0, 0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -93,11 +92,13 @@ def test_sixteen_threads_that_plan_a_month_at_once_make_one_run(ledger: Ledger, 
     assert count_rows(ledger) == ONE_RUN
 
 
-def run_planners(urls: list[str], homes: list[Path], processes: int, each: int) -> list[str]:
+def run_planners(
+    warm_python: str, urls: list[str], homes: list[Path], processes: int, each: int
+) -> list[str]:
     started = [
         subprocess.Popen(
             [
-                sys.executable,
+                warm_python,
                 "-c",
                 PLANNER,
                 urls[n % len(urls)],
@@ -127,18 +128,22 @@ def run_planners(urls: list[str], homes: list[Path], processes: int, each: int) 
 
 
 @pytest.mark.long
-def test_sixteen_plannings_in_four_processes_make_one_run(ledger: Ledger, tmp_path: Path) -> None:
-    found = run_planners([str(ledger.engine.url)], [tmp_path], 4, 4)
+def test_sixteen_plannings_in_four_processes_make_one_run(
+    ledger: Ledger, tmp_path: Path, warm_python: str
+) -> None:
+    found = run_planners(warm_python, [str(ledger.engine.url)], [tmp_path], 4, 4)
     assert Counter(found) == {MONTH: 16}
     assert count_rows(ledger) == ONE_RUN
 
 
 @pytest.mark.service
-def test_sixteen_plannings_from_two_homes_on_one_server_make_one_run(tmp_path: Path) -> None:
+def test_sixteen_plannings_from_two_homes_on_one_server_make_one_run(
+    tmp_path: Path, warm_python: str
+) -> None:
     homes = [tmp_path / "one", tmp_path / "two"]
     with start_postgresql() as server:
         url = server.new_ledger_url()
-        assert Counter(run_planners([url], homes, 2, 8)) == {MONTH: 16}
+        assert Counter(run_planners(warm_python, [url], homes, 2, 8)) == {MONTH: 16}
         with open_ledger(url) as ledger:
             assert count_rows(ledger) == ONE_RUN
             other = server.new_ledger_url()

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,10 +74,10 @@ score_file(Path(sys.argv[1]), Path(sys.argv[2]), FileScoring("cgeval-paper", par
     "suffix", [pytest.param(name, marks=[] if name == "csv" else pytest.mark.long) for name in READERS]
 )
 def test_after_a_kill_the_parts_already_written_are_not_scored_again(
-    pairs_file: WriteFile, tmp_path: Path, suffix: str
+    pairs_file: WriteFile, tmp_path: Path, suffix: str, warm_python: str
 ) -> None:
     path, out, whole = pairs_file(2_300, suffix), tmp_path / "scores.parquet", tmp_path / "whole.parquet"
-    killed = subprocess.run([sys.executable, "-c", KILLED_RUN, str(path), str(out), "1000"], check=False)
+    killed = subprocess.run([warm_python, "-c", KILLED_RUN, str(path), str(out), "1000"], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert not out.exists()
     parts = sorted(tmp_path.glob("scores.parquet.parts/*/*.parquet"))
@@ -119,10 +118,10 @@ def test_another_profile_or_a_changed_file_does_not_go_on_with_old_parts(
 
 
 def test_a_part_that_is_damaged_is_scored_again_with_what_follows(
-    pairs_file: WriteFile, tmp_path: Path
+    pairs_file: WriteFile, tmp_path: Path, warm_python: str
 ) -> None:
     path, out = pairs_file(2_000, "parquet"), tmp_path / "scores.parquet"
-    subprocess.run([sys.executable, "-c", KILLED_RUN, str(path), str(out), "1500"], check=False)
+    subprocess.run([warm_python, "-c", KILLED_RUN, str(path), str(out), "1500"], check=False)
     parts = sorted(tmp_path.glob("scores.parquet.parts/*/*.parquet"))
     parts[1].write_bytes(parts[1].read_bytes()[:-20])
 

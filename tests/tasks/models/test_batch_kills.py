@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,9 +26,9 @@ ROOT = Path(__file__).parents[3]
 IN_EVERY_RUN = ("after_create",)
 
 
-def kill(address: str, server: RunningServer, moment: str) -> None:
+def kill(warm_python: str, address: str, server: RunningServer, moment: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.tasks.models.batch_work", address, server.url, moment],
+        [warm_python, "-m", "tests.tasks.models.batch_work", address, server.url, moment],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -43,11 +42,11 @@ def kill(address: str, server: RunningServer, moment: str) -> None:
     [pytest.param(moment, marks=() if moment in IN_EVERY_RUN else pytest.mark.long) for moment in MOMENTS],
 )
 def test_after_a_kill_the_batch_is_found_again_and_no_call_is_paid_for_twice(
-    tmp_path: Path, moment: str
+    tmp_path: Path, warm_python: str, moment: str
 ) -> None:
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with serve() as server:
-        kill(address, server, moment)
+        kill(warm_python, address, server, moment)
         with open_ledger(address) as ledger:
             before = server.state.batches.created
             assert before == (MOMENTS.index(moment) >= MOMENTS.index("after_create"))
@@ -73,11 +72,11 @@ def test_after_a_kill_the_batch_is_found_again_and_no_call_is_paid_for_twice(
 
 @pytest.mark.long
 def test_a_batch_that_the_provider_does_not_show_is_looked_for_then_booked_at_its_most_and_reported(
-    tmp_path: Path,
+    tmp_path: Path, warm_python: str
 ) -> None:
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with serve({"is_listed": False}) as server:
-        kill(address, server, "after_create")
+        kill(warm_python, address, server, "after_create")
         with open_ledger(address) as ledger:
             still = work(ledger, server.url, looked_for_s=3600)
             assert (still.pending, still.submitted, read_states(ledger)) == (CALLS, 0, ["creating"])

@@ -125,29 +125,31 @@ def test_who_was_silent_for_a_lease_has_its_reservation_spent_and_begins_again(
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_two_processes_never_spend_more_than_their_budget_together(tmp_path: Path) -> None:
-    check_two_spenders(f"sqlite:///{tmp_path / 'ledger.sqlite'}")
+def test_two_processes_never_spend_more_than_their_budget_together(tmp_path: Path, warm_python: str) -> None:
+    check_two_spenders(warm_python, f"sqlite:///{tmp_path / 'ledger.sqlite'}")
 
 
 @pytest.mark.slow
 @pytest.mark.service
 def test_two_processes_never_spend_more_than_their_budget_together_on_postgresql(
-    postgresql: PostgresqlServer,
+    postgresql: PostgresqlServer, warm_python: str
 ) -> None:
-    check_two_spenders(postgresql.new_ledger_url())
+    check_two_spenders(warm_python, postgresql.new_ledger_url())
 
 
-def start_spender(address: str, url: str, first: int, limit_usd: float) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", SPENDER, address, url, str(first), str(limit_usd)]
+def start_spender(
+    program: str, address: str, url: str, first: int, limit_usd: float
+) -> subprocess.Popen[str]:
+    command = [program, "-c", SPENDER, address, url, str(first), str(limit_usd)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
-def check_two_spenders(address: str) -> None:
+def check_two_spenders(warm_python: str, address: str) -> None:
     """Each alone would spend nearly all of it: 30 calls whose real cost is more than the budget."""
     limit = 9 * WORST
     open_ledger(address).close()
     with start_server(sim={"latency_ms": 150}) as server:
-        spenders = [start_spender(address, server.url, first, limit) for first in (0, 100)]
+        spenders = [start_spender(warm_python, address, server.url, first, limit) for first in (0, 100)]
         told = [json.loads(spender.communicate(timeout=120)[0]) for spender in spenders]
         answered = server.state.served["sim"]
     with open_ledger(address) as ledger:
@@ -167,7 +169,7 @@ def check_two_spenders(address: str) -> None:
 def test_what_a_killed_process_had_in_flight_counts_as_spent(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with start_server(sim={"latency_ms": 100}) as server:
-        spender = start_spender(address, server.url, 0, 1.0)
+        spender = start_spender(sys.executable, address, server.url, 0, 1.0)
         deadline = time.monotonic() + 60
         while server.state.served["sim"] < 6:
             assert time.monotonic() < deadline and spender.poll() is None

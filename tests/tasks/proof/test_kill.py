@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -45,11 +43,10 @@ def settings(tmp_path: Path) -> Settings:
     return settings
 
 
-def die_while_landing(settings: Settings, version: int) -> None:
+def die_while_landing(warm_python: str, settings: Settings, version: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", DIES, str(settings.home), str(version)],
+        [warm_python, "-c", DIES, str(settings.home), str(version)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
         check=False,
     )
     assert done.returncode == -signal.SIGKILL
@@ -67,24 +64,30 @@ def find_landings(settings: Settings) -> dict[str, str]:
         return {one.where: one.name for one in found if one.name.startswith("landing_")}
 
 
-def test_a_landing_that_was_killed_is_missing_until_it_is_made_again(settings: Settings) -> None:
-    die_while_landing(settings, 1)
+def test_a_landing_that_was_killed_is_missing_until_it_is_made_again(
+    settings: Settings, warm_python: str
+) -> None:
+    die_while_landing(warm_python, settings, 1)
     both = ("allocations/unit", "sessions/unit")
     assert find_landings(settings) == dict.fromkeys(both, "landing_missing")
     land(settings, 1)
     assert find_landings(settings) == {}
 
 
-def test_one_that_was_to_replace_another_is_outdated_until_it_is_made_again(settings: Settings) -> None:
+def test_one_that_was_to_replace_another_is_outdated_until_it_is_made_again(
+    settings: Settings, warm_python: str
+) -> None:
     land(settings, 1)
     assert find_landings(settings) == {}
-    die_while_landing(settings, 2)
+    die_while_landing(warm_python, settings, 2)
     assert set(find_landings(settings).values()) == {"landing_outdated"}
     land(settings, 2)
     assert find_landings(settings) == {}
 
 
-def test_what_comes_in_the_place_of_a_killed_landing_is_closed_as_it_is(settings: Settings) -> None:
-    die_while_landing(settings, 1)
+def test_what_comes_in_the_place_of_a_killed_landing_is_closed_as_it_is(
+    settings: Settings, warm_python: str
+) -> None:
+    die_while_landing(warm_python, settings, 1)
     land(settings, 2)
     assert find_landings(settings) == {}

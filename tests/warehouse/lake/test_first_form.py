@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import date, datetime
@@ -115,11 +114,13 @@ def test_what_the_contract_has_grown_by_since_is_added_by_the_next_writer(settin
         assert lake.query("SELECT count(*) FROM current_standings").item() == 0
 
 
-def test_a_kill_while_definitions_are_added_leaves_the_lake_as_it_was(settings: Settings) -> None:
+def test_a_kill_while_definitions_are_added_leaves_the_lake_as_it_was(
+    settings: Settings, warm_python: str
+) -> None:
     with open_lake(settings) as lake:
         for name in ("leaderboards", "current_standings"):
             lake.connection.execute(f"DROP VIEW {name}")
-    died = subprocess.run([sys.executable, "-c", DIES_HALF_WAY, str(settings.home)], cwd=ROOT, check=False)
+    died = subprocess.run([warm_python, "-c", DIES_HALF_WAY, str(settings.home)], cwd=ROOT, check=False)
     assert died.returncode == 9
     assert not list_views(settings) & {"leaderboards", "current_standings"}
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
@@ -102,7 +101,9 @@ def test_where_there_is_no_lake_there_is_none_to_share(settings: Settings) -> No
     assert not settings.home.exists()
 
 
-def test_another_process_sees_what_was_landed_and_is_seen(settings: Settings, tmp_path: Path) -> None:
+def test_another_process_sees_what_was_landed_and_is_seen(
+    settings: Settings, tmp_path: Path, warm_python: str
+) -> None:
     script = (
         "from pathlib import Path\n"
         "from schemas.settings import Settings\n"
@@ -114,7 +115,7 @@ def test_another_process_sees_what_was_landed_and_is_seen(settings: Settings, tm
     )
     with share_lake(), open_lake(settings) as lake:
         lake.land("sessions", "one", session_frame(3))
-        subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[3])
+        subprocess.run([warm_python, "-c", script], check=True, cwd=Path(__file__).parents[3])
         assert lake.units("sessions") == {"one", "two"}
 
 

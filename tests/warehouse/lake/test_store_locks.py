@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -60,7 +59,7 @@ def ledger(settings: Settings) -> Iterator[Ledger]:
 
 
 def test_a_ledger_keeps_its_locks_while_others_of_its_process_open_and_close_it(
-    settings: Settings, ledger: Ledger
+    settings: Settings, ledger: Ledger, warm_python: str
 ) -> None:
     files = [settings.home / name for name in ("ledger.sqlite", "ledger.exam.sqlite")]
     with ledger.write() as connection:
@@ -74,7 +73,7 @@ def test_a_ledger_keeps_its_locks_while_others_of_its_process_open_and_close_it(
     assert list_locks(*files) == held
 
     # A process that ends beside is not the last, and the log stays where it is.
-    other = [sys.executable, "-c", OTHER, settings.ledger_address]
+    other = [warm_python, "-c", OTHER, settings.ledger_address]
     assert subprocess.run(other, capture_output=True, text=True, check=True).stdout.strip() == "1"
     assert all(Path(f"{path}-wal").exists() for path in files)
     with ledger.write() as connection:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -66,10 +65,10 @@ def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> N
         assert compare_metadata(context, read_metadata("postgresql")) == []
 
 
-def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None:
+def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path, warm_python: str) -> None:
     url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     code = "import sys; from warehouse.ledger.engine.opening import open_ledger; open_ledger(sys.argv[1]).close()"
-    processes = [subprocess.Popen([sys.executable, "-c", code, url], cwd=ROOT) for _ in range(4)]
+    processes = [subprocess.Popen([warm_python, "-c", code, url], cwd=ROOT) for _ in range(4)]
     assert [process.wait(timeout=120) for process in processes] == [0, 0, 0, 0]
     with open_ledger(url) as ledger:
         found = inspect(ledger.engine)

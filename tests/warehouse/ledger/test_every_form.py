@@ -12,7 +12,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -260,7 +259,7 @@ def check_step(before: Rows, *addresses: str) -> None:
     ("dies_in", "left"), [("", [HEAD, HEAD]), ("ledger", [HEAD, HEAD]), ("exam", [TO_COME, HEAD])]
 )
 def test_a_step_to_come_keeps_every_row_and_a_kill_in_it_leaves_each_file_whole(
-    tmp_path: Path, dies_in: str, left: list[str]
+    tmp_path: Path, dies_in: str, left: list[str], warm_python: str
 ) -> None:
     path = tmp_path / "ledger.sqlite"
     make_files(HEAD, path)
@@ -270,7 +269,7 @@ def test_a_step_to_come_keeps_every_row_and_a_kill_in_it_leaves_each_file_whole(
         before |= fill_and_read(side)
     if dies_in:
         steps = write_step(tmp_path / "dying", dies_in)
-        killed = subprocess.run([sys.executable, "-c", UPGRADE, str(steps), TO_COME, sides[0]], cwd=ROOT)
+        killed = subprocess.run([warm_python, "-c", UPGRADE, str(steps), TO_COME, sides[0]], cwd=ROOT)
         assert killed.returncode == -signal.SIGKILL
     assert read_forms(*sides) == left
     with next_release(write_step(tmp_path / "steps")):

@@ -6,7 +6,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -180,10 +179,10 @@ open_ledger(f"sqlite:///{path}")
 MOMENTS = ("the exam's file is whole", "the ledger is committed")
 
 
-def test_a_new_ledger_killed_between_its_files_is_made_again(tmp_path: Path) -> None:
+def test_a_new_ledger_killed_between_its_files_is_made_again(tmp_path: Path, warm_python: str) -> None:
     for moment in MOMENTS:
         path = tmp_path / f"{moment}.sqlite"
-        killed = subprocess.run([sys.executable, "-c", KILLED, str(path), moment], cwd=ROOT, check=False)
+        killed = subprocess.run([warm_python, "-c", KILLED, str(path), moment], cwd=ROOT, check=False)
         assert killed.returncode == -signal.SIGKILL
         with pytest.raises(StoreError):
             open_exam_database(f"sqlite:///{name_exam_file(path)}")
@@ -211,10 +210,12 @@ with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
 """
 
 
-def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path: Path) -> None:
+def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(
+    tmp_path: Path, warm_python: str
+) -> None:
     path = tmp_path / "ledger.sqlite"
     open_ledger(f"sqlite:///{path}").close()
-    killed = subprocess.run([sys.executable, "-c", CUT_OFF, str(tmp_path)], cwd=ROOT, check=False)
+    killed = subprocess.run([warm_python, "-c", CUT_OFF, str(tmp_path)], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGXFSZ
     with closing(sqlite3.connect(path)) as own, closing(sqlite3.connect(name_exam_file(path))) as exam:
         assert own.execute("select seed from run_plans").fetchall() == [(seed_of("the first seed"),)]

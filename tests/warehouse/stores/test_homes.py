@@ -10,7 +10,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -232,9 +231,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_log_that_is_removed_after_a_kill_is_missed(settings: Settings) -> None:
+def test_a_log_that_is_removed_after_a_kill_is_missed(settings: Settings, warm_python: str) -> None:
     killed = subprocess.run(
-        [sys.executable, "-c", WRITER, str(settings.home)], cwd=ROOT, capture_output=True, text=True
+        [warm_python, "-c", WRITER, str(settings.home)], cwd=ROOT, capture_output=True, text=True
     )
     assert (killed.returncode, killed.stdout) == (-signal.SIGKILL, "acknowledged\n"), killed.stderr
     log = settings.home / "ledger.sqlite-wal"

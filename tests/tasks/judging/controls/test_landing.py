@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -149,11 +148,11 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake
     "moment", ["before they land", pytest.param("after they landed", marks=pytest.mark.long)]
 )
 def test_a_killed_judging_pays_for_no_control_answer_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, warm_python: str
 ) -> None:
     with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
         done = subprocess.run(
-            [sys.executable, "-c", KILLED, str(run.settings.home), run.run_id, moment],
+            [warm_python, "-c", KILLED, str(run.settings.home), run.run_id, moment],
             cwd=ROOT,
             env=os.environ,
         )

@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -200,12 +199,19 @@ def test_every_reader_is_told_the_same_of_a_run_that_has_left_the_ledger(setting
     assert read_faults(settings) == set()
 
 
+@pytest.mark.long
+@pytest.mark.service
+def test_on_postgresql_every_reader_is_told_the_same(served: Settings) -> None:
+    with open_ledger(served.ledger_address) as ledger, open_lake(served) as lake:
+        check_readers(ledger, lake, served)
+
+
 @pytest.mark.parametrize("step", ["landed", pytest.param("left", marks=pytest.mark.long)])
 def test_a_process_killed_at_any_step_is_continued_and_nothing_is_lost_or_doubled(
-    judged_home: Path, archived_home: Settings, tmp_path: Path, step: str
+    judged_home: Path, archived_home: Settings, tmp_path: Path, step: str, warm_python: str
 ) -> None:
     killed = hold_home(judged_home, tmp_path / "killed")
-    command = (sys.executable, "-m", "tests.tasks.operations.archiving.killed", str(killed.home), step)
+    command = (warm_python, "-m", "tests.tasks.operations.archiving.killed", str(killed.home), step)
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
     archive(killed)
     assert read_rows(killed) == read_rows(archived_home)
@@ -575,7 +581,7 @@ def test_the_command_shows_what_would_go_and_moves_it_when_told(settings: Settin
     assert f"Run {RUN} has left the ledger." in invoke(settings.home, "archive", RUN).output
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """Such a home with its ledger on PostgreSQL."""
     home = tmp_path_factory.mktemp("served") / "home"
@@ -586,15 +592,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 
 @pytest.mark.service
-def test_on_postgresql_every_reader_is_told_the_same_and_an_erasure_reaches_the_lake(
+def test_on_postgresql_what_left_is_read_and_comes_back_and_an_erasure_reaches_the_lake(
     served: Settings,
 ) -> None:
+    before = read_rows(served)
+    archive(served)
+    after = read_rows(served)
+    assert after["left"] == EMPTY | {"access_log": 0}
+    assert {**after, "left": None} == {**before, "left": None}
     with open_ledger(served.ledger_address) as ledger, open_lake(served) as lake:
-        check_readers(ledger, lake, served)
         assert bring_back(ledger, lake, RUN) == 94
-        archive_runs(served, ledger, lake, now=LATER)
-        with ledger.read() as connection:
-            assert count_left(connection) == EMPTY | {"access_log": 0}
+    archive(served)
+    assert read_rows(served) == after
     assert read_faults(served) == set()
     erase(served)
     assert read_faults(served) == set()

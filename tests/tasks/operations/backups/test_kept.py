@@ -268,20 +268,20 @@ make_kept_backup(settings, now=datetime.fromisoformat(now))
 """
 
 
-def kill(settings: Settings, moment: str, count: int, now: datetime) -> None:
+def kill(warm_python: str, settings: Settings, moment: str, count: int, now: datetime) -> None:
     arguments = [str(settings.home), str(settings.backups), moment, str(count), now.isoformat()]
     died = subprocess.run(
-        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, check=False, capture_output=True, text=True
+        [warm_python, "-c", KILLED, *arguments], cwd=ROOT, check=False, capture_output=True, text=True
     )
     assert died.returncode == -signal.SIGKILL, died.stderr
 
 
 @pytest.mark.parametrize("moment", ["making", "renaming", "deleting"])
 def test_whoever_is_killed_in_the_middle_leaves_every_whole_backup_whole(
-    settings: Settings, moment: str
+    settings: Settings, warm_python: str, moment: str
 ) -> None:
     first = Path(make_kept_backup(settings, now=NIGHT)["folder"])
-    kill(settings, moment, 3, NIGHT + timedelta(days=1))
+    kill(warm_python, settings, moment, 3, NIGHT + timedelta(days=1))
     whole = list_names(settings)
     # In mid-backup the first is all that there is; from the moment that the second is whole, it is there.
     assert (
@@ -358,11 +358,11 @@ restore_home(Settings(home=Path(home)), Path(folder))
 
 @pytest.mark.parametrize("count", [0, 1, 3, 8])
 def test_a_restore_that_was_killed_is_done_by_the_same_command_and_nothing_uses_the_home_before(
-    settings: Settings, tmp_path: Path, count: int
+    settings: Settings, tmp_path: Path, count: int, warm_python: str
 ) -> None:
     backup_home(settings, tmp_path / "copy")
     new = tmp_path / "new"
-    command = [sys.executable, "-c", RESTORES, str(new), str(tmp_path / "copy"), str(count)]
+    command = [warm_python, "-c", RESTORES, str(new), str(tmp_path / "copy"), str(count)]
     died = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert died.returncode == -signal.SIGKILL, died.stderr
     # Until its ledger is there it is no home to any but `init`.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -110,9 +109,11 @@ erase_texts(settings_of(sys.argv[1]), Scope(month="2026-11"), reason="r", erased
 
 
 @pytest.mark.parametrize("steps", range(5))
-def test_killed_for_good_after_any_step_nothing_is_doubled(settings: Settings, steps: int) -> None:
+def test_killed_for_good_after_any_step_nothing_is_doubled(
+    settings: Settings, steps: int, warm_python: str
+) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(settings.home), str(steps)],
+        [warm_python, "-c", KILLED, str(settings.home), str(steps)],
         cwd=ROOT,
         capture_output=True,
         text=True,
