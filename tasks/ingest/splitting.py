@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from tasks.ingest.content.choices import cut_after_options
+from tasks.ingest.content.choices import ask_in_passage, cut_after_options
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.free_answers import drop_asking_lead
@@ -434,6 +434,7 @@ def _split_part(
     drop_form_lines(drafts)
     cut_after_options(drafts, paper.language)
     take_form_tails(drafts)
+    ask_in_passage(drafts)
     read_filled(drafts, paper.language)
     read_bracketed_ends(drafts)
     if has_tables:
