@@ -16,6 +16,7 @@ from tasks.ingest.layout.headings import (
     MARKS_GROUP,
     STRONG_STYLES,
     Heading,
+    has_options_ahead,
     read_heading,
     read_marks,
 )
@@ -124,9 +125,10 @@ _INNER, _OUTER = ("nump", "paren", "circ", "bracket"), ("num", "bare")
 def _head_numbered_lists(pieces: Sequence[Piece]) -> dict[int, Heading]:
     """The numbered lines that head lists: `2 Fill in the gaps. (5 marks each)` above `(1) …`.
 
-    Each of them, two at least, says what every one of its questions is worth, and numbers of another form begin again at 1
-    right below it. A question that has parts says what all of it is worth.
+    Numbers of another form begin again at 1 right below each of them, two at least. It says what every one of these questions is
+    worth, as no question says of its parts, or it has no stop after its number, in a paper that offers options.
     """
+    offers = has_options_ahead(pieces)
     labelled = [
         (index, label)
         for index, piece in enumerate(pieces)
@@ -136,7 +138,8 @@ def _head_numbered_lists(pieces: Sequence[Piece]) -> dict[int, Heading]:
     for (index, label), (below, inner) in pairwise(labelled):
         if label.style in _OUTER and label.value == len(found) + 1 and inner.value == 1:
             marks = read_marks(pieces[index].text)
-            if inner.style in _INNER and below - index <= _NEAR and marks is not None:
+            is_told = marks is not None or (label.style == "bare" and offers)
+            if inner.style in _INNER and below - index <= _NEAR and is_told:
                 title = pieces[index].text[label.end :].strip()
                 known = read_heading(f"一、{title}")
                 fine = known.fine if known is not None else None
