@@ -247,6 +247,7 @@ def _take_offered_truths(drafts: Sequence[Draft]) -> None:
         if len(found) == max(_LEAST_OF_ALL, len(group)) and (judges or is_typed):
             for draft, tail in found:
                 draft.question_type = "true_false"
+                draft.fine = draft.fine or match_exactly("true_false")
                 _cut_tail(draft, tail, is_stem=True)
 
 
