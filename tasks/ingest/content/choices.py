@@ -78,7 +78,7 @@ _PLACES = re.compile(r"[\s()（）_]*")
 
 
 def ask_in_passage(drafts: Sequence[Draft]) -> None:
-    """Give questions that print nothing but options the sentence of their passage that has their gap.
+    """Let questions that print only options ask by the sentence of their passage with the gap.
 
     That is done where the passage has one gap for each of them.
     """

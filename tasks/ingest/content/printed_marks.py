@@ -231,7 +231,7 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
 
 
 def _take_offered_truths(drafts: Sequence[Draft]) -> None:
-    """Take `(V / F)` and `Vrai / Faux` from the ends of the stems of a section that all have them.
+    """Take `(V / F)` and `Vrai / Faux` from stems, where all of a section end so.
 
     What is offered judges: the section is one of statements, or the two words are true and false.
     """

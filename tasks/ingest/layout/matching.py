@@ -14,7 +14,7 @@ _LEAST_ROWS = 3
 
 
 def write_matching(lines: IndexedLines) -> IndexedLines:
-    """Part `9. lamp | A. gives light`, `10. oar | B. moves a boat`: options that the numbers share, and these.
+    """Part `9. lamp | A. gives light` into the options that the numbers share, and these.
 
     Numbers and letters both run one by one, line by line; letters may go on below the last number.
     """
@@ -38,7 +38,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
 
 
 def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece], int]:
-    """The numbered items and the lettered options of the rows that begin at a line, and where they end."""
+    """The numbered items and the lettered options of rows from a line on, and where they end."""
     items: list[Piece] = []
     options: list[Piece] = []
     first = lines.labels[begin]

@@ -94,7 +94,7 @@ _WHOLE_PAPER = 4
 
 
 def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:
-    """Write the rows of a key table as the lines that key lines are read from; [] where they are none."""
+    """Write the rows of a key table as key lines; [] where they are none."""
     if any(is_region_heading(other.text) for other in before):
         texts = [
             f"{entry.number}. {entry.text}" + (f" 解析：{entry.explanation}" if entry.explanation else "")
