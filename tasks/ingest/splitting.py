@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from tasks.ingest.content.choices import cut_after_options
+from tasks.ingest.content.choices import ask_in_passage, cut_after_options
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.free_answers import drop_asking_lead
@@ -45,6 +45,7 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
+from tasks.ingest.layout.matching import write_matching
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -120,7 +121,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    return write_key_blocks(write_marks(write_numbered_answers(made.pieces)))
+    return write_key_blocks(write_matching(write_marks(write_numbered_answers(made.pieces))))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -433,6 +434,7 @@ def _split_part(
     drop_form_lines(drafts)
     cut_after_options(drafts, paper.language)
     take_form_tails(drafts)
+    ask_in_passage(drafts)
     read_filled(drafts, paper.language)
     read_bracketed_ends(drafts)
     if has_tables:

@@ -6,6 +6,7 @@ Keys are printed as letters, as numbers or as the text of an option.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
@@ -66,6 +67,37 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
 
 # So many options show how a paper prints them, and at most so few of them run over paragraphs.
 _LEAST_INNER, _MOST_RUNNING = 12, 0.02
+
+
+# `__6__`, `__(6)__`, `（6）`, `[6] ____`: a gap of a passage, with its number
+_GAP = re.compile(
+    r"_+\s*[（(\[【]?\s*(\d{1,3})\s*[)）\]】]?\s*_+|[（(\[【]\s*(\d{1,3})\s*[)）\]】](?:\s*_+)?"
+)
+_SENTENCE_END = re.compile(r"[.!?](?=[\s\"'”’])[\"'”’]*|[。！？]|\n")
+_PLACES = re.compile(r"[\s()（）_]*")
+
+
+def ask_in_passage(drafts: Sequence[Draft]) -> None:
+    """Let questions that print only options ask by the sentence of their passage with the gap.
+
+    That is done where the passage has one gap for each of them.
+    """
+    silent: dict[str, list[Draft]] = {}
+    for draft in drafts:
+        if draft.material and draft.options and _PLACES.fullmatch(draft.stem):
+            silent.setdefault(draft.material, []).append(draft)
+    for passage, group in silent.items():
+        gaps = [(int(gap[1] or gap[2]), gap) for gap in _GAP.finditer(passage)]
+        counted = Counter(number for number, _ in gaps)
+        if any(draft.value is None or counted[draft.value] != 1 for draft in group):
+            continue
+        by_number = dict(gaps)
+        ends = [0, *(end.end() for end in _SENTENCE_END.finditer(passage)), len(passage)]
+        for draft in group:
+            gap = by_number[draft.value or 0]
+            begin = max(end for end in ends if end <= gap.start())
+            end = min(end for end in ends if end >= gap.end())
+            draft.stem = f"{passage[begin : gap.start()]}______{passage[gap.end() : end]}".strip()
 
 
 def cut_after_options(drafts: Sequence[Draft], language: str | None) -> None:

@@ -12,7 +12,9 @@ from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK
 from tasks.ingest.words.answers import read_key, read_truth
+from tasks.ingest.words.kinds import infer_free_type
 from tasks.ingest.words.lexicon import FineType, match_exactly
+from tasks.questions import has_blank
 
 _MARKS_TAIL = re.compile(
     r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*(?:total)?[)）\]】]()\s*$",
@@ -182,27 +184,36 @@ def take_marks(draft: Draft) -> None:
         draft.stem = draft.stem[: tail.start()].rstrip()
 
 
-# `（难度系数C）`, `[CO2, L3]`, `-8M`: a bracket, or a number with a unit behind a dash, at the end of a question
+# `（难度系数C）`, `[CO2, L3]`, `-8M`, `___ / 2 P.`: a bracket, a number with a unit behind a dash, or a place for the marks
+# that somebody gives, at the end of a question
 _FORM_TAIL = re.compile(
-    r"\s*(?:[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6}))\s*$"
+    r"(?:\s*[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|\s*(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6})|"
+    r"(?<=[.?!…。？！])\s*(?P<box>_+\s*[/／]\s*\d{1,3}(?:[.,]\d)?\s*[^\W\d_]{0,8}\.?))\s*$"
+)
+# `(V / F)`, `Vrai / Faux`: two words or letters of which one is to be marked
+_OFFERED_TAIL = re.compile(
+    r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*$"
 )
 _VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
+_BOX = re.compile(r"_+\s*[/／]\s*(\d+(?:[.,]\d)?)")
 _WORTH = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:分|pts?|points?|marks?|mks?|M)", re.IGNORECASE)
-_LEAST_TAILS, _LEAST_SHARE = 4, 0.5
+_LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 
 
 def take_form_tails(drafts: Sequence[Draft]) -> None:
     """Take what a form prints at the end of most questions of a section.
 
-    Its numbers or letters vary. What is the same each time may be an instruction, and what reads as a key is one: both stay.
+    Its numbers or letters vary. What is the same each time may be an instruction, and what reads as a key is one: both stay,
+    but two words of which one is to be marked are the form of a question that is true or false.
     """
+    _take_offered_truths(drafts)
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
         counts[draft.section] += 1
         for is_stem in (True, False)[: 2 if draft.options else 1]:
             tail = _FORM_TAIL.search(_read_end(draft, is_stem)[-_LONGEST_TAIL:])
-            said = (tail["held"] or tail["worth"]) if tail is not None else ""
+            said = (tail["held"] or tail["worth"] or tail["box"]) if tail is not None else ""
             shape = _VARYING.sub("0", said)
             if (
                 tail is not None
@@ -213,9 +224,31 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
                 tails[draft.section, is_stem, shape].append((draft, tail))
     for (section, is_stem, _), found in tails.items():
         varies = len({tail[0].strip() for _, tail in found}) > 1
-        if varies and len(found) >= max(_LEAST_TAILS, _LEAST_SHARE * counts[section]):
+        is_usual = len(found) >= max(_LEAST_TAILS, _LEAST_SHARE * counts[section])
+        if varies and (is_usual or len(found) == max(_LEAST_OF_ALL, counts[section])):
             for draft, tail in found:
                 _cut_tail(draft, tail, is_stem)
+
+
+def _take_offered_truths(drafts: Sequence[Draft]) -> None:
+    """Take `(V / F)` and `Vrai / Faux` from stems, where all of a section end so.
+
+    What is offered judges: the section is one of statements, or the two words are true and false.
+    """
+    tails: dict[tuple[int, str, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    for draft in drafts:
+        tail = _OFFERED_TAIL.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
+        if tail is not None and tail.start() > 0:
+            tails[draft.section, tail["one"], tail["other"]].append((draft, tail))
+    for (section, one, other), found in tails.items():
+        group = [draft for draft in drafts if draft.section == section]
+        judges = {read_truth(one), read_truth(other)} == {"true", "false"}
+        is_typed = all(draft.question_type == "true_false" for draft in group)
+        if len(found) == max(_LEAST_OF_ALL, len(group)) and (judges or is_typed):
+            for draft, tail in found:
+                draft.question_type = "true_false"
+                draft.fine = draft.fine or match_exactly("true_false")
+                _cut_tail(draft, tail, is_stem=True)
 
 
 _LONGEST_TAIL = 56
@@ -228,12 +261,15 @@ def _read_end(draft: Draft, is_stem: bool) -> str:
 def _cut_tail(draft: Draft, tail: re.Match[str], is_stem: bool) -> None:
     text = _read_end(draft, is_stem)
     kept = text[: len(text) - (len(tail.string) - tail.start())].rstrip()
-    worth = _WORTH.fullmatch(tail["held"] or tail["worth"])
     if not kept:
         return
     if is_stem:
         draft.stem = kept
     else:
         draft.options[-1] = (draft.options[-1][0], kept)
+    said = tail.groupdict()
+    worth = _WORTH.fullmatch(said.get("held") or said.get("worth") or "") or _BOX.match(said.get("box") or "")
     if worth is not None and draft.marks is None:
-        draft.marks = float(worth[1])
+        draft.marks = float(worth[1].replace(",", "."))
+    if said.get("box") and draft.question_type == "fill_in_the_blank" and not has_blank(draft.stem):
+        draft.question_type = infer_free_type(draft.stem, draft.material)  # nothing else was to be filled in

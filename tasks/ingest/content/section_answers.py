@@ -132,10 +132,10 @@ _ASKS = re.compile(
     r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
     re.IGNORECASE,
 )
-_POINTS_ON = re.compile(
-    r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given|figure|table|output|code|program)\b",
-    re.IGNORECASE,
-)
+_SHOWS_BELOW = r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given)\b"
+_POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
+# what may be shown below, and may as well be asked about (`What is a hash table?`)
+_POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
 _MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
@@ -209,12 +209,13 @@ def _take_below(drafts: Sequence[Draft]) -> None:
 
 
 def _asks_once(stem: str) -> bool:
-    """Whether the first of two lines asks, and the other does not."""
+    """Whether the first of two lines asks, and the other neither does nor is what it asks about."""
     first, below = _part_below(stem)
     return (
         bool(below.strip())
         and "\n" not in below
-        and _POINTS_ON.search(first) is None
+        and _POINTS_BELOW.search(first) is None
+        and CODE.search(below) is None
         and asking().search(first) is not None
         and not begins_asking(below.lstrip())
         and "？" not in below

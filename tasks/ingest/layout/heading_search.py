@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from tasks.ingest.layout.headings import (
     INSTRUCTED,
@@ -15,7 +16,9 @@ from tasks.ingest.layout.headings import (
     MARKS_GROUP,
     STRONG_STYLES,
     Heading,
+    has_options_ahead,
     read_heading,
+    read_marks,
 )
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
@@ -68,7 +71,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         if label.style in ("word", "part") and _ONLY_MARKS.fullmatch(above.text[label.end :]):
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
-    found = dict(typed)
+    found = dict(typed) or _head_numbered_lists(pieces)
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
     styles = {heading.label.style for heading in typed.values() if heading.label}
@@ -114,6 +117,38 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         marks = MARKS_GROUP.match(text)
         found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
     return found
+
+
+_INNER, _OUTER = ("nump", "paren", "circ", "bracket"), ("num", "bare")
+
+
+def _head_numbered_lists(pieces: Sequence[Piece]) -> dict[int, Heading]:
+    """The numbered lines that head lists: `2 Fill in the gaps. (5 marks each)` above `(1) …`.
+
+    Numbers of another form begin again at 1 right below each of them, two at least. It says what every one of these questions is
+    worth, as no question says of its parts, or it has no stop after its number, in a paper that offers options.
+    """
+    offers = has_options_ahead(pieces)
+    labelled = [
+        (index, label)
+        for index, piece in enumerate(pieces)
+        if (label := piece.label) is not None and label.style in (*_INNER, *_OUTER) and piece.kind != "table"
+    ]
+    found: dict[int, Heading] = {}
+    for (index, label), (below, inner) in pairwise(labelled):
+        if label.style in _OUTER and label.value == len(found) + 1 and inner.value == 1:
+            marks = read_marks(pieces[index].text)
+            is_told = marks is not None or (label.style == "bare" and offers)
+            if inner.style in _INNER and below - index <= _NEAR and is_told:
+                title = pieces[index].text[label.end :].strip()
+                known = read_heading(f"一、{title}")
+                fine = known.fine if known is not None else None
+                found[index] = Heading(label, title, fine, marks, len(pieces[index].text), is_question=False)
+    others = any(label.style == "num" and index not in found for index, label in labelled)
+    return found if len(found) > 1 and not others else {}
+
+
+_NEAR = 3
 
 
 def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:

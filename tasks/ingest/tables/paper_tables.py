@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
-from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
+from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, Marked, Sheet
@@ -46,13 +46,14 @@ class PaperTables:
             return pieces
         kept: list[Piece] = []
         seen: set[str] = set()
+        data: set[int] = set()
         is_whole = self.answered is not None and len(self.answered.rows) > _WHOLE_PAPER
         first = min(tables) if is_whole else -1
         for piece in pieces:
             is_table = piece.start in tables
             if not is_table and piece.start < first:
                 continue  # instructions to examiners
-            if not is_table and piece.start not in keys:
+            if not is_table and keys.get(piece.start, -1) in (-1, *data):
                 kept.append(piece)
                 continue
             place = tables[piece.start] if is_table else keys[piece.start]
@@ -61,8 +62,11 @@ class PaperTables:
             seen.add(f"{is_table}{place}")
             if is_table:
                 kept.append(replace(piece, text="▦", sources=(piece.start,), kind="questions", table=place))
+            elif written := _write_keys(piece, self.keys[place][1], kept):
+                kept.extend(written)
             else:
-                kept.extend(_write_keys(piece, self.keys[place][1], kept))
+                data.add(place)
+                kept.append(piece)
         return kept
 
     def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
@@ -90,7 +94,7 @@ _WHOLE_PAPER = 4
 
 
 def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:
-    """Write the rows of a key table as the lines that key lines are read from."""
+    """Write the rows of a key table as key lines; [] where they are none."""
     if any(is_region_heading(other.text) for other in before):
         texts = [
             f"{entry.number}. {entry.text}" + (f" 解析：{entry.explanation}" if entry.explanation else "")
@@ -98,8 +102,10 @@ def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piec
         ]
     else:
         texts = ["  ".join(f"{entry.number}. {entry.text}" for entry in entries)]
-        if not read_key_line(texts[0]):
-            return [piece]
+        asked = {one.label.value for one in before if one.label is not None and not one.label.is_weak}
+        is_named = not piece.text.lstrip()[:1].isdigit()
+        if not read_key_line(texts[0]) or not (is_named or asked.issuperset(one.number for one in entries)):
+            return []  # data of a question: below its questions only what names no columns is a key
     return [replace(piece, text=text, sources=(), kind="body") for text in texts]
 
 
@@ -159,7 +165,7 @@ def _fits(
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
     """Return the tables that hold one answer to a row.
 
-    They are `题号 | 答案`, also several such pairs side by side.
+    They are `题号 | 答案`, also several such pairs side by side, or pairs alone that name no columns.
     """
     found: list[tuple[range, list[KeyEntry]]] = []
     index = 0
@@ -168,7 +174,8 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
         while index < len(lines) and lines[index].table == lines[first].table:
             index += 1
         if lines[first].table:
-            entries = _read_key_table([list(line.cells) for line in lines[first:index]])
+            rows = [list(line.cells) for line in lines[first:index]]
+            entries = _read_key_table(rows) or _read_key_pairs(rows)
             if entries:
                 found.append((range(first, index), entries))
     return found
@@ -199,6 +206,30 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
                     entries.append(KeyEntry(int(number.group(1)), text, explanation or None))
         return entries if len(entries) >= 2 else []
     return []
+
+
+_LEAST_PAIRS = 4
+_KEY_CELL = re.compile(KEY_MARK)
+
+
+def _read_key_pairs(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
+    """Read a table of nothing but numbers, each with a key in the next cell: `1 | B | 6 | C`.
+
+    The numbers leave none out, whichever way they run; [] for any other table.
+    """
+    cells = [[cell.strip() for cell in row] for row in rows]
+    pairs = [pair for row in cells for pair in zip(row[::2], row[1::2], strict=False) if any(pair)]
+    if len(pairs) < _LEAST_PAIRS or any(len(row) % 2 for row in cells):
+        return []
+    if not all(_NUMBER_CELL.fullmatch(number) and _KEY_CELL.fullmatch(key) for number, key in pairs):
+        return []
+    entries = sorted(
+        (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs),
+        key=lambda entry: entry.number,
+    )
+    first = entries[0].number
+    runs = [entry.number for entry in entries] == list(range(first, first + len(entries)))
+    return entries if runs and len({entry.text for entry in entries}) > 1 else []
 
 
 def read_question_table(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.docx import read_docx
 from tasks.ingest.readers.extraction import Line, join_lines
@@ -215,6 +217,42 @@ def test_a_table_with_one_answer_to_a_row_answers_the_questions() -> None:
     beside = table([["题号", "答案", "题号", "答案"], ["1", "B", "2", "A"]])
     drafts, _ = read([*questions, beside])
     assert [draft.answer for draft in drafts] == [["B"], ["A"]]
+
+
+HARBOUR = [
+    line
+    for number, stem in enumerate(
+        ("Who keeps the lamp?", "What turns the mill?", "Where is the fair?", "When?")
+    )
+    for line in (f"{number + 1}. {stem}", "A. one", "B. two", "C. three", "D. four")
+]
+
+
+def test_a_table_of_numbers_and_keys_below_the_questions_needs_no_names() -> None:
+    keys = table([["1", "B", "3", "D"], ["2", "C", "4", "B"]])
+    drafts, _ = read([*HARBOUR, "Marking grid (staff only)", keys])
+    assert [draft.answer for draft in drafts] == [["B"], ["C"], ["D"], ["B"]]
+    assert drafts[-1].options[-1] == ("D", "four")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["1", "B", "3", "D"], ["2", "C", "9", "B"]],  # leaves numbers out
+        [["1", "B", "3", "12"], ["2", "C", "4", "7"]],  # measurements
+        [["1", "A", "3", "A"], ["2", "A", "4", "A"]],
+        [["1", "B", "4", "D"], ["2", "C", "5", "B"], ["3", "A", "6", "A"]],  # more than was asked
+    ],
+)
+def test_a_table_of_numbers_and_other_things_is_no_key(rows: list[list[str]]) -> None:
+    drafts, _ = read([*HARBOUR, "Tides of the week", table(rows)])
+    assert [draft.answer for draft in drafts] == [[], [], [], []]
+
+
+def test_a_table_of_numbers_and_letters_between_questions_is_data() -> None:
+    codes = table([["1", "B", "3", "D"], ["2", "C", "4", "B"]])
+    drafts, _ = read([*HARBOUR[:10], "3. Which letters has the code?", codes, *HARBOUR[11:]])
+    assert [draft.answer for draft in drafts] == [[], [], [], []]
 
 
 def test_ticks_typed_in_a_symbol_font_are_read() -> None:
