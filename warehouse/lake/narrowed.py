@@ -7,7 +7,7 @@ asked (a page, an analysis, a report) is answered from these rows alone, and a t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 _SIGHT: Final = Path(__file__).with_name("team_sight.yaml")
 _NOBODY: Final = "false"
-_PAST: Final = re.compile(rf'\b{ALIAS}"?\s*\.', re.IGNORECASE)
+# Functions that give rows of nothing but what they are given; others read files, catalogs, or tables that a text names.
+_HARMLESS: Final = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree"})
+_OF_FILES: Final = re.compile(r"[./*\\:]")
 
 T = TypeVar("T")
 # What each word of the file asks of a row; {own} is the list of the models, {lake} the lake's own name.
@@ -83,11 +85,39 @@ class _NarrowLake(Lake):
     """A lake whose own tables nobody reads past what stands before them."""
 
     def _execute(self, sql: str, params: Mapping[str, object] | None, fetch: Callable[..., T]) -> T:
-        if _PAST.search(sql):
+        if past := self._find_past(sql):
             raise UsageError(
-                f"The query names {ALIAS} itself, past what a team sees of it. Write its tables without it."
+                f"The query reads {past}, past what a team sees of the lake. Write SELECT over its tables, by their names alone."
             )
         return super()._execute(sql, params, fetch)
+
+    def _find_past(self, sql: str) -> str:
+        """What a query may not read, as DuckDB itself parses it; '' where there is nothing, or where it does not parse."""
+        import json
+
+        with self._lock, self.connection.cursor() as cursor:
+            (text,) = cursor.execute("SELECT json_serialize_sql($sql)", {"sql": sql}).fetchall()[0]
+        tree = json.loads(text)
+        if tree.get("error"):
+            return "by another statement than SELECT" if tree["error_type"] == "not implemented" else ""
+        return next(_iter_past(tree), "")
+
+
+def _iter_past(node: object) -> Iterator[str]:
+    if isinstance(node, list):
+        for one in node:
+            yield from _iter_past(one)
+    elif isinstance(node, dict):
+        name = str(node.get("table_name") or "")
+        places = {str(node.get(key) or "").lower() for key in ("catalog_name", "schema_name")} - {""}
+        if node.get("type") in ("BASE_TABLE", "SHOW_REF") and (places or _OF_FILES.search(name)):
+            yield ".".join(sorted(places)) or "a file"
+        elif node.get("type") == "TABLE_FUNCTION":
+            function = str(node["function"]["function_name"]).lower()
+            if function not in _HARMLESS:
+                yield f"{function}()"
+        for one in node.values():
+            yield from _iter_past(one)
 
 
 @cache

@@ -103,10 +103,23 @@ def test_a_query_that_names_the_lake_itself_is_refused(tmp_path: Any) -> None:
     open_new_lake(settings).close()
     with open_narrow_lake(settings, ["ours"]) as lake:
         assert lake.query("SELECT model FROM responses").is_empty()
+        assert lake.query("WITH a AS (SELECT unnest([1, 2]) AS n) SELECT n FROM a, range(2)").height == 4
+        assert "model" in lake.query("DESCRIBE responses")["column_name"]
         for past in (
             f"SELECT * FROM {ALIAS}.responses",
             f'SELECT * FROM "{ALIAS}" . "responses"',
             "FROM EXAM.main.models",
+            f"FROM {ALIAS}/**/.responses",
+            f"SELECT 1 WHERE EXISTS (FROM {ALIAS} -- its own\n.responses)",
+            "WITH a AS (FROM query('FROM ex' || 'am.responses')) FROM a",
+            "FROM query_table('ex' || 'am.responses')",
+            "FROM ducklake_list_files('ex' || 'am', 'responses')",
+            "FROM duckdb_tables()",
+            "FROM __ducklake_metadata_exam.ducklake_data_file",
+            f"FROM '{settings.data_address}/main/responses/a.parquet'",
+            f"DESCRIBE {ALIAS}.responses",
+            f"PIVOT {ALIAS}.responses ON model USING count(*)",
+            f"COPY {ALIAS}.responses TO 'rows.parquet'",
         ):
             with pytest.raises(UsageError, match="past what a team sees"):
                 lake.query(past)
