@@ -54,6 +54,7 @@ def examine_rows(
     from tasks.running import Progress
     from warehouse.lake.files import find_garbled_files
     from warehouse.lake.upkeep import check_landings
+    from warehouse.stores.files import DATA_FILE_REMEDY
 
     with Progress("doctor: rows") as progress:
         integrity = check_landings(lake, progress.advance, looked)
@@ -61,6 +62,14 @@ def examine_rows(
     garbled = find_garbled_files(settings, looked.parts, integrity.unreadable)
     for fault in garbled:
         note(fault.store, f"{fault.path} {fault.finding}", False, fault.remedy)
+    for path in looked.list_changed():
+        if not any(fault.path.endswith(path) for fault in garbled):
+            note(
+                "data file",
+                f"{path} has other bytes than when it was first looked at",
+                False,
+                DATA_FILE_REMEDY,
+            )
     for table, refusal in integrity.unreadable.items():
         if not any(f"rows of {table} are" in fault.finding for fault in garbled):
             note(f"rows of {table}", refusal, False, "mend the data files first")

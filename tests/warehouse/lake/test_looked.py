@@ -91,6 +91,28 @@ def test_rows_are_read_once_and_then_those_of_new_files(home: Path) -> None:
     assert look(home) == (0, [], {})
 
 
+def test_a_file_whose_footer_was_changed_is_named_until_it_is_put_back(home: Path) -> None:
+    """Its rows are as they were landed; what the footer says of them decides which of them a filter reads."""
+    changed = find_file(home, "responses", MONTHS[0])
+    whole = changed.read_bytes()
+
+    def list_changed(*, is_trusted: bool = True) -> list[str]:
+        assert look(home, is_trusted=is_trusted)[1] == []
+        with open_lake(Settings(home=home), read_only=True) as lake:
+            looked = Looked(lake, is_trusted=is_trusted)
+            check_landings(lake, lambda _: None, looked)
+            looked.save()
+            return looked.list_changed()
+
+    assert list_changed() == []
+    assert b"DuckDB version" in whole
+    changed.write_bytes(whole.replace(b"DuckDB version", b"DuckDB Version"))
+    named = [f"main/responses/month={MONTHS[0]}/{changed.name}"]
+    assert list_changed() == list_changed() == list_changed(is_trusted=False) == named
+    changed.write_bytes(whole)
+    assert list_changed() == []
+
+
 def test_rows_of_an_old_unit_in_a_new_file_are_found(home: Path) -> None:
     """Each file is as it was landed: a copy of a unit, and then a row added to it."""
     for table, rows in (("sessions", ""), ("responses", "LIMIT 1")):

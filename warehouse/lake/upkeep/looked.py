@@ -28,6 +28,7 @@ _FILE: Final = ("doctor", "looked")
 # Raised with what is kept of a part or a check: what an earlier version kept is then not known.
 _FORM: Final = 3
 _PIECE: Final = 1 << 20
+_BYTES: Final = "bytes"
 
 
 # The hash of a unit's rows in a part, null where none was wanted, and how many they are.
@@ -54,6 +55,9 @@ class Looked:
         self._kept: dict[str, Any] = {}
         self._folder = None if is_remote(lake.settings.data_address) else Path(lake.settings.data_address)
         self._marks: dict[TablePart, dict[str, str] | None] = {}
+        # Path → the hash of the file's bytes, as this look and as the first one found it.
+        self._bytes: dict[str, str] = {}
+        self._first: dict[str, str] = dict(self._saved.get(_BYTES, (None, {}))[1])
         self.parts = _list_parts(lake)
 
     def list_parts(self, table: str) -> list[TablePart]:
@@ -66,8 +70,15 @@ class Looked:
         They are followed by those of the file that names its deleted rows. Null where one cannot be read from a disk.
         """
         if part not in self._marks:
-            self._marks[part] = _hash_files(self._folder, self.parts.get(part, []))
+            self._marks[part] = _hash_files(self._folder, self.parts.get(part, []), self._bytes)
         return self._marks[part]
+
+    def list_changed(self) -> list[str]:
+        """Paths of the files whose bytes are others than when they were first looked at.
+
+        Nothing of ours changes a file. Rows may be as they were landed, and what its footer says of them not: then filters pass over them.
+        """
+        return sorted(path for path, digest in self._bytes.items() if self._first.get(path, digest) != digest)
 
     def mark(self, part: TablePart) -> str | None:
         """The hash over the bytes of a part's files; null as `mark_files`."""
@@ -130,6 +141,9 @@ class Looked:
 
     def save(self) -> None:
         """Write what was found; a home that cannot be written keeps what it has."""
+        there = {path for files in self.parts.values() for file in files for path in file.paths}
+        first = self._bytes | self._first
+        self.keep(_BYTES, "", {path: first[path] for path in sorted(there & first.keys())})
         if self._kept == self._known:
             return
         with suppress(OSError):
@@ -215,20 +229,23 @@ def _read(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _hash_files(folder: Path | None, files: Sequence[PartFile]) -> dict[str, str] | None:
+def _hash_files(
+    folder: Path | None, files: Sequence[PartFile], each: dict[str, str]
+) -> dict[str, str] | None:
+    """The mark of each file with what names its deleted rows; `each` takes the hash of every file of these."""
     if folder is None:
         return None
     found: dict[str, str] = {}
     try:
         for file in files:
-            own = hashlib.sha256()
             for name in file.paths:
-                own.update(f"{(folder / name).stat().st_size} ".encode())
+                own = hashlib.sha256(f"{(folder / name).stat().st_size} ".encode())
                 with (folder / name).open("rb") as content:
                     while piece := content.read(_PIECE):
                         own.update(piece)
+                each[name] = own.hexdigest()
             # A file that the catalog names twice has its rows twice: it is not the file of before.
-            found[file.paths[0]] = found.get(file.paths[0], "") + own.hexdigest()
+            found[file.paths[0]] = found.get(file.paths[0], "") + "".join(each[name] for name in file.paths)
     except OSError:
         return None
     return found
