@@ -40,7 +40,7 @@ _LONGEST_LIMIT = 12
 SMALL, _SCRIPT, _LONGEST_SCRIPT = 0.86, 0.9, 24
 _OPENS = ("(", "[", "{", "（", "|")
 # Pieces of high brackets, as Adobe's names, Unicode and the Symbol font have them.
-_BRACKETS = "([{|)]}"
+_BRACKETS = frozenset("([{|)]}")
 _CLOSES_WITH = dict(zip("([{|", ")]}|", strict=True))
 _BRACKET_PIECES = {
     chr(code): sign
@@ -58,6 +58,8 @@ _MOST_PIECES, _MOST_CASES = 3, 6
 _DOTS, _MOST_DOTS = re.compile(r"[．.·•・\s]+"), 40
 # In sizes of the print: how high such a bracket is, and how far behind a brace its lines begin.
 _TALL, _FAR = 1.8, 1.5
+# More of them on a page are no formulas.
+_MOST_TALL = 400
 _PLAIN = re.compile(r"\w+")
 # In sizes of the print: what stands so far right of a line is in another column.
 _COLUMN_GAP = 2.0
@@ -242,8 +244,9 @@ def _write_brackets(rows: list[Row], body: float) -> None:
         for row in rows
         if row.text in _BRACKETS and row.top - row.bottom >= _TALL * body and not row.is_furniture
     ]
-    for opening in sorted(tall, key=lambda row: row.top - row.bottom):
-        if opening not in rows or opening.text not in _OPENS:
+    gone: dict[int, Row] = {}
+    for opening in sorted(tall, key=lambda row: row.top - row.bottom) if len(tall) <= _MOST_TALL else ():
+        if id(opening) in gone or opening.text not in _OPENS:
             continue
         close = _CLOSES_WITH[opening.text]
         room = 0.8 * body
@@ -251,7 +254,7 @@ def _write_brackets(rows: list[Row], body: float) -> None:
             (
                 row
                 for row in tall
-                if row in rows
+                if id(row) not in gone
                 and row.text == close
                 and row.left > opening.right
                 and abs(row.top - opening.top) <= room
@@ -278,11 +281,11 @@ def _write_brackets(rows: list[Row], body: float) -> None:
         if not inside:
             continue
         text = f"{opening.text}{_write_lines(inside)}{close if closing else ''}"
-        gone = {id(row) for row in (*inside, closing)}
+        gone |= {id(row): row for row in (opening, *inside, closing) if row}
         whole = replace(
             opening, text=text, right=max(row.right for row in (closing, *inside) if row), size=body
         )
-        rows[:] = [whole if row is opening else row for row in rows if id(row) not in gone]
+        rows[:] = [whole if row is opening else row for row in rows if row is opening or id(row) not in gone]
     for place, row in enumerate(rows):
         if row.text != "|" and row.size == body and any(row is one for one in tall):
             rows[place] = replace(row, text=FORMULA)
