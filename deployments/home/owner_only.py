@@ -37,6 +37,8 @@ def close_home(home: Path) -> str | None:
     if not _is_open_to_others(home, *_list_looked_at(home)):
         return None
     lax = list_lax_files(home, without_secrets=True)
+    if not lax:
+        return None  # another command that began at the same time has closed it
     for path in lax:
         try:
             path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~_OTHERS)

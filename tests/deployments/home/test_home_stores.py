@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from deployments.home import owner_only
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke, run
 from tests.warehouse.stores.test_homes import land
@@ -76,6 +77,21 @@ def test_a_home_that_others_may_read_is_closed_with_a_word(home: Path) -> None:
     assert list_open(home) == []
     assert os.umask(0o022) == 0o022  # what a command sets for itself it takes back
     assert "open to other users" not in invoke(home, "exam", "sessions").stderr
+
+
+def test_a_home_that_another_command_closes_meanwhile_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    really = owner_only.list_lax_files
+
+    def list_after_the_other(path: Path, *, without_secrets: bool = False) -> list[Path]:
+        path.chmod(0o700)
+        return really(path, without_secrets=without_secrets)
+
+    monkeypatch.setattr(owner_only, "list_lax_files", list_after_the_other)
+    assert owner_only.close_home(home) is None
 
 
 def test_a_secret_that_others_may_read_is_refused_and_not_closed_quietly(home: Path) -> None:
