@@ -92,7 +92,9 @@ class _NarrowLake(Lake):
         return super()._execute(sql, params, fetch)
 
     def _find_past(self, sql: str) -> str:
-        """What a query may not read, as DuckDB itself parses it; '' where there is nothing, or where it does not parse."""
+        """What a query reads and may not, as DuckDB itself parses it; '' for nothing.
+
+        '' also where it does not parse: DuckDB says why."""
         import json
 
         with self._lock, self.connection.cursor() as cursor:

@@ -92,7 +92,7 @@ def test_rows_are_read_once_and_then_those_of_new_files(home: Path) -> None:
 
 
 def test_a_file_whose_footer_was_changed_is_named_until_it_is_put_back(home: Path) -> None:
-    """Its rows are as they were landed; what the footer says of them decides which of them a filter reads."""
+    """Its rows are as they were landed; by its footer filters pass over some of them."""
     changed = find_file(home, "responses", MONTHS[0])
     whole = changed.read_bytes()
 

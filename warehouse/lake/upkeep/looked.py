@@ -232,7 +232,9 @@ def _read(path: Path) -> dict[str, Any]:
 def _hash_files(
     folder: Path | None, files: Sequence[PartFile], each: dict[str, str]
 ) -> dict[str, str] | None:
-    """The mark of each file with what names its deleted rows; `each` takes the hash of every file of these."""
+    """The mark of each file with what names its deleted rows.
+
+    `each` takes the hash of every one of these files."""
     if folder is None:
         return None
     found: dict[str, str] = {}
