@@ -94,7 +94,8 @@ class _NarrowLake(Lake):
     def _find_past(self, sql: str) -> str:
         """What a query reads and may not, as DuckDB itself parses it; '' for nothing.
 
-        '' also where it does not parse: DuckDB says why."""
+        '' also where it does not parse: DuckDB says why.
+        """
         import json
 
         with self._lock, self.connection.cursor() as cursor:

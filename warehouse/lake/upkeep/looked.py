@@ -234,7 +234,8 @@ def _hash_files(
 ) -> dict[str, str] | None:
     """The mark of each file with what names its deleted rows.
 
-    `each` takes the hash of every one of these files."""
+    `each` takes the hash of every one of these files.
+    """
     if folder is None:
         return None
     found: dict[str, str] = {}
