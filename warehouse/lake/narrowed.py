@@ -94,7 +94,7 @@ class _NarrowLake(Lake):
     def _find_past(self, sql: str) -> str:
         """What a query reads and may not, as DuckDB itself parses it; '' for nothing.
 
-        '' also where it does not parse: DuckDB says why.
+        '' also where its grammar is wrong, which is the same when it is run: DuckDB says where.
         """
         import json
 
@@ -102,7 +102,7 @@ class _NarrowLake(Lake):
             (text,) = cursor.execute("SELECT json_serialize_sql($sql)", {"sql": sql}).fetchall()[0]
         tree = json.loads(text)
         if tree.get("error"):
-            return "by another statement than SELECT" if tree["error_type"] == "not implemented" else ""
+            return "" if tree["error_type"] == "parser" else "by another statement than SELECT"
         return next(_iter_past(tree), "")
 
 
@@ -144,7 +144,13 @@ def narrow(connection: duckdb.DuckDBPyConnection, models: Collection[str]) -> No
     there = dict(found)
     for name, table in TABLES.items():
         connection.execute(_render_table(table, there.get(name), read_sight().get(name, TableSight()), own))
-    for query in order_by_dependency(read_views()):
+    views = order_by_dependency(read_views())
+    for name in sorted(there.keys() - TABLES.keys() - {query.name for query in views}):
+        # What only another version knows: nobody has decided whose rows it holds.
+        connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW {quote_name(name)} AS SELECT 1 AS hidden WHERE {_NOBODY}"
+        )
+    for query in views:
         connection.execute(f"CREATE OR REPLACE TEMP VIEW {quote_name(query.name)} AS {query.body}")
 
 

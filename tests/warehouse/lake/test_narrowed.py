@@ -100,8 +100,12 @@ def _rule(word: str) -> str:
 
 def test_a_query_that_names_the_lake_itself_is_refused(tmp_path: Any) -> None:
     settings = Settings(home=tmp_path / "home")
-    open_new_lake(settings).close()
+    with open_new_lake(settings) as own, own.transaction() as connection:
+        connection.execute("CREATE TABLE of_another_version AS SELECT 'theirs' AS model")
     with open_narrow_lake(settings, ["ours"]) as lake:
+        assert lake.query("FROM of_another_version").is_empty()
+        with pytest.raises(UsageError, match="syntax|parse"):
+            lake.query("SELEC 1")
         assert lake.query("SELECT model FROM responses").is_empty()
         assert lake.query("WITH a AS (SELECT unnest([1, 2]) AS n) SELECT n FROM a, range(2)").height == 4
         assert "model" in lake.query("DESCRIBE responses")["column_name"]
@@ -120,6 +124,8 @@ def test_a_query_that_names_the_lake_itself_is_refused(tmp_path: Any) -> None:
             f"DESCRIBE {ALIAS}.responses",
             f"PIVOT {ALIAS}.responses ON model USING count(*)",
             f"COPY {ALIAS}.responses TO 'rows.parquet'",
+            f"SELECT 1; COPY {ALIAS}.responses TO 'rows.parquet'",
+            "SET enable_external_access = true",
         ):
             with pytest.raises(UsageError, match="past what a team sees"):
                 lake.query(past)
