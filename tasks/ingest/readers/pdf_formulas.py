@@ -11,6 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, UNSHOWN_FORMULA
+from tasks.ingest.readers.pdf_brackets import (
+    OPENS,
+    SMALL,
+    append_part,
+    is_tall,
+    join_pieces,
+    join_stacks,
+    read_points,
+    write_brackets,
+)
+from tasks.ingest.readers.pdf_characters import AXIS
 from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
 from tasks.ingest.readers.pdf_rules import TOUCH, Rule
@@ -25,8 +36,6 @@ OVERHANG = 1.2
 LONGEST_BAR = 30.0
 # Of rows on one baseline: how far they may be from it and from each other.
 OFF_LINE, APART = 0.16, 1.3
-# Above the bar lies the axis of a formula, by so much above its baseline.
-AXIS = 0.25
 # A row of a bracket in pieces has few other characters.
 LONGEST_PIECES = 8
 _PIECES = re.compile("\ufffd[\ufffd\\s]*")
@@ -36,30 +45,9 @@ BIG_SIGNS = frozenset("∑∏∐∫∮⋃⋂⋀⋁⊕⊗⊙⊎⊔⨁⨂")
 # How far limits may reach beyond their sign, and lie from its baseline, in sizes of the print around it; so many rows apart.
 _BESIDE, _OVER, _ROWS_APART = 1.2, 2.4, 3
 _LONGEST_LIMIT = 12
-# Small print is smaller than most of its page by so much, a script than what bears it.
-SMALL, _SCRIPT, _LONGEST_SCRIPT = 0.86, 0.9, 24
-_OPENS = ("(", "[", "{", "（", "|")
-# Pieces of high brackets, as Adobe's names, Unicode and the Symbol font have them.
-_BRACKETS = frozenset("([{|)]}")
-_CLOSES_WITH = dict(zip("([{|", ")]}|", strict=True))
-_BRACKET_PIECES = {
-    chr(code): sign
-    for first, last, sign in (
-        (0xF8EB, 0xF8ED, "("), (0xF8EE, 0xF8F0, "["), (0xF8F1, 0xF8F4, "{"),
-        (0xF8F6, 0xF8F8, ")"), (0xF8F9, 0xF8FB, "]"), (0xF8FC, 0xF8FE, "}"),
-        (0x239B, 0x239D, "("), (0x23A1, 0x23A3, "["), (0x23A7, 0x23AA, "{"),
-        (0x239E, 0x23A0, ")"), (0x23A4, 0x23A6, "]"), (0x23AB, 0x23AD, "}"),
-        (0xF0E6, 0xF0E8, "("), (0xF0E9, 0xF0EB, "["), (0xF0EC, 0xF0EF, "{"),
-        (0xF0F6, 0xF0F8, ")"), (0xF0F9, 0xF0FB, "]"), (0xF0FC, 0xF0FE, "}"),
-    )
-    for code in range(first, last + 1)
-} | {sign: sign for sign in _BRACKETS}  # fmt: skip
-_MOST_PIECES, _MOST_CASES = 3, 6
+# A script is smaller than what bears it by so much, and has at most so many characters.
+_SCRIPT, _LONGEST_SCRIPT = 0.9, 24
 _DOTS, _MOST_DOTS = re.compile(r"[．.·•・\s]+"), 40
-# In sizes of the print: how high such a bracket is, and how far behind a brace its lines begin.
-_TALL, _FAR = 1.8, 1.5
-# More of them on a page are no formulas.
-_MOST_TALL = 400
 _PLAIN = re.compile(r"\w+")
 # In sizes of the print: what stands so far right of a line is in another column.
 _COLUMN_GAP = 2.0
@@ -73,7 +61,7 @@ def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[R
     is marked as a formula.
     """
     body = _measure_body(rows)
-    found = _join_pieces([_mark_pieces(row) for row in _drop_emphasis(rows)], body)
+    found = join_pieces([_mark_pieces(row) for row in _drop_emphasis(rows)], body)
     if len(found) < 2:
         return found
     bars = [
@@ -84,16 +72,16 @@ def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[R
             for side in upright
         )
     ]
-    has_small = any(0 < _read_points(row) < SMALL * body for row in found)
+    has_small = any(0 < read_points(row) < SMALL * body for row in found)
     if has_small:
         _join_small(found, bars, body)
     for bar in bars:
         _write_fraction(found, bar)
     found = _join_limits(_join_sign_limits(found))
-    _join_stacks(found)
+    join_stacks(found)
     if has_small:
         _join_scripts(found, bars, body)
-    _write_brackets(found, body)
+    write_brackets(found, body)
     return _join_baselines(found)
 
 
@@ -156,16 +144,11 @@ def _cut_formula(
         cut[place] = replace(cut[place], text=text + "".join(after[-1:]))
 
 
-def _read_points(row: Row) -> float:
-    """How large a row's font says that it is; boxes of characters differ from font to font."""
-    return row.points or row.size
-
-
 def _measure_body(rows: Sequence[Row]) -> float:
     """The size of most characters."""
     sizes: Counter[float] = Counter()
     for row in rows:
-        sizes[round(_read_points(row), 1)] += len(row.text)
+        sizes[round(read_points(row), 1)] += len(row.text)
     half, seen = sizes.total() / 2, 0
     for size, count in sorted(sizes.items()):
         seen += count
@@ -192,120 +175,6 @@ def _drop_emphasis(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _join_pieces(rows: Sequence[Row], body: float) -> list[Row]:
-    """The rows with one bracket or stroke for the pieces of a high one, level with its middle."""
-    joined: list[Row] = []
-    begun: list[Row] = []
-    for row in (*rows, None):
-        sign = _find_piece(row) if row else ""
-        if begun and (row is None or sign != _find_piece(begun[0]) or not _touches(row, begun)):
-            joined.append(_join_piece(begun, body))
-            begun = []
-        if row is not None and sign:
-            begun.append(row)
-        elif row is not None:
-            joined.append(row)
-    return joined
-
-
-def _touches(row: Row, pieces: Sequence[Row]) -> bool:
-    low, high = min(one.bottom for one in pieces) - 1, max(one.top for one in pieces) + 1
-    return abs(row.left - pieces[0].left) <= 2 and row.top >= low and row.bottom <= high
-
-
-def _join_piece(pieces: Sequence[Row], body: float) -> Row:
-    first, sign = pieces[0], _find_piece(pieces[0])
-    bottom, top = min(one.bottom for one in pieces), max(one.top for one in pieces)
-    if len(pieces) == 1 and (top - bottom < _TALL * body or first.text == sign):
-        return first
-    baseline = (bottom + top) / 2 - AXIS * body
-    if sign == "|":
-        baseline = (max(one.baseline for one in pieces) + min(one.baseline for one in pieces)) / 2
-    return replace(first, text=sign, bottom=bottom, top=top, baseline=baseline, size=body, points=body)
-
-
-def _find_piece(row: Row) -> str:
-    """The bracket or stroke of which a row is a piece; '' for other rows."""
-    # the bar of a fraction beside it may have been taken for a blank
-    text = row.text.strip("_ ")
-    if len(text) > _MOST_PIECES:
-        return ""
-    signs = {_BRACKET_PIECES.get(one, "") for one in text if not one.isspace()}
-    return signs.pop() if len(signs) == 1 and not (row.cells or row.is_furniture) else ""
-
-
-def _write_brackets(rows: list[Row], body: float) -> None:
-    """Write what stands between high brackets, and behind a high brace, on one line.
-
-    A bracket around nothing that can be told is a formula that is lost.
-    """
-    tall = [
-        row
-        for row in rows
-        if row.text in _BRACKETS and row.top - row.bottom >= _TALL * body and not row.is_furniture
-    ]
-    gone: dict[int, Row] = {}
-    for opening in sorted(tall, key=lambda row: row.top - row.bottom) if len(tall) <= _MOST_TALL else ():
-        if id(opening) in gone or opening.text not in _OPENS:
-            continue
-        close = _CLOSES_WITH[opening.text]
-        room = 0.8 * body
-        closing = min(
-            (
-                row
-                for row in tall
-                if id(row) not in gone
-                and row.text == close
-                and row.left > opening.right
-                and abs(row.top - opening.top) <= room
-                and abs(row.bottom - opening.bottom) <= room
-            ),
-            key=lambda row: row.left,
-            default=None,
-        )
-        if closing is None and opening.text != "{":
-            continue
-        edge = closing.left + 0.3 * body if closing else float("inf")
-        inside = [
-            row
-            for row in rows
-            if row is not opening
-            and row is not closing
-            and not (row.cells or row.is_furniture)
-            and opening.bottom <= (row.bottom + row.top) / 2 <= opening.top
-            and row.left >= opening.right - 0.3 * body
-            and row.right <= edge
-        ]
-        if closing is None:
-            inside = [row for row in inside if row.left <= opening.right + _FAR * body]
-        if not inside:
-            continue
-        text = f"{opening.text}{_write_lines(inside)}{close if closing else ''}"
-        gone |= {id(row): row for row in (opening, *inside, closing) if row}
-        whole = replace(
-            opening, text=text, right=max(row.right for row in (closing, *inside) if row), size=body
-        )
-        rows[:] = [whole if row is opening else row for row in rows if row is opening or id(row) not in gone]
-    for place, row in enumerate(rows):
-        if row.text != "|" and row.size == body and any(row is one for one in tall):
-            rows[place] = replace(row, text=FORMULA)
-
-
-def _write_lines(rows: Sequence[Row]) -> str:
-    lines: list[list[Row]] = []
-    for row in sorted(rows, key=lambda row: -row.baseline):
-        if lines and abs(lines[-1][0].baseline - row.baseline) <= 0.4 * row.size:
-            lines[-1].append(row)
-        else:
-            lines.append([row])
-    return "; ".join(
-        " ".join(" ".join(row.text.split()) for row in sorted(line, key=lambda row: row.left)).rstrip(
-            ";；,，"
-        )
-        for line in lines
-    )
-
-
 def _join_small(rows: list[Row], bars: Sequence[Rule], body: float) -> None:
     """Join what scripts, limits and fractions are made of: `2πi`, `h`, its own `2`, `m`.
 
@@ -323,7 +192,7 @@ def _join_small(rows: list[Row], bars: Sequence[Rule], body: float) -> None:
             is_level = abs(rise) <= OFF_LINE * size and min(row.size, other.size) >= 0.7 * size
             is_script = 0.3 * row.size <= abs(rise) <= 0.9 * row.size and len(other.text) <= 2
             if (is_level or is_script) and _list_bars(row, bars) == _list_bars(other, bars):
-                rows[place] = _append(row, other.text if is_level else _write_script(other, rise), other)
+                rows[place] = append_part(row, other.text if is_level else _write_script(other, rise), other)
                 del rows[near]
                 break
         else:
@@ -331,7 +200,7 @@ def _join_small(rows: list[Row], bars: Sequence[Rule], body: float) -> None:
 
 
 def _is_part(row: Row, body: float) -> bool:
-    return 0 < _read_points(row) < SMALL * body and not (row.cells or row.is_furniture or row.signs)
+    return 0 < read_points(row) < SMALL * body and not (row.cells or row.is_furniture or row.signs)
 
 
 def _list_bars(row: Row, bars: Sequence[Rule]) -> list[Rule]:
@@ -345,75 +214,10 @@ def _list_bars(row: Row, bars: Sequence[Rule]) -> list[Rule]:
     ]
 
 
-def _append(row: Row, text: str, part: Row) -> Row:
-    """The row with a part that stands at its end."""
-    return replace(
-        row,
-        text=row.text.rstrip() + text,
-        right=max(row.right, part.right),
-        bottom=min(row.bottom, part.bottom),
-        top=max(row.top, part.top),
-    )
-
-
 def _write_script(part: Row, rise: float) -> str:
     if "/" in part.text:
         return f"{'^' if rise > 0 else '_'}{{{part.text.strip()}}}"
     return raise_text(part.text.strip()) if rise > 0 else lower_text(part.text.strip())
-
-
-def _join_stacks(rows: list[Row]) -> None:
-    """Write small rows over each other behind an opening bracket on one line: `(1 0; 0 1)`."""
-    place = 0
-    while place < len(rows):
-        host = rows[place]
-        place += 1
-        if host.text.rstrip()[-1:] not in _OPENS or host.cells or host.is_furniture or not host.size:
-            continue
-        stack: list[Row] = []
-        right = host.right + 0.5 * host.size
-        while place + len(stack) < len(rows):
-            row = rows[place + len(stack)]
-            if not _is_stacked(row, host, right if not stack else max(one.right for one in stack)):
-                break
-            stack.append(row)
-        if not stack and host.text.rstrip().endswith("{"):
-            stack = _find_cases(rows[place : place + _MOST_CASES], host)
-        if len({round(row.baseline / (0.5 * row.size)) for row in stack}) > 1:
-            text = _write_lines(stack)
-            for row in stack:
-                host = _append(host, "", row)
-            rows[place - 1] = replace(host, text=host.text + text)
-            del rows[place : place + len(stack)]
-
-
-def _find_cases(rows: Sequence[Row], host: Row) -> list[Row]:
-    """The rows above and below a line that begin one below the other right behind its brace."""
-    found: list[Row] = []
-    for row in rows:
-        rise = row.baseline - host.baseline
-        if (
-            row.cells
-            or row.is_furniture
-            or not 0 <= row.left - host.right <= 1.2 * host.size
-            or not 0.3 * host.size <= abs(rise) <= 3 * host.size
-            or (found and abs(row.left - found[0].left) > 0.5 * host.size)
-        ):
-            break
-        found.append(row)
-    rises = [row.baseline - host.baseline for row in found]
-    return found if found and min(rises) < 0 < max(rises) else []
-
-
-def _is_stacked(row: Row, host: Row, right: float) -> bool:
-    room = 0.55 * (host.top - host.bottom)
-    return (
-        not (row.cells or row.is_furniture or row.signs)
-        and 0 < _read_points(row) < SMALL * _read_points(host)
-        and host.right - 0.3 * host.size <= row.left <= right + host.size
-        and host.bottom - room <= row.bottom
-        and row.top <= host.top + room
-    )
 
 
 def _join_scripts(rows: list[Row], bars: Sequence[Rule], body: float) -> None:
@@ -446,15 +250,15 @@ def _hang(host: Row, row: Row, bars: Sequence[Rule]) -> Row:
     # the axis of a formula goes through the bars of its fractions
     lift = row.baseline + AXIS * row.size - host.baseline - AXIS * host.size
     if "/" in row.text and abs(lift) <= 0.15 * host.size:
-        return _append(host, space + row.text, row)
+        return append_part(host, space + row.text, row)
     before, raised = split_raised(host.text)
     if not raised or (rise < 0 and not _is_under(row, bars)):
-        return _append(host, _write_script(row, rise), row)
+        return append_part(host, _write_script(row, rise), row)
     host = replace(host, text=before)
     if rise > 0:
-        return _append(host, _write_script(replace(row, text=raised + row.text), rise), row)
+        return append_part(host, _write_script(replace(row, text=raised + row.text), rise), row)
     space = " " if before[-1:].isalnum() else ""
-    return _append(host, f"{space}{bracket(raised)}/{bracket(row.text.strip())}", row)
+    return append_part(host, f"{space}{bracket(raised)}/{bracket(row.text.strip())}", row)
 
 
 def _is_under(row: Row, bars: Sequence[Rule]) -> bool:
@@ -472,14 +276,14 @@ def _bears(host: Row, row: Row) -> bool:
     gap, rise = row.left - host.right, row.baseline - host.baseline
     return (
         not (host.cells or host.is_furniture)
-        and _read_points(row) < _SCRIPT * _read_points(host)
+        and read_points(row) < _SCRIPT * read_points(host)
         and -0.5 * host.size <= gap <= 0.7 * host.size
         and 0.08 * host.size <= abs(rise) <= host.size
         and len(row.text.strip()) <= _LONGEST_SCRIPT
         and not starts_anew(row.text)
         and not is_cjk(host.text.rstrip()[-1:] or " ")
         and IMAGE not in host.text
-        and (host.text.rstrip()[-1:] not in _OPENS[:-1] or "/" in row.text)
+        and (host.text.rstrip()[-1:] not in OPENS[:-1] or "/" in row.text)
         and host.text != "|"
     )
 
@@ -503,7 +307,7 @@ def _write_fraction(rows: list[Row], bar: Rule) -> None:
         if not row.is_furniture
         and not row.cells
         and row.size
-        and not (row.text in _BRACKETS and row.top - row.bottom >= _TALL * row.size)
+        and not is_tall(row, row.size)
         and row.left >= bar.low - 0.3 * row.size
         and row.right <= bar.high + 0.3 * row.size
     ]

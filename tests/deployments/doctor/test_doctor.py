@@ -193,6 +193,19 @@ def test_a_file_of_another_length_keeps_no_other_line_from_the_report(home: Path
     assert found["check no_question_uuid_twice_in_a_bank_version"]["severity"] == "fine"
 
 
+def test_a_data_file_whose_footer_was_changed_is_named_until_it_is_put_back(home: Path) -> None:
+    path = next((home / "lake" / "data" / "main" / "responses").rglob("*.parquet"))
+    whole = path.read_bytes()
+    assert examine(home)[0] == 0
+    path.write_bytes(whole.replace(b"DuckDB version", b"DuckDB Version"))
+    for _ in range(2):
+        code, found = examine(home)
+        assert (code, path.name in found["data file"]["found"]) == (1, True)
+        assert found["contents of landings"]["severity"] == "fine"
+    path.write_bytes(whole)
+    assert examine(home)[0] == 0
+
+
 @pytest.mark.service
 def test_an_object_that_was_cut_is_named_and_a_store_that_is_away_has_lost_nothing(tmp_path: Path) -> None:
     with start_object_store() as store:
