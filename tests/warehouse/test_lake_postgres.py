@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -9,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from schemas.errors import StoreError
@@ -32,6 +34,7 @@ from warehouse.stores.installation import make_id, write_home_id
 pytestmark = pytest.mark.service
 
 WRITERS, LANDINGS = 3, 6
+_WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
 
 @pytest.fixture(scope="module")
@@ -211,29 +214,37 @@ def test_nothing_of_a_merge_that_was_killed_stays_when_a_text_is_erased(catalog:
         assert lake.query("SELECT count(*) FROM sessions").item() == 7
 
 
-@pytest.mark.parametrize("is_merged", [False, True])
-def test_files_that_are_being_written_stay_when_a_text_is_erased(
-    catalog: str, tmp_path: Path, is_merged: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("is_merged", "is_compacted"), [(False, False), (True, False), (False, True)])
+def test_files_that_are_being_written_stay_whatever_their_age_when_a_text_is_erased_or_files_are_compacted(
+    catalog: str, tmp_path: Path, is_merged: bool, is_compacted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(home=tmp_path, lake_catalog=catalog)
     flush = NewFiles.flush
-    with open_lake(settings) as lake, open_lake(settings) as other, ThreadPoolExecutor(1) as erasing:
+    with open_lake(settings) as lake, open_lake(settings) as other, ThreadPoolExecutor(1) as removing:
         for number in range(3):
             lake.land("sessions", f"s-{number}", session_frame(3, first=10 * number))
-        purges: list[Future[int]] = []
+        removals: list[Future[Any]] = []
 
-        def erase_and_flush(self: NewFiles) -> list[Path]:
-            if not purges:
-                purges.append(erasing.submit(purge_files, other, ["responses"]))
-                assert wait_for(purges, timeout=3).not_done
+        def remove_and_flush(self: NewFiles) -> list[Path]:
+            if not removals:
+                for path in tmp_path.rglob("*.parquet"):
+                    os.utime(path, (0, 0))  # As a host sees them whose clock is far ahead.
+                removals.append(
+                    removing.submit(compact_lake, other)
+                    if is_compacted
+                    else removing.submit(purge_files, other, ["responses"])
+                )
+                with psycopg.connect(catalog.removeprefix("postgres:"), autocommit=True) as server:
+                    while server.execute(_WAITING).fetchone() == (0,):
+                        assert wait_for(removals, timeout=0.1).not_done
             return flush(self)
 
-        monkeypatch.setattr(NewFiles, "flush", erase_and_flush)
+        monkeypatch.setattr(NewFiles, "flush", remove_and_flush)
         if is_merged:
             assert merge_small_files(lake, "2026-02") > 0
         else:
             lake.land("sessions", "s-3", session_frame(3, first=30))
-        assert purges[0].result() >= 0
+        removals[0].result()
         assert lake.query("SELECT count(DISTINCT session_id) FROM sessions").item() == (
             9 if is_merged else 12
         )

@@ -6,15 +6,14 @@ import logging
 import os
 import shutil
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.tables import TABLES
-from warehouse.lake.attach import ALIAS, is_postgres
+from warehouse.lake.attach import ALIAS
 from warehouse.lake.faults import is_conflict, translate_error
-from warehouse.lake.locks import hold_merge
+from warehouse.lake.locks import hold_all, hold_merge
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
 from warehouse.lake.store import Lake
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("proctor.stores")
 KEEP_DAYS = 7
-# A file that no snapshot names may belong to a landing that is being written (PostgreSQL: without a lock).
-_ORPHAN_AGE = timedelta(days=1)
+# A file that no snapshot names tells for so long of a landing that a catalog has lost (`lost_landings.py`).
+_ORPHAN_AGE_S = 86_400
 # A file of so many bytes is read as fast as many are, and is not merged with the next month's.
 _SMALL_BYTES = 2_000_000
 # Files written of a table at once: of months, the newest and some that were never merged.
@@ -67,15 +66,12 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
             removed = connection.execute(
                 f"CALL ducklake_cleanup_old_files({quote_text(ALIAS)}, {older})"
             ).fetchall()
-            orphan_age = (
-                _ORPHAN_AGE
-                if is_postgres(lake.settings.catalog_address)
-                else min(_ORPHAN_AGE, timedelta(days=keep_days))
-            )
-            orphans = connection.execute(
-                f"CALL ducklake_delete_orphaned_files({quote_text(ALIAS)}, "
-                f"older_than => now() - INTERVAL {int(orphan_age.total_seconds())} SECONDS)"
-            ).fetchall()
+            # Whatever the clocks of hosts and stores say of a file's age: nobody is at work who could still commit it.
+            with hold_all(lake.settings):
+                orphans = connection.execute(
+                    f"CALL ducklake_delete_orphaned_files({quote_text(ALIAS)}, "
+                    f"older_than => now() - INTERVAL {int(min(_ORPHAN_AGE_S, keep_days * 86_400))} SECONDS)"
+                ).fetchall()
         except _duckdb_error() as error:
             raise translate_error(error) from None
     remove_spill_folders(lake.settings)

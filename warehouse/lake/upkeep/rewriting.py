@@ -19,7 +19,7 @@ from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.faults import translate_error
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import Batch
-from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_all, hold_writer_lock
+from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_all, hold_merge, hold_writer_lock
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.statements import quote_list, roll_back
 from warehouse.lake.store import Lake
@@ -116,7 +116,8 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
         try:
             for table in dict.fromkeys(tables):
                 arguments = f"{alias}, {quote_text(table)}, delete_threshold => 0"
-                _write_anew(lake, table, f"CALL ducklake_rewrite_data_files({arguments})")
+                with hold_merge(lake.settings):
+                    _write_anew(lake, table, f"CALL ducklake_rewrite_data_files({arguments})")
             connection.execute(f"CALL ducklake_expire_snapshots({alias}, older_than => now())")
             deleted = connection.execute(
                 f"CALL ducklake_cleanup_old_files({alias}, cleanup_all => true)"
