@@ -58,7 +58,8 @@ def monthly(
         "monthly",
         month=month,
         candidates=candidates,
-        repetition=repetition,
+        # By its name: in another week, or after the month's own run, `week` would be another run.
+        repetition=planned.get("repetition", ""),
         renew_reference=renew_reference,
         bridge=bridge,
     ):

@@ -73,7 +73,7 @@ def preview_month(
 
     A month has one run. Where it is published, its plan is given back with its own candidates, and `due` says who has become
     due since. Otherwise the candidates named, or those that are due, make it. A further run of the month needs a name
-    (`run_id`, or `repetition`; the word `week` names it for the present week). Simulated candidates sit runs of their own: by
+    (`run_id`, or `repetition`; the word `week` names it for the present week, unless there is none to be further to). Simulated candidates sit runs of their own: by
     default they are examined only where the registry has no real ones. `outside` candidates sit through the exam API with
     their own client; their sessions stay open until they have. `chance` is what the seed is mixed from, where it is not fresh.
     Raises UsageError for a fresh draw that is too small (`shape_draw`).
@@ -85,9 +85,12 @@ def preview_month(
         # A run of outside candidates examines those named and nobody else.
         names = names or []
     sitters = None if names is None else [*names, *wishes.outside]
-    if repetition == "week":
-        repetition = f"week-{datetime.now(UTC).isocalendar().week:02d}"
     is_simulated = choose_kind(registry, wishes)
+    if repetition == "week":
+        own, _ = name_run(wishes.month, is_simulated=is_simulated)
+        # Of a month whose schedule comes late, or that had nobody due, the first run is its own: boards pass over repetitions.
+        week = f"week-{datetime.now(UTC).isocalendar().week:02d}"
+        repetition = None if _read_published(ledger, own) is None else week
     run_id, _ = name_run(wishes.month, is_simulated=is_simulated, run_id=wishes.run_id, repetition=repetition)
     published = _read_published(ledger, run_id)
     if published is not None:

@@ -52,7 +52,7 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
             return {"run_id": "", "waits_for": str(waiting)}
         keep_public_log(ledger, settings)
         set_deadlines(ledger, settings, published)
-        return {"run_id": published}
+        return {"run_id": published, "repetition": plan.repetition}
 
 
 @step(name="sit_run")

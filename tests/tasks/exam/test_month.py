@@ -127,6 +127,17 @@ def test_who_has_become_due_since_is_shown_and_examined_in_a_further_run_only(
     assert preview(ledger, lake, settings, repetition="other") is None
 
 
+def test_a_week_that_comes_before_its_month_makes_the_months_own_run(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    first = act(ledger, lake, settings, repetition="week")
+    assert (first.run_id, first.repetition, first.candidates) == (MONTH, "", ("alpha", "beta"))
+    monthly = preview(ledger, lake, settings)
+    assert monthly is not None
+    assert (monthly.is_published, monthly.sessions) == (True, first.sessions)
+    assert preview(ledger, lake, settings, repetition="week") is None
+
+
 def test_a_plan_is_shown_with_who_is_refused_and_how_long_the_bank_lasts(
     ledger: Ledger, lake: Lake, settings: Settings
 ) -> None:
