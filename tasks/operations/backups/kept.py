@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,13 +18,14 @@ from typing import Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
-from warehouse.backup import is_finished, write_whole
+from warehouse.backup import is_finished, read_manifest, write_whole
 from warehouse.stores import installation
 
 _FORMAT: Final = "%Y-%m-%dT%H%M%SZ"
 _GOING: Final = ".going-"
 _LOCK: Final = ".kept.lock"
 _OWNER: Final = ".installation"
+_UNCHANGING: Final = "lake/data/"
 # What the last tries came to: written whole, read by whoever measures.
 _RECORD: Final = "restore-check.json"
 
@@ -69,8 +70,14 @@ class KeptBackups:
 
 
 def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict[str, Any]:
-    """Make a backup in the folder of `backups`, then rotate; UsageError, StoreError as held."""
+    """Make a backup in the folder of `backups`, then rotate; UsageError, StoreError as held.
+
+    The backup is there and nothing was rotated where the clock is refused (ClockError): by its days the new one might be the first
+    to go; and where a file of the lake is not what an earlier backup has of it (StoreError): that one may be all that is left of it.
+    """
     from tasks.operations.backups.copies import backup_home
+    from warehouse.ledger.engine.leases.clock import check_clock
+    from warehouse.ledger.engine.opening import open_ledger
 
     folder = _need_folder(settings)
     moment = now or datetime.now(UTC)
@@ -78,6 +85,9 @@ def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict
         check_owner(settings, folder)
         _remove_pieces(folder)
         made = backup_home(settings, folder / moment.strftime(_FORMAT))
+        _check_unchanged(settings, Path(made["folder"]))
+        with open_ledger(settings.ledger_address) as ledger:
+            check_clock(ledger)
         gone = rotate(settings)
     return {**made, "deleted": gone, "kept": [one.folder.name for one in read_kept(settings).backups]}
 
@@ -143,6 +153,22 @@ def check_owner(settings: Settings, folder: Path) -> None:
         )
     if own and not owner:
         write_whole(mark, [own.encode()])
+
+
+def _check_unchanged(settings: Settings, made: Path) -> None:
+    """Raise StoreError unless the lake's files, which never change, are what earlier backups have."""
+    first: dict[str, tuple[str, Path]] = {}
+    for one in read_kept(settings).backups:
+        # Backups come newest first: what stays of a file is what the earliest has. A list that cannot be read says nothing.
+        with suppress(StoreError):
+            first |= {file.path: (file.sha256, one.folder) for file in read_manifest(one.folder).files}
+    for file in read_manifest(made).files:
+        digest, earlier = first.get(file.path, (file.sha256, made))
+        if file.path.startswith(_UNCHANGING) and digest != file.sha256:
+            raise StoreError(
+                f"{file.path} is not what it was: {earlier} has other bytes of it, and nothing of ours changes a file of the lake. The new "
+                f"backup {made} is kept, and no earlier one was deleted. Put the file back from there (`proctor doctor` says where it lies)."
+            )
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from sqlalchemy import update
 
-from schemas.errors import StoreError, UsageError
+from schemas.errors import ClockError, StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.operations.backups import (
@@ -35,6 +36,7 @@ from warehouse.backup import is_finished
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import clock_marks
 from warehouse.stores.homes import RESTORING, check_stores
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -133,6 +135,34 @@ def test_what_need_not_be_kept_is_deleted_after_the_new_one_is_whole(settings: S
         ".kept.lock",
         "2026-03-03T003000Z",
     ]
+
+
+def test_nothing_is_rotated_while_a_file_of_the_lake_is_not_what_an_earlier_backup_has(
+    settings: Settings,
+) -> None:
+    make_kept_backup(settings, now=NIGHT)
+    file = max((settings.home / "lake" / "data").rglob("*.parquet"))
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    for days in (1, 2):
+        with pytest.raises(StoreError, match="2026-03-01T003000Z has other bytes of it"):
+            make_kept_backup(settings, now=NIGHT + timedelta(days=days))
+    assert len(list_names(settings)) == 3
+    file.write_bytes(content)
+    make_kept_backup(settings, now=NIGHT + timedelta(days=3))
+    assert list_names(settings) == ["2026-03-04T003000Z"]
+
+
+def test_a_backup_of_a_host_whose_clock_is_behind_is_made_and_not_the_first_to_be_rotated_away(
+    settings: Settings,
+) -> None:
+    make_kept_backup(settings, now=NIGHT)
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        # By the uptime it is a year later than the clock says.
+        connection.execute(update(clock_marks).values(moment=clock_marks.c.moment + 400 * 86_400))
+    with pytest.raises(ClockError):
+        make_kept_backup(settings, now=NIGHT - timedelta(days=400))
+    assert list_names(settings) == ["2026-03-01T003000Z", "2025-01-25T003000Z"]
 
 
 def test_backups_of_another_installation_are_not_rotated_away(settings: Settings, tmp_path: Path) -> None:
