@@ -85,7 +85,9 @@ def iter_landings(
     yield from _iter_sets(ledger, run.set_size, missing_sets, rows_per_chunk)
     for chunk in _chunk(waiting, _count_questions, rows_per_chunk):
         with read_whole(ledger, lake, session_ids=[row.session_id for row in chunk]) as connection:
-            yield _read_sessions(connection, chunk)
+            batches = _read_sessions(connection, chunk)
+        # Not within: who breaks off on a full disk would leave the reading to an ending that finds no ledger.
+        yield batches
     if waiting and run.status != "open":
         yield [_batch("runs", run_id, [describe_run(run, is_whole=True)])]
 
@@ -111,7 +113,8 @@ def iter_settled(
         names = [row.session_id for row in chunk]
         extracted = lake.read("landed_answers", {"month": run.month, "session_ids": names})
         with read_whole(ledger, lake, session_ids=names) as connection:
-            yield _read_sittings(connection, chunk, asked, extracted)
+            batches = _read_sittings(connection, chunk, asked, extracted)
+        yield batches
 
 
 def iter_access_landings(

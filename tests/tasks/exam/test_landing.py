@@ -284,6 +284,14 @@ def test_sessions_share_a_chunk_until_it_has_rows_enough(sat: World) -> None:
     assert by_rows == {1: [0, 0, 1, 1, 1, 1, 0], 12: [0, 0, 2, 2, 0], 20_000: [0, 0, 4, 0]}
 
 
+def test_the_ledger_is_not_being_read_while_a_chunk_lands(sat: World) -> None:
+    run(sat, "rho")
+    pool: Any = sat.ledger.engine.pool
+    before = pool.checkedout()
+    chunks = iter_landings(sat.ledger, sat.plan.run_id, none_landed)
+    assert [pool.checkedout() for _ in chunks] == [before] * 4
+
+
 def test_an_unknown_run_is_a_usage_error(sat: World) -> None:
     with pytest.raises(UsageError, match="no run 'none'"):
         list(iter_landings(sat.ledger, "none", none_landed))
