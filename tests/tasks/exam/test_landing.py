@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import RowMapping, delete, func, select
