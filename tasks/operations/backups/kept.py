@@ -165,9 +165,10 @@ def _check_unchanged(settings: Settings, made: Path) -> None:
     for file in read_manifest(made).files:
         digest, earlier = first.get(file.path, (file.sha256, made))
         if file.path.startswith(_UNCHANGING) and digest != file.sha256:
+            place = f"{settings.data_address.rstrip('/')}/{file.path.removeprefix(_UNCHANGING)}"
             raise StoreError(
-                f"{file.path} is not what it was: {earlier} has other bytes of it, and nothing of ours changes a file of the lake. The new "
-                f"backup {made} is kept, and no earlier one was deleted. Put the file back from there (`proctor doctor` says where it lies)."
+                f"{place} is not what it was: {earlier} has other bytes of it, and nothing of ours changes a file of the lake. The new backup "
+                f"{made} is kept, and no earlier one was deleted. Put {earlier / file.path} back in its place, then make another backup."
             )
 
 
