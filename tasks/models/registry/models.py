@@ -299,7 +299,8 @@ def read_api_key(model: RegisteredModel) -> str:
     if not key:
         raise RegistryError(
             f"Model {model.name!r} needs the API key of {model.provider!r}, but the environment variable "
-            f"{model.key_variable} is not set. Set it and run again."
+            # What is no such name by its look may be the key itself.
+            f"{model.key_variable if model.key_variable.isupper() else 'of its `key_variable`'} is not set. Set it and run again."
         )
     return key
 
@@ -329,7 +330,7 @@ def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
         raise place.error(
             "base_url",
-            f"{url!r} is not an address",
+            f"{str(url).rpartition('@')[2]!r} is not an address",
             "Give one that starts with https:// (or http://), or the word `simulated`",
         )
     api = read_text(place, entry, "api")

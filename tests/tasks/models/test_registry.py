@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -118,6 +119,9 @@ def test_keys_are_checked_only_for_models_that_are_used(
     monkeypatch.setenv("LAB_KEY", "  ")
     with pytest.raises(RegistryError, match=r"'lab-1' needs the API key of 'lab'.*LAB_KEY is not set"):
         check_callable(registry.candidates())
+    pasted = replace(registry.candidates()[0], key_variable="gsk_the0key1itself")
+    with pytest.raises(RegistryError, match="variable of its `key_variable` is not set"):
+        check_callable([pasted])
     monkeypatch.setenv("LAB_KEY", "k")
     check_callable(registry.candidates())
 
