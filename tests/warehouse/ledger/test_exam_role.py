@@ -113,6 +113,10 @@ def test_owners_superusers_and_roles_that_reach_further_are_refused(
             r"not the exam's \(llm_calls\)",
         ),
         ("revoke all on llm_calls, sessions from proctor_exam", r"cannot use.*\(sessions\)"),
+        (
+            "grant select, update on sessions to proctor_exam; revoke delete on web_sessions from proctor_exam",
+            r"cannot use.*\(web_sessions\)",
+        ),
         ("alter table landing_marks owner to proctor_exam", r"owns tables \(landing_marks\)"),
     ):
         with ledger.write() as connection:

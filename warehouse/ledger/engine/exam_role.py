@@ -137,7 +137,9 @@ def check_role(engine: Engine) -> None:
             f"The role {role!r} can use what is not the exam's ({_name_some(list(beyond))}). Revoke that. "
             + _AGAIN.format(role=role)
         )
-    missing = sorted(granted - {str(row.relname) for row in reached})
+    held = {(row.relname, row.privilege) for row in reached}
+    needed = {(name, one.partition(" ")[0]) for name, given in EXAM_TABLES.items() for one in given}
+    missing = sorted({name for name, _ in (needed | {(_FORM, "SELECT")}) - held})
     if missing:
         raise StoreError(
             f"The role {role!r} cannot use the exam's tables ({_name_some(missing)}). "
