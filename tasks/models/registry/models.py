@@ -327,10 +327,17 @@ def describe_model(model: RegisteredModel) -> dict[str, Any]:
 def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     check_names(place, entry, PROVIDER_FIELDS)
     url = read_text(place, entry, "base_url", required=True)
+    if "@" in str(url).rpartition("://")[2].partition("/")[0]:
+        # No call would leave: the client sends a key, and takes no second proof beside it.
+        raise place.error(
+            "base_url",
+            "a name or a password stands before the host",
+            "Leave it out; name the variable of a key in `key_variable`",
+        )
     if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
         raise place.error(
             "base_url",
-            f"{str(url).rpartition('@')[2]!r} is not an address",
+            f"{url!r} is not an address",
             "Give one that starts with https:// (or http://), or the word `simulated`",
         )
     api = read_text(place, entry, "api")

@@ -190,6 +190,11 @@ WRONG = {
         "base_url: api.lab.example",
         "provider 'lab', field `base_url`: 'api.lab.example' is not an address",
     ),
+    "an address with a password": (
+        "base_url: https://api.lab.example/v1",
+        "base_url: https://ann:word@api.lab.example/v1",
+        "field `base_url`: a name or a password stands before the host. Leave it out",
+    ),
     "a parameter that is Proctor's": (
         "{temperature: 0, max_tokens: 512}",
         "{model: x}",
