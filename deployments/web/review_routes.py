@@ -28,10 +28,11 @@ from deployments.web.pages import count_days, render_page
 from deployments.web.pictures import ReviewPictures, place_pictures_in
 from deployments.web.references import read_reference, refer
 from deployments.web.show import choose_language, show_question
-from deployments.web.visitor import COORDINATORS, Body, Config, Store, Visitor
+from deployments.web.visitor import COORDINATORS, Body, Config, Reviewer, Store, Visitor
 from schemas.errors import DocumentError, GateError, StoreError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.judging.marking import may_mark
 from tasks.questions.pictures import name_media_type
 from tasks.review.assigning import read_daily_quota
 from tasks.review.channels import list_pictures, parse_decision, translate
@@ -67,7 +68,7 @@ _MOST_SIMILAR = 3
 _MOST_LOOKED_AT = 30
 
 
-def _open(request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store) -> OpenQuestion:
+def _open(request: Request, batch_id: str, reference: str, visitor: Reviewer, ledger: Store) -> OpenQuestion:
     """The question that the reference means to this visitor; 404 for what was not given to them."""
     question_uuid = read_reference(request.app.state.key, visitor.user_id, batch_id, reference)
     found = question_uuid and open_question(ledger, batch_id, question_uuid, visitor.user_id)
@@ -84,7 +85,8 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.get("/")
     def show_work(request: Request, visitor: Visitor, ledger: Store, settings: Config) -> Response:
-        work = list_work(ledger, visitor.user_id)
+        is_reviewer = may_mark(ledger, visitor.user_id)
+        work = list_work(ledger, visitor.user_id) if is_reviewer else []
         if not work and visitor.role in COORDINATORS:
             return RedirectResponse("/coordination", 303)
         if not work and visitor.role in WATCHERS:
@@ -98,7 +100,7 @@ def add_review_routes(app: FastAPI) -> None:
             visitor,
             conversations=[
                 (refer(request, visitor, one.batch_id, one.question_uuid), one)
-                for one in list_conversations(ledger, visitor.user_id)
+                for one in (list_conversations(ledger, visitor.user_id) if is_reviewer else ())
                 if one.stem is not None
             ],
             work=[(one, count_days(one.due_at, now)) for one in work],
@@ -110,7 +112,7 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.get("/review/{batch_id}/list/{queue}")
     def show_list(
-        request: Request, batch_id: str, queue: str, visitor: Visitor, ledger: Store, page: int = 1
+        request: Request, batch_id: str, queue: str, visitor: Reviewer, ledger: Store, page: int = 1
     ) -> Response:
         name = _check_queue(queue)
         listed = count_listed(ledger, batch_id, visitor.user_id)
@@ -136,7 +138,7 @@ def add_review_routes(app: FastAPI) -> None:
         )
 
     @app.get("/review/{batch_id}/next/{queue}")
-    def show_next(request: Request, batch_id: str, queue: str, visitor: Visitor, ledger: Store) -> Response:
+    def show_next(request: Request, batch_id: str, queue: str, visitor: Reviewer, ledger: Store) -> Response:
         name = _check_queue(queue)
         first = read_first(ledger, batch_id, visitor.user_id, name)
         if first is None:
@@ -238,7 +240,7 @@ def add_review_routes(app: FastAPI) -> None:
 
     @app.get("/review/{batch_id}/previous")
     def find_previous(
-        request: Request, batch_id: str, visitor: Visitor, ledger: Store, before: str = ""
+        request: Request, batch_id: str, visitor: Reviewer, ledger: Store, before: str = ""
     ) -> Response:
         found = read_last_decided(ledger, batch_id, visitor.user_id, before or None)
         reference = None if found is None else refer(request, visitor, batch_id, found)

@@ -17,6 +17,7 @@ from deployments.auth import Sessions, SignedIn, has_zero
 from deployments.auth.kinds import SignInKind
 from schemas.errors import RegistryError
 from schemas.settings import Settings
+from tasks.judging.marking import may_mark
 from tasks.watching import WATCHERS, Sight, find_sight
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -95,6 +96,14 @@ def _need_coordinator(request: Request) -> SignedIn:
     return visitor
 
 
+def _need_reviewer(request: Request) -> SignedIn:
+    visitor = _need_visitor(request)
+    # What was given to them before stays theirs, and is no longer shown.
+    if not may_mark(_read_ledger(request), visitor.user_id):
+        raise HTTPException(404)
+    return visitor
+
+
 def _need_watcher(request: Request) -> SignedIn:
     visitor = _need_visitor(request)
     if not is_watcher(visitor):
@@ -162,6 +171,7 @@ async def _read_checked_form(request: Request) -> Mapping[str, str]:
 
 
 Visitor = Annotated[SignedIn, Depends(_need_visitor)]
+Reviewer = Annotated[SignedIn, Depends(_need_reviewer)]
 Coordinator = Annotated[SignedIn, Depends(_need_coordinator)]
 Watcher = Annotated[SignedIn, Depends(_need_watcher)]
 Store = Annotated[Ledger, Depends(_read_ledger)]

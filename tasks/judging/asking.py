@@ -47,8 +47,10 @@ class Asking:
         found = self._kind.parse_reply(text)
         # True is no count of stars, although it equals 1.
         if found.stars is not None and (type(found.stars) is not int or not 0 <= found.stars <= MOST_STARS):
+            # A text may be the judge's own words, and those quote question and answer.
+            read = found.stars if isinstance(found.stars, int | float) else type(found.stars).__name__
             raise ContractError(
-                f"The kind of judge {self._name!r} read {found.stars!r} as stars; they are whole numbers from 0 to {MOST_STARS}, or "
+                f"The kind of judge {self._name!r} read {read} as stars; they are whole numbers from 0 to {MOST_STARS}, or "
                 "None where they cannot be read. Mend the package that brings it."
             )
         return found

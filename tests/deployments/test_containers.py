@@ -207,6 +207,8 @@ def test_the_image_is_built_and_every_service_of_the_compose_file_runs(
     podman.exec("prefect", "touch", "/var/lib/proctor-prefect/mine")
     podman.up("deploy")
     podman.await_end("deploy")
+    podman.up("exam-key")
+    podman.await_end("exam-key")
     podman.up("worker", "exam", "web", "proxy")
 
     def ask(host: str, path: str) -> int:

@@ -33,7 +33,8 @@ def writing_whole(path: Path, mode: int = 0o600, *, may_replace: bool = True) ->
     # A name may have 255 bytes, and a letter four.
     draft = path.with_name(f".{path.name[:40]}.{os.urandom(4).hex()}{DRAFT}")
     try:
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+        # Of a file that is replaced `_keep_rights` gives the rights once it is whole: a draft may stay behind a kill.
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if path.exists() else mode))
         yield draft
         flush_path(draft)
         _keep_rights(path, draft, mode)

@@ -25,6 +25,9 @@ from .desk import open_work as open_work
 # What the person gave on the web in a work, by item.
 from .desk import read_given as read_given
 
+# Whether somebody may see references: an active user with a role for it, and no annotator of no discipline.
+from .desk import may_mark as may_mark
+
 # One thing to be marked, without a word on whose it is.
 from .work import MarkItem as MarkItem
 

@@ -299,7 +299,8 @@ def read_api_key(model: RegisteredModel) -> str:
     if not key:
         raise RegistryError(
             f"Model {model.name!r} needs the API key of {model.provider!r}, but the environment variable "
-            f"{model.key_variable} is not set. Set it and run again."
+            # What is no such name by its look may be the key itself.
+            f"{model.key_variable if model.key_variable.isupper() else 'of its `key_variable`'} is not set. Set it and run again."
         )
     return key
 
@@ -326,6 +327,13 @@ def describe_model(model: RegisteredModel) -> dict[str, Any]:
 def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     check_names(place, entry, PROVIDER_FIELDS)
     url = read_text(place, entry, "base_url", required=True)
+    if "@" in str(url).rpartition("://")[2].partition("/")[0]:
+        # No call would leave: the client sends a key, and takes no second proof beside it.
+        raise place.error(
+            "base_url",
+            "a name or a password stands before the host",
+            "Leave it out; name the variable of a key in `key_variable`",
+        )
     if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
         raise place.error(
             "base_url",

@@ -18,6 +18,7 @@ from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.hunts import tries
 from tests.tasks.review.conftest import make_question
+from warehouse.ledger.trust import users
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = "<script>window.stolen=1</script><img src=x onerror=window.stolen=1>\"'--></textarea><b>"
@@ -62,6 +63,19 @@ def test_anothers_work_is_not_there_for_anybody(desk: Desk, who: str) -> None:
     assert other.post(f"{path}/decision", json=sent).status_code == 404
     assert other.post(f"{path}/draft", json={"draft": {"comment": "x"}}).status_code == 404
     assert desk.decisions() == {}
+
+
+@pytest.mark.parametrize(("role", "disciplines"), [("analyst", None), ("annotator", [])])
+def test_whoever_reviews_no_more_reads_nothing_that_was_given_before(
+    desk: Desk, role: str, disciplines: list[str] | None
+) -> None:
+    paths = [f"/review/{BATCH}/question/{desk.refer('chen', 0)}{part}" for part in ("", "/card", "/similar")]
+    paths += [f"/review/{BATCH}/{part}/questions" for part in ("list", "next")] + ["/"]
+    with desk.ledger.write() as connection:
+        users.write_role(connection, "chen", role, disciplines=disciplines)
+    replies = [desk.sign_in("chen").get(path) for path in paths]
+    assert [reply.status_code for reply in replies[:-1]] == [404] * 5
+    assert BATCH not in replies[-1].text
 
 
 def test_guessed_numbers_and_uuids_are_not_there(desk: Desk) -> None:

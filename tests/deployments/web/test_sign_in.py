@@ -150,6 +150,10 @@ def test_a_password_set_by_command_and_shutting_out_end_sessions_at_once(desk: D
         users.write_password_hash(connection, "chen", hash_password("set by somebody"))
         users.write_activity(connection, "dai", is_active=False)
     assert [one.get("/").status_code for one in (chen, dai)] == [303, 303]
+    # Whoever is admitted again signs in again: the former cookie may be in other hands.
+    with desk.ledger.write() as connection:
+        users.write_activity(connection, "dai", is_active=True)
+    assert dai.get("/").status_code == 303
 
 
 def test_a_cookie_ends_after_a_working_day(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -118,6 +119,9 @@ def test_keys_are_checked_only_for_models_that_are_used(
     monkeypatch.setenv("LAB_KEY", "  ")
     with pytest.raises(RegistryError, match=r"'lab-1' needs the API key of 'lab'.*LAB_KEY is not set"):
         check_callable(registry.candidates())
+    pasted = replace(registry.candidates()[0], key_variable="gsk_the0key1itself")
+    with pytest.raises(RegistryError, match="variable of its `key_variable` is not set"):
+        check_callable([pasted])
     monkeypatch.setenv("LAB_KEY", "k")
     check_callable(registry.candidates())
 
@@ -185,6 +189,11 @@ WRONG = {
         "base_url: https://api.lab.example/v1",
         "base_url: api.lab.example",
         "provider 'lab', field `base_url`: 'api.lab.example' is not an address",
+    ),
+    "an address with a password": (
+        "base_url: https://api.lab.example/v1",
+        "base_url: https://ann:word@api.lab.example/v1",
+        "field `base_url`: a name or a password stands before the host. Leave it out",
     ),
     "a parameter that is Proctor's": (
         "{temperature: 0, max_tokens: 512}",

@@ -20,9 +20,19 @@ from tasks.models.providers.openai_batches import parse_completion
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
 from tests.local_server import Handler, serve
+from tests.tasks.models.simulation import make_model
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+
+def test_what_to_do_names_an_address_without_its_password() -> None:
+    model = make_model(base_url="https://ann:word@lab.example:8000/v1?key=word")
+    assert (
+        Failure("connection", True)
+        .advise(model)
+        .startswith("Nothing answers at https://lab.example:8000/v1: start")
+    )
 
 
 def make_client(port: int) -> AsyncOpenAI:

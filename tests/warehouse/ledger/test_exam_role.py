@@ -103,8 +103,20 @@ def test_owners_superusers_and_roles_that_reach_further_are_refused(
     with pytest.raises(UsageError, match="no name for a role"):
         grant_role(ledger, "x; drop table users")
     for statement, found in (
-        ("grant select (reply) on llm_calls to proctor_exam", r"not the exam's \(llm_calls\)"),
+        ("grant select (response) on responses to proctor_exam", r"\(SELECT of responses\.response\)"),
+        (
+            "revoke select (response) on responses from proctor_exam; grant pg_read_server_files to proctor_exam",
+            "member of another role",
+        ),
+        (
+            "revoke pg_read_server_files from proctor_exam; grant select (reply) on llm_calls to proctor_exam",
+            r"not the exam's \(llm_calls\)",
+        ),
         ("revoke all on llm_calls, sessions from proctor_exam", r"cannot use.*\(sessions\)"),
+        (
+            "grant select, update on sessions to proctor_exam; revoke delete on web_sessions from proctor_exam",
+            r"cannot use.*\(web_sessions\)",
+        ),
         ("alter table landing_marks owner to proctor_exam", r"owns tables \(landing_marks\)"),
     ):
         with ledger.write() as connection:

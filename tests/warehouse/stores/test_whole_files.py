@@ -90,6 +90,8 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_is_never_shown_to_more(
     path.chmod(before)
     with writing_whole(path, mode) as draft:
         draft.write_text("after")
+        # Whoever is killed now leaves it behind.
+        assert draft.stat().st_mode & 0o077 & ~after == 0
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("after", after)
 
 

@@ -22,20 +22,28 @@ _FORM: Final = "alembic_version"
 _AGAIN: Final = (
     "The ledger's owner runs `proctor exam database --role {role}`, which grants what it needs and no more."
 )
+_MORE: Final = "is a superuser, makes roles, copies the server, or is a member of another role"
 _MOST_NAMED: Final = 5
 
-# Every table that the present role can use in any way, outside the server's own catalogues.
+# Every use that a role can make of a table, or of a column of one, outside the server's own catalogues.
 _REACHED: Final = text(
     """
-    select c.relname, pg_has_role(c.relowner, 'MEMBER') as is_owned
+    select c.relname, p.privilege, a.attname, pg_has_role(c.relowner, 'MEMBER') as is_owned
     from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+    join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    cross join unnest(array['SELECT', 'INSERT', 'UPDATE', 'REFERENCES', 'DELETE', 'TRUNCATE', 'TRIGGER']) as p(privilege)
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema')
       and has_schema_privilege(n.oid, 'USAGE')
-      and (has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
-           or has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER'))
-    order by c.relname
+      and case when p.privilege in ('DELETE', 'TRUNCATE', 'TRIGGER') then has_table_privilege(c.oid, p.privilege)
+          else has_column_privilege(c.oid, a.attnum, p.privilege) end
+    order by c.relname, a.attnum
     """
 )
+# What gets round the tables' own rights: all of them, making roles, copying the server, and being another role too.
+_IS_MORE: Final = """
+    (rolsuper or rolcreaterole or rolreplication
+     or exists (select from pg_auth_members as m where m.member = pg_roles.oid))
+"""
 _SERIALS: Final = text(
     """
     select pg_get_serial_sequence(quote_ident(c.relname), a.attname)
@@ -77,14 +85,14 @@ def grant_role(ledger: Ledger, name: str) -> ExamRole:
     with ledger.write() as connection:
         found = connection.execute(
             text(
-                "select rolsuper, pg_has_role(rolname, current_user, 'MEMBER') from pg_roles where rolname = :name"
+                f"select {_IS_MORE}, pg_has_role(rolname, current_user, 'MEMBER') from pg_roles where rolname = :name"
             ),
             {"name": name},
         ).first()
         if found is not None and any(found):
             raise UsageError(
-                f"The role {name!r} is the ledger's owner, or has its rights: it could read everything. Name another; one that "
-                "does not exist yet is made."
+                f"The role {name!r} is the ledger's owner, or {_MORE}: it could read everything. Name another; one that does not "
+                "exist yet is made."
             )
         if found is None:
             password = secrets.token_urlsafe(24)
@@ -103,34 +111,48 @@ def check_role(engine: Engine) -> None:
     Raises StoreError otherwise.
     """
     with engine.connect() as connection:
-        role, is_super = connection.execute(
-            text("select rolname, rolsuper from pg_roles where rolname = current_user")
+        role, is_more = connection.execute(
+            text(f"select rolname, {_IS_MORE} from pg_roles where rolname = current_user")
         ).one()
-        if is_super:
+        if is_more:
             raise StoreError(
-                f"The role {role!r} is a superuser: it can read answers, keys and seeds. "
+                f"The role {role!r} {_MORE}: it can read answers, keys and seeds. "
                 + _AGAIN.format(role="NAME")
             )
-        reached = {str(row.relname): bool(row.is_owned) for row in connection.execute(_REACHED)}
-    owned = [name for name, is_owned in reached.items() if is_owned]
+        reached = connection.execute(_REACHED).all()
+    owned = sorted({str(row.relname) for row in reached if row.is_owned})
     if owned:
         raise StoreError(
             f"The role {role!r} owns tables ({_name_some(owned)}): it can read answers, keys and seeds. "
             + _AGAIN.format(role="NAME")
         )
     granted = {name for name, privileges in EXAM_TABLES.items() if privileges} | {_FORM}
-    beyond = sorted(set(reached) - granted)
+    beyond = dict.fromkeys(
+        row.relname if row.relname not in granted else f"{row.privilege} of {row.relname}.{row.attname}"
+        for row in reached
+        if not _is_granted(*row[:3])
+    )
     if beyond:
         raise StoreError(
-            f"The role {role!r} can use tables that are not the exam's ({_name_some(beyond)}). Revoke that. "
+            f"The role {role!r} can use what is not the exam's ({_name_some(list(beyond))}). Revoke that. "
             + _AGAIN.format(role=role)
         )
-    missing = sorted(granted - set(reached))
+    held = {(row.relname, row.privilege) for row in reached}
+    needed = {(name, one.partition(" ")[0]) for name, given in EXAM_TABLES.items() for one in given}
+    missing = sorted({name for name, _ in (needed | {(_FORM, "SELECT")}) - held})
     if missing:
         raise StoreError(
             f"The role {role!r} cannot use the exam's tables ({_name_some(missing)}). "
             + _AGAIN.format(role=role)
         )
+
+
+def _is_granted(table: str, privilege: str, column: str) -> bool:
+    for given in ("SELECT",) if table == _FORM else EXAM_TABLES.get(table, ()):
+        word, _, columns = given.rstrip(")").partition(" (")
+        if word == privilege and (not columns or column in columns.split(", ")):
+            return True
+    return False
 
 
 def _make_role(connection: Connection, name: str, password: str) -> None:

@@ -175,9 +175,10 @@ def write_password_hash(connection: Connection, user_id: str, password_hash: str
 
 
 def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
-    """Admit or shut out a user, whose tokens then end for good; UsageError for an unknown one."""
+    """Admit or shut out a user, whose tokens and sessions end for good; UsageError if unknown."""
     _change(connection, "admit_user" if is_active else "shut_out_user", user_id, is_active=is_active)
     if not is_active:
+        delete_sessions(connection, user_id)
         end_user_tokens(connection, user_id, read_lease_time(connection))
 
 

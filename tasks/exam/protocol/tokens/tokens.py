@@ -173,8 +173,9 @@ def check_moment(claims: Claims, now: float) -> None:
 
 
 def check_not_ended(claims: Claims, ended: EndedTokens) -> None:
-    """Pass unless the token, or all that its user had, was ended; raises ExamError 401."""
-    if claims.token_id in ended.token_ids or claims.issued_at <= ended.users.get(claims.user_id, 0.0):
+    """Pass unless it, or all of its user's or its issuer's, was ended; raises ExamError 401."""
+    ended_until = max(ended.users.get(name or "", 0.0) for name in (claims.user_id, claims.issued_by))
+    if claims.token_id in ended.token_ids or claims.issued_at <= ended_until:
         raise ExamError(401, "token_ended", "The token was ended before its time. Ask for a new one.")
 
 
