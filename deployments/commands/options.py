@@ -88,10 +88,7 @@ def read_month(text: str, option: str = "--month") -> str:
 
 
 def list_workbooks(paths: Sequence[Path]) -> list[Path]:
-    """The workbooks meant: a folder stands for those in it.
-
-    What a spreadsheet program puts beside a workbook that is open in it is none. Raises UsageError where nothing is left.
-    """
+    """The workbooks meant, a folder's included, but for open ones' traces; UsageError for none."""
     found: list[Path] = []
     for path in paths:
         inside = [path] if not path.is_dir() else sorted(path.glob("*.xlsx"))

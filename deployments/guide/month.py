@@ -1,7 +1,4 @@
-"""From papers to a leaderboard: each step looks at what is there, and does what is missing.
-
-A step is one or a few commands of ours, each printed before it runs; stopped anywhere, the guide continues from there.
-"""
+"""From papers to a leaderboard: each step does, by printed commands, what is missing."""
 
 from __future__ import annotations
 

@@ -159,10 +159,7 @@ def _mark_simulated(talk: Talk, models: Sequence[RegisteredModel]) -> None:
 
 
 def _try_judges(talk: Talk) -> None:
-    """Let each judge show that it can judge, before an exam is paid for.
-
-    One that cannot is taken out again, and ends the step; one that could not be asked ends it, too, and stays.
-    """
+    """Let each judge show that it can judge; one that cannot is taken out, and the step ends."""
     for judge in _list_own("judge"):
         if code := talk.run("models", "check", "--judge", judge.name, may_refuse=True):
             if code == _CANNOT_JUDGE:

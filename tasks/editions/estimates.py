@@ -56,10 +56,7 @@ class StyleAnswers:
 
 
 def arrange_styles(basis: Basis) -> Iterator[StyleAnswers]:
-    """The answers of complete sessions by prompt style, one style in memory at a time.
-
-    Disciplines without weight are left out.
-    """
+    """The answers of complete sessions by prompt style, one style in memory at a time."""
     import polars as pl
 
     if basis.answers.is_empty():

@@ -1,8 +1,4 @@
-"""How editions are attested, by the heads that witnesses were given.
-
-It is what their operator can state, and proves nothing. Whoever checks computes the grade from the witnesses' own files (`proctor exam verify --head`), and the verifier
-notes where more was stated.
-"""
+"""How editions are attested: what their operator can state; checkers compute it again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How S of every candidate moved since a month, all told together; from frozen stars.
-
-Every publication computes it since the first month; since another month it is computed when somebody asks.
-"""
+"""How S of every candidate moved since a month, all told together; from frozen stars."""
 
 from __future__ import annotations
 

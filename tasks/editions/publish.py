@@ -1,7 +1,4 @@
-"""Publish a run: compute its numbers once, freeze them, and never change them again.
-
-A correction is a new revision that names the edition it corrects; both stay. Publishing again changes nothing.
-"""
+"""Publish a run: compute its numbers once, freeze them, and never change them again."""
 
 from __future__ import annotations
 
@@ -356,10 +353,7 @@ def complete_hashes(hashes: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def compute_root(head: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-    """SHA-256 of an edition's row (less its root) and every frozen row, for later checks.
-
-    `hashes` are those of `hash_tables`.
-    """
+    """SHA-256 of an edition's row (less its root) and of every frozen row (`hash_tables`)."""
     digest = hashlib.sha256()
     own = {
         name: str(value)

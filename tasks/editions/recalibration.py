@@ -47,10 +47,7 @@ class Recalibration:
 
 @on_one_thread()
 def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
-    """All editions up to the last of a run fitted from nothing, beside what was published.
-
-    Raises UsageError for a run that was not published, or whose answers cannot be fitted.
-    """
+    """All editions up to a run's last fitted from nothing; UsageError where that cannot be."""
     import polars as pl
 
     with lake.read_transaction():

@@ -87,10 +87,7 @@ class RunProgress:
     candidates: tuple[CandidateProgress, ...]
 
     def keep_candidates(self, models: Collection[str]) -> RunProgress:
-        """The same of these candidates alone.
-
-        The sums are theirs, the cost is that of their answers without judging.
-        """
+        """The same of these candidates alone, with the cost of their answers but no judging."""
         kept = tuple(one for one in self.candidates if one.model in models)
         costs = [one.cost_usd for one in kept if one.cost_usd is not None]
         return _sum(kept, self.run_id, self.status, self.updated_at, cost_usd=sum(costs) if costs else None)
@@ -181,10 +178,7 @@ async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIter
 
 
 def write_progress(ledger: Ledger, home: Path, run_id: str) -> None:
-    """Write `progress.json`: whoever reads it finds a whole file, the former or the new one.
-
-    A file that cannot be written (a full disk) is no reason to end a run: the former one stays.
-    """
+    """Write `progress.json` whole; a disk that is full leaves the former one and ends no run."""
     names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
     text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
     with contextlib.suppress(OSError), writing_whole(home / FILE_NAME) as draft:

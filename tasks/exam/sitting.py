@@ -174,10 +174,7 @@ class _Candidate:
 
 
 class _Sitting:
-    """The sitting of a run in this process.
-
-    There are as many sessions at once as there is room for in each lane.
-    """
+    """The sitting of a run in this process, as many sessions at once as its lanes have room for."""
 
     def __init__(
         self,

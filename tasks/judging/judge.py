@@ -147,12 +147,7 @@ _NOTHING_TO_JUDGE = AskedStars(stars=0, reason=NO_ANSWER_REASON, raw=None, cost_
 
 
 def name_unit(session_id: str, judge: str, wording: str | None = None, occasion: str = FIRST_OCCASION) -> str:
-    """The unit with which a judge's judgements of a session are landed.
-
-    Another wording or occasion makes another unit.
-
-    `wording` is the version of the prompt without its language (default: the present one of our own kind of judge).
-    """
+    """The unit of a judge's judgements of a session, by wording (without language) and occasion."""
     unit = f"{session_id}/{judge}/prompt-{wording or prompts.VERSION}"
     return unit if occasion == FIRST_OCCASION else f"{unit}/{occasion}"
 

@@ -1,7 +1,4 @@
-"""From landed responses to landed judgements, session by session.
-
-What a judge has to judge of a session is a job: several processes may judge one run at once, and each job is one's at a time.
-"""
+"""From landed responses to landed judgements; each session of each judge is a job."""
 
 from __future__ import annotations
 
@@ -306,10 +303,7 @@ class RunJudging:
             )
 
     def _list_unjudged(self, judge: RegisteredModel, names: Sequence[str], *, is_named: bool) -> list[str]:
-        """Those of the sessions that wait for the judge, in order.
-
-        A run that was not named waits only where some session was never judged; it is then judged whole by one version.
-        """
+        """Those of the sessions that wait for the judge, in order; unnamed runs are judged whole."""
         if not names:
             return []
         if not is_named:
@@ -436,10 +430,7 @@ def _add_runs(
 def _list_chain(
     registry: Registry, judges: Sequence[RegisteredModel], *, is_simulated: bool
 ) -> list[RegisteredModel]:
-    """The judges to be asked in turn: the run's, then the registry's others.
-
-    Raises UsageError as `find_asking`: whoever may be asked in the end is known to be one before anything is paid.
-    """
+    """The judges to be asked in turn: the run's, then the registry's others, known to be such."""
     named = {judge.name for judge in judges}
     others = [
         model

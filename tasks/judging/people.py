@@ -51,11 +51,7 @@ class ImportedStars:
 
 
 def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
-    """Write the workbook of the responses on which no judge's reply could be read.
-
-    They are those of a run, or of all runs. Returns how many there are. It names no candidate, and its order
-    tells nothing. A text beyond what a cell holds is cut, and marked.
-    """
+    """Write the blind workbook of a run's responses, or of all, that no judge could be read of."""
     waiting = {compute_key(*place): (put, "", "") for place, put in _read_waiting(lake, run_id).items()}
     write_workbook(path, _FORM, waiting)
     return len(waiting)

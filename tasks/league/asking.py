@@ -1,7 +1,4 @@
-"""One reply from one candidate.
-
-It is asked for again while it cannot be read, and is void when it stays unreadable.
-"""
+"""One reply from one candidate: asked for again while it cannot be read, void in the end."""
 
 from __future__ import annotations
 

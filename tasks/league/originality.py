@@ -115,13 +115,7 @@ def compute_grams(text: str) -> set[int]:
 
 
 def read_benchmark(path: Path) -> list[tuple[str, str]]:
-    """(line, question) for each question of a file.
-
-    The file is JSON lines, CSV or TSV with a column that holds the question, or plain text with one question per
-    line.
-
-    Raises UsageError naming file, line and what to do.
-    """
+    """(line, question) of JSON lines, CSV, TSV or plain text; UsageError naming file and line."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -146,10 +146,7 @@ async def play_league(
 
 
 def list_rounds(claim: ClaimedLeague, run_type: str) -> list[list[RoundPlace]]:
-    """All rounds of a league by their number: each list may be played at once.
-
-    The order of askers begins with another candidate in each run, so that rounds of one number have different askers.
-    """
+    """All rounds by number, each list playable at once: each run begins with another asker."""
     seats = claim.rules.candidates
     return [
         [
@@ -198,10 +195,7 @@ class _Board:
         self._landed_at = time.monotonic()
 
     def open_collections(self, encode: Encode | None) -> None:
-        """Read what questions are compared with.
-
-        These are the files of the league and its domains, and the memory of all leagues.
-        """
+        """Read what questions are compared with: files of the league and its domains, all memory."""
         if self.summary.run_type != FULL or self.summary.is_complete:
             return
         rules = self._claim.rules

@@ -1,7 +1,4 @@
-"""An asker sets a question.
-
-The question is drafted again while it is too near to others, and solved again by its own author on request.
-"""
+"""An asker sets a question: drafted again while too near to others, solved again on request."""
 
 from __future__ import annotations
 

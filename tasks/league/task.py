@@ -57,10 +57,7 @@ def play_rounds(
     budget_usd: float | None = None,
     voids_failures: bool = False,
 ) -> dict[str, object]:
-    """Play the rounds of a claimed league that are not finished.
-
-    What was paid for is not paid again.
-    """
+    """Play the unfinished rounds of a claimed league; what was paid for is not paid again."""
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,

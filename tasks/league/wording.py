@@ -99,10 +99,7 @@ class PutQuestion:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer as a judge sees it: a letter, a text, and the result of running it.
-
-    The result is None when the answer was not run.
-    """
+    """An answer as a judge sees it: letter, text, and the result if it was run."""
 
     label: str
     text: str
@@ -145,10 +142,7 @@ def render_judging(
     *,
     with_reference: bool,
 ) -> Prompt:
-    """What a judge is sent.
-
-    This is the question, the answers under letters, and the reference where it is shown.
-    """
+    """What a judge is sent: question, answers under letters, and the reference where shown."""
     sections = [("question", question.stem)]
     if with_reference:
         sections.append(("reference", question.reference_answer))
@@ -169,10 +163,7 @@ def render_judging(
 
 
 def extract_sections(messages: Sequence[Mapping[str, str]]) -> list[tuple[str, str | None, str]]:
-    """(name, label, text) of each section of a league's prompt, in order.
-
-    The list is empty when the messages are not those of a league.
-    """
+    """(name, label, text) of each section of a league's prompt, in order; empty for others."""
     text = messages[-1]["content"] if messages else ""
     marks = [match for match in _LINE.finditer(text) if match["title"] in _NAMES]
     if len(marks) < 2 or _NAMES[marks[-1]["title"]] != "end":

@@ -1,7 +1,4 @@
-"""What a figure of a panel is drawn along.
-
-An axis with its title, and groups of rows with the words that stand for them.
-"""
+"""What a figure is drawn along: axes with titles, groups of rows with words."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Group:
-    """A column whose values name rows or divide them into series.
-
-    With what stands for each value; other values stand as they are.
-    """
+    """A column whose values name or divide rows, with what stands for each."""
 
     column: str
     words: Mapping[str, Words] = field(default_factory=dict)

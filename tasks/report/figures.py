@@ -1,7 +1,4 @@
-"""Figures for a talk or a paper.
-
-Each is one drawing with its title, and under it what a reader must know: how the numbers were made, of which edition, and what is to be known of it.
-"""
+"""Figures for a talk or a paper: one drawing with its title and what a reader must know."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ class Asked:
 
 
 def draw_figure(name: str, run_named: NamedQuery, asked: Asked) -> Figure:
-    """The figure of that name.
-
-    Raises UsageError for another name, for candidates that it cannot be about, and where nothing is published of what is asked for.
-    """
+    """The figure of that name; UsageError for what there is not."""
     if name not in FIGURES:
         raise UsageError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
     if asked.language not in LANGUAGES:

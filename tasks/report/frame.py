@@ -126,22 +126,14 @@ def write_page(
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV with a byte order mark, so that spreadsheets read Chinese names.
-
-    Values of a list are joined by semicolons.
-
-    Numbers have six significant digits: years of editions are to fit in a folder that is sent around.
-    """
+    """Write a table as CSV with a byte order mark for Chinese names and six significant digits."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = write_safe_csv(flatten_lists(frame.with_columns(pl.selectors.float().round_sig_figs(6))))
     path.write_bytes(b"\xef\xbb\xbf" + text.encode("utf-8"))
 
 
 def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) -> None:
-    """Write the styles and scripts, and the drawing library only where it is not there.
-
-    The library is large and takes a second and a half to put together: it is kept for the next folder.
-    """
+    """Write styles and scripts; the large drawing library only where it is not there."""
     for path in (*_SHARED, *(_TEMPLATES / name for name in scripts if "/" not in name)):
         shutil.copyfile(path, folder / path.name)
     if not has_figures:

@@ -25,10 +25,7 @@ _SEED = 1
 
 
 def write_gscore_page(source: Source, issue: Issue) -> bool:
-    """Write `gscore.html` and `gscore.csv`, every subject of what the page shows.
-
-    For a lake without Gscores it returns False and writes nothing.
-    """
+    """Write `gscore.html` and `gscore.csv`; False, and nothing, for a lake without Gscores."""
     page = read_gscore_page(source.run_named, source.include_simulated)
     if page is None:
         return False
@@ -97,10 +94,7 @@ def _of_edition(frame: pl.DataFrame, key: tuple[object, ...]) -> pl.DataFrame:
 
 
 def _describe_edition(rows: pl.DataFrame, subjects: pl.DataFrame, kinds: pl.DataFrame) -> dict[str, Any]:
-    """One edition for the page.
-
-    It has the candidates, best first, their categories, their subjects and the kinds of items.
-    """
+    """One edition for the page: candidates, best first, by category, subject and kind of item."""
     overall = rows.filter(pl.col("category").is_null()).sort(
         ["gscore", "model"], descending=[True, False], nulls_last=True
     )

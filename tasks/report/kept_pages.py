@@ -41,10 +41,7 @@ class KeptPages:
         self._now: dict[str, Any] = {}
 
     def make(self, name: str, make: Callable[[Source], Any], *besides: object) -> Any:
-        """What `make` says of a page that it made; what it said then, where the page is left.
-
-        `besides` are values that the page shows and no query of its own gives. What is said is a value of JSON.
-        """
+        """What `make` says (JSON) of a page it made, or said then of one left as it is."""
         made_by = json.loads(json.dumps([*self._made_by, *besides]))
         known = self._known.get(name)
         if known is not None and known["made_by"] == made_by and self._is_as_it_was(known):

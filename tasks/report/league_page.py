@@ -1,7 +1,4 @@
-"""The page of a league: ranking, pictures and tests by domain, beside the exam.
-
-Questions are shown only where they are asked for.
-"""
+"""The page of a league by domain, beside the exam; questions only where asked for."""
 
 from __future__ import annotations
 
@@ -86,18 +83,12 @@ def render_league(
 
 
 def name_file(league_id: str) -> str:
-    """The name of a league's page without its suffix.
-
-    It has letters, digits, dots, dashes and underlines only.
-    """
+    """The name of a league's page without suffix: letters, digits, dots, dashes, underlines."""
     return "league-" + re.sub(r"[^A-Za-z0-9._-]", "_", league_id)
 
 
 def _round(run_named: NamedQuery) -> NamedQuery:
-    """The same queries without their last digits.
-
-    Threads add up in any order, and a page must not change with it.
-    """
+    """The same queries without their last digits, which threads make different each time."""
     return lambda name, given: run_named(name, given).with_columns(pl.col(pl.Float64).round(9))
 
 

@@ -1,7 +1,4 @@
-"""A page's panels as data (pages/<page>.yaml): titles, columns, figures and words.
-
-A page's code reads rows and says what they show.
-"""
+"""A page's panels as data (pages/<page>.yaml): titles, columns, figures and words."""
 
 from __future__ import annotations
 
@@ -71,10 +68,7 @@ class PageData:
         return Panel(**{**fields, **read, "frame": frame})
 
     def say(self, finding: str, values: Mapping[str, Any]) -> Words:
-        """A sentence in both languages with values in their places.
-
-        Of a pair of words each language has its own; a list is joined as the language does.
-        """
+        """A sentence in both languages with values in their places; lists joined as each does."""
         zh, en = self.findings[finding]
         return zh.format(**_choose(values, 0, "、")), en.format(**_choose(values, 1, ", "))
 

@@ -1,7 +1,4 @@
-"""A page as a list of panels.
-
-Each panel answers one question by a sentence, a figure and a table, from one named query.
-"""
+"""A page as a list of panels: each a question's sentence, figure and table from one query."""
 
 from __future__ import annotations
 
@@ -124,10 +121,7 @@ def name_words(named: Mapping[str, Words], value: object, language: Language) ->
 
 
 def write_rows(panel: Panel) -> list[list[dict[str, Any]]]:
-    """The cells of the panel's table.
-
-    A cell has its text in both languages, the value to sort by, and whether it is a number.
-    """
+    """The cells of the panel's table: text in both languages, sort value, whether a number."""
     cells = panel.shown_cells
     return [[_write_cell(cell, row) for cell in cells] for row in panel.frame.iter_rows(named=True)]
 

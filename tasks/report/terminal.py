@@ -129,10 +129,7 @@ def _describe_chance(frame: pl.DataFrame, language: Language) -> str:
 
 
 def _list_alike(frame: pl.DataFrame, language: Language) -> str:
-    """How many others each candidate cannot be told from, in the order of the table.
-
-    Those whose rank is certain are left out.
-    """
+    """How many others each candidate cannot be told from; those of certain rank are left out."""
     alike = frame.filter(pl.col("rank_high") > pl.col("rank_low"))
     separator = "；" if language == "zh" else "; "
     return separator.join(

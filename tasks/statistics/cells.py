@@ -196,10 +196,7 @@ def check_weights(weights: ArrayLike) -> Floats:
 
 
 def average_repeats(rows: StarRows, candidate_count: int, discipline_count: int) -> Units:
-    """Units of the rows.
-
-    Raises ContractError for a code beyond the counts, and for a question that stands in two disciplines, lineages or clusters.
-    """
+    """Units of the rows; ContractError for codes beyond counts or a question in two places."""
     for name, codes, count in (
         ("candidate", rows.candidate, candidate_count),
         ("discipline", rows.discipline, discipline_count),

@@ -118,10 +118,7 @@ def compute_pearson(
 
 
 def compute_external_correlations(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Correlation of our scores with each benchmark, from rows of the query `external_pairs`.
-
-    Gives one row per benchmark: benchmark, spearman_rho, p_value, candidate_count.
-    """
+    """Correlation of our scores with each benchmark, one row each, of rows of `external_pairs`."""
     schema = {
         "benchmark": pl.String,
         "spearman_rho": pl.Float64,

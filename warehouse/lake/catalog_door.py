@@ -49,10 +49,7 @@ finally:
 
 
 class _Door:
-    """Which SQLite this process uses for catalogs.
-
-    From the first connection to DuckDB on, it is DuckDB's.
-    """
+    """Which SQLite this process uses for catalogs: DuckDB's from the first connection on."""
 
     def __init__(self) -> None:
         self.lock = RLock()

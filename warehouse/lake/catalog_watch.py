@@ -1,7 +1,4 @@
-"""Whether the catalog still lies where a lake was opened.
-
-This also keeps the mark beside the catalog of what was acknowledged.
-"""
+"""Whether the catalog lies where a lake was opened; keeps the mark of what was acknowledged."""
 
 from __future__ import annotations
 

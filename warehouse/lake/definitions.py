@@ -1,7 +1,4 @@
-"""What a lake holds.
-
-It holds every table of the contract with its comments, and every mart as a view.
-"""
+"""What a lake holds: every table of the contract with comments, every mart as a view."""
 
 from __future__ import annotations
 
@@ -78,10 +75,7 @@ def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]
 
 
 def list_missing_packings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The statements by which files are packed as the contract says.
-
-    DuckLake accepts them for tables that are committed.
-    """
+    """The statements by which files are packed as the contract says, for committed tables."""
     found = dict(
         connection.execute(
             f"SELECT scope_entry, value FROM {ALIAS}.options() WHERE option_name = '{_ROW_GROUP}' AND scope = 'TABLE'"
@@ -108,10 +102,7 @@ def create_table_statements(table: Table) -> list[str]:
 
 
 def create_view_statements(query: Query) -> list[str]:
-    """CREATE OR REPLACE VIEW and its comment.
-
-    The comment ends with a digest of the text that the view was made from.
-    """
+    """CREATE OR REPLACE VIEW, and its comment with a digest of the text it was made from."""
     return [
         f"CREATE OR REPLACE VIEW {quote_name(query.name)} AS {query.body}",
         f"COMMENT ON VIEW {quote_name(query.name)} IS {quote_text(_view_comment(query))}",

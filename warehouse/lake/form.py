@@ -30,12 +30,7 @@ def describe_form() -> str:
 
 
 def check_form(settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
-    """Pass if the rows of the attached lake have this version's form.
-
-    A lake without tables passes, too.
-
-    Raises StoreError for the form of a newer version, and for what was written before the first release.
-    """
+    """Pass if the attached lake has tables of this version's form, or none; StoreError else."""
     if is_postgres(settings.catalog_address):
         row = connection.execute(
             f"SELECT comment FROM duckdb_tables() WHERE database_name = '{ALIAS}' AND table_name = 'landings'"

@@ -1,7 +1,4 @@
-"""Frames at the border of the lake.
-
-They are held to their contract and identified by their content, and refused rows are written as JSON.
-"""
+"""Frames at the border of the lake: held to their contract and identified by their content."""
 
 from __future__ import annotations
 
@@ -74,10 +71,7 @@ def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) 
 
 
 def unsign_zeros(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without a zero below zero.
-
-    DuckDB writes both zeros of a column as the one that it met first, so that rows would not be read back as they were hashed.
-    """
+    """The frame without a zero below zero: DuckDB writes both as the one that it met first."""
     signed = [
         name
         for name, kind in frame.schema.items()

@@ -113,10 +113,7 @@ def name_landing(table: str, unit: str) -> str:
 
 
 def check_batches(batches: Sequence[Batch]) -> None:
-    """Raise ContractError for a batch that cannot be landed.
-
-    That is one for a table that is not landed, with a unit without a name, or with a unit that is there twice.
-    """
+    """Raise ContractError for a batch of no table that lands, without a unit, or twice there."""
     seen: set[tuple[str, str]] = set()
     for batch in batches:
         get_table(batch.table)
@@ -162,10 +159,7 @@ def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[Hashed
 
 
 def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The frames in the table's columns and types.
-
-    Those that are alike already are conformed as one.
-    """
+    """The frames in the table's columns and types; those that are alike, as one."""
     first = frames[0].schema
     if any(frame.schema != first for frame in frames[1:]):
         return [conform_frame(table, frame) for frame in frames]
@@ -175,10 +169,7 @@ def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.D
 
 
 def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[CheckedBatch]:
-    """Each batch divided into rows that keep the rules and rows for quarantine.
-
-    All batches of a table are checked in one go.
-    """
+    """Each batch divided into rows that keep the rules and rows for quarantine, by table."""
     checked: dict[str, CheckedBatch] = {}
     for name in dict.fromkeys(one.batch.table for one in changed):
         table = get_table(name)
@@ -213,10 +204,7 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
 
 
 def _check_files(table: Table, batch: Batch) -> int:
-    """How many rows the files of a batch have.
-
-    Raises ContractError for one that breaks a rule: of what is published in parts none is refused alone.
-    """
+    """How many rows the files of a batch have; ContractError where one breaks a rule."""
     count = 0
     for path in batch.files:
         with explain_spilling():
@@ -244,12 +232,7 @@ def _hash_accepted(found: Sequence[tuple[HashedBatch, dict[int, list[str]], pl.D
 def stage_rows(
     settings: Settings, checked: Sequence[CheckedBatch], flow_run_id: str | None
 ) -> Iterator[dict[str, Path]]:
-    """Table → Parquet file of the rows that this landing writes to it.
-
-    `quarantine` and `landings` are included.
-
-    The files live as long as the block. Raises StoreError when they cannot be written.
-    """
+    """Table → Parquet of the rows that this landing writes, while the block lasts; StoreError."""
     folder: Path | None = None
     try:
         try:
@@ -275,10 +258,7 @@ def stage_rows(
 def replace_units(
     connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch], paths: dict[str, Path]
 ) -> None:
-    """Within a transaction: replace what the units held by what they hold now.
-
-    What they held is deleted, what they hold now is inserted, and `landings` says so.
-    """
+    """Within a transaction: replace what units held by what they hold now; `landings` says so."""
     _delete_units(connection, checked)
     for one in checked:
         if one.batch.files:
@@ -397,10 +377,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> Path:
 
 
 def _delete_units(connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch]) -> None:
-    """Delete only what `landings` says is there.
-
-    A first landing has nothing to delete, and looks for nothing.
-    """
+    """Delete only what `landings` says is there: a first landing looks for nothing."""
     held = connection.execute(
         "SELECT table_name, unit, landing_unit, row_count, rejected_count FROM landings "
         f"WHERE landing_unit IN {quote_list(one.batch.landing_unit for one in checked)}"

@@ -1,7 +1,4 @@
-"""The right to write to a lake.
-
-With a catalog in SQLite there is one writer at a time; with PostgreSQL there is one writer of a unit.
-"""
+"""The right to write to a lake: one writer with SQLite's catalog, one of a unit elsewhere."""
 
 from __future__ import annotations
 
@@ -73,20 +70,14 @@ def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK
 
 @contextmanager
 def hold_merge(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the right to merge files, beside landings and other merges.
-
-    As `hold_units`; only `hold_all` is kept out.
-    """
+    """Hold the right to merge files, beside landings and other merges; else as `hold_units`."""
     with _hold(settings, [_STRIPES], timeout_s, is_shared=True):
         yield
 
 
 @contextmanager
 def hold_all(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold every right to write.
-
-    A file that no snapshot names is then nobody's who is still at work. As `hold_units`.
-    """
+    """Hold every right to write, so that files no snapshot names are nobody's at work."""
     with _hold(settings, range(_STRIPES + 1), timeout_s):
         yield
 

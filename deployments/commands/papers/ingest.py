@@ -143,10 +143,7 @@ def _check_model(name: str) -> None:
 def _check(
     paths: list[Path], options: IngestOptions, assist: str, out: Path | None, *, as_json: bool
 ) -> None:
-    """Write the check page of one paper and print where it is.
-
-    The exit code is 1 when the paper could not be read.
-    """
+    """Write the check page of one paper and print where it is; exit code 1 when unread."""
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
     parsed = parse_document(paths[0], options)

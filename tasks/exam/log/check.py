@@ -289,10 +289,7 @@ def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFindi
 
 
 def is_log_key_lost(connection: Connection, settings: Settings) -> bool:
-    """Whether this home has signed heads and has no key any more.
-
-    Another host of a ledger on a server has a key of its own, and makes it when it first signs.
-    """
+    """Whether this home has signed heads and no key any more; other hosts have their own."""
     if has_signer(settings) or not access.list_log_keys(connection):
         return False
     return not has_hosts(settings) or name_heads_file(settings).exists()

@@ -74,11 +74,7 @@ class HeadKeeper:
         return self._signer
 
     def keep_soon(self) -> None:
-        """Sign the head as soon as what is being committed has been committed.
-
-        Nobody waits for it, and many who ask at once get one head. Where the process ends first, or the disk
-        is full, the next one who asks signs what is then the head.
-        """
+        """Sign the head after what is being committed now: one head for many who ask, and no wait."""
         if self._is_asked:
             return
         self._is_asked = True

@@ -1,8 +1,4 @@
-"""Where a candidate's own client gets its answers from.
-
-Both get the words in which in-house candidates are asked (tasks/questions/forms/prompt_styles.py): same instruction, same examples,
-same demand for steps.
-"""
+"""Where a candidate's own client gets its answers from, asked as in-house candidates are."""
 
 from __future__ import annotations
 

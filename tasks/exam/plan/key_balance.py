@@ -1,7 +1,4 @@
-"""Whether the keys of a new set lie evenly, and what somebody would get without reading it.
-
-Counts alone are told: of a set that is drawn, not which question has which key.
-"""
+"""Whether the keys of a new set lie evenly, and what one would get unread: counts alone."""
 
 from __future__ import annotations
 

@@ -171,10 +171,7 @@ class PastSitting(NamedTuple):
 
 
 class KnownSet(NamedTuple):
-    """A set in the ledger, who may share it, and the positions of its lineages in the index.
-
-    `possible` is a mask of all that a set of the run that is planned could hold, whatever its seed; null for a set that is there.
-    """
+    """A set in the ledger: who may share it, its lineages in the index, or all it could hold."""
 
     set_number: int
     set_id: str

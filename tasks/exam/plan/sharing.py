@@ -202,10 +202,7 @@ class _Dealer:
         self._found.shortfalls[owner] = self._fit([owner])[1]
 
     def _draw(self, owners: Sequence[str], set_group: int = 1, *, is_from_others: bool = False) -> None:
-        """Draw a set that all these organisations sit, or refuse the one that it was for.
-
-        One that is drawn from others' sets wants no anchors: all of it is linked by what links those.
-        """
+        """Draw a set that all these sit, or refuse who it is for; from others', without anchors."""
         request = self._request
         shares, shortfalls = self._fit(owners)
         if shortfalls:

@@ -161,11 +161,7 @@ class ExamProtocol:
         return await self._perform_async(watching.list_sessions(self._tokens, token, run_id, after, limit))
 
     def decide(self, token: str, approval_id: int, *, is_approved: bool) -> Approval:
-        """Approve or refuse a request for a second person.
-
-        The caller acts as the user who got the token with their own password. Raises ExamError 403 for who
-        asked, 404 and 409.
-        """
+        """Approve or refuse a request as the token's user; ExamError 403 for who asked, 404, 409."""
         action = approvals.APPROVE if is_approved else approvals.REFUSE
 
         def operation(connection: Connection) -> Approval:
@@ -188,10 +184,7 @@ class ExamProtocol:
     # --- what is logged and checked around every call ----------------------------------------------------------
 
     def check_token(self, token: str, permission: str, action: str, target: str | None = None) -> Claims:
-        """Verify a token for an action outside sessions (users, runs), and log the attempt.
-
-        The entry says with whom or to what the action is done. Raises ExamError 401 or 403.
-        """
+        """Verify a token for an action outside sessions, and log with whom or what it is done."""
 
         def operation(connection: Connection) -> Claims:
             claims = self._tokens.read(token, connection)
@@ -202,11 +195,7 @@ class ExamProtocol:
         return self._perform(Move(action, token, None, operation, target))
 
     def look_at_token(self, token: str) -> Claims:
-        """The claims of a token before anything else is read.
-
-        What is checked is the signature, the moments, and what is known to have ended. Raises ExamError 401.
-        Nothing is logged, and the ledger is not asked: every call does both.
-        """
+        """The claims of a token (signature, moments, known ends) before anything is read or logged."""
         return self._tokens.look(token)
 
     def name_caller(self, token: str) -> str | None:
@@ -296,11 +285,7 @@ class ExamProtocol:
 def make_protocol(
     ledger: Ledger, settings: Settings, *, is_in_house: bool, heads: HeadKeeper | None = None
 ) -> ExamProtocol:
-    """The protocol of this installation, by the ledger's clock.
-
-    An in-house lease outlasts the longest call to a model. Raises ClockError where that clock cannot be
-    believed.
-    """
+    """The protocol of this installation by the ledger's clock; raises ClockError."""
     check_clock(ledger)
     lease_s = max(settings.lease_s, settings.call_timeout_s + 30) if is_in_house else settings.lease_s
     return ExamProtocol(

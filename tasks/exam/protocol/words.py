@@ -101,11 +101,7 @@ class Answer:
     signature: str | None = None
 
     def fitted(self, most: int = LONGEST_RESPONSE) -> Answer:
-        """The answer with at most `most` characters of response, and of reasoning.
-
-        A text that was cut ends in a mark that says so. A response that is cut is `truncated`; reasoning is
-        cut alone.
-        """
+        """The answer with at most `most` characters of response, and of reasoning; cuts are marked."""
         response, of_response = cut_text(make_storable(self.response), most)
         reasoning = None if self.reasoning is None else cut_text(make_storable(self.reasoning), most)[0]
         is_cut_answer = of_response is not None and self.answer_status == "answered"

@@ -81,10 +81,7 @@ class ImportedDecisions:
 
 @dataclass(frozen=True)
 class PersonVerdict:
-    """What a person says of a question or a flagged answer, by its key.
-
-    It may stand, or it is memorised.
-    """
+    """What a person says of a question or a flagged answer: it may stand, or is memorised."""
 
     key: str
     is_agreed: bool
@@ -101,11 +98,7 @@ class _Row:
 
 
 def export_waiting(lake: Lake, league_id: str, path: Path, person: str) -> ExportedWork:
-    """Write what waits for this person.
-
-    A text that is longer than a cell can hold is cut, and marked as cut. Raises UsageError where there is no such
-    league.
-    """
+    """Write what waits for this person; long texts are cut. UsageError without such a league."""
     _check_league(lake, league_id)
     questions, flags = read_waiting(lake, league_id, person)
     asked = [
@@ -147,10 +140,7 @@ def import_decisions(
 def land_verdicts(
     lake: Lake, league_id: str, person: str, given: Sequence[PersonVerdict]
 ) -> ImportedDecisions:
-    """Land verdicts of one person, whatever the channel.
-
-    What no longer waits is counted and left as it is.
-    """
+    """Land verdicts of one person, whatever the channel; those no longer waited for are counted."""
     questions, flags = read_waiting(lake, league_id, person)
     now = datetime.now(UTC)
     validations = [
@@ -214,10 +204,7 @@ def _land(
 def read_waiting(
     lake: Lake, league_id: str, person: str
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """What a person still has to decide on in a league, by key.
-
-    The first dict holds questions, the second answers that are taken for memorised.
-    """
+    """The questions, and the answers taken for memorised, that wait for a person, by key."""
     questions = lake.read("league_questions_to_judge", {"league_id": league_id, "person": person})
     flags = lake.read("league_flags_to_decide", {"league_id": league_id})
     return (

@@ -118,10 +118,7 @@ def does_hold(room: Room, interpreter: Interpreter) -> bool:
 
 
 def run_examples(program: str, examples: Sequence[tuple[str, str]]) -> Execution | None:
-    """The result of running a program on (input, output) pairs.
-
-    The first pair that is not right decides; the result is None without any pair.
-    """
+    """The first result that is not right of a program on (input, output) pairs; None without."""
     for stdin, wanted in examples[:_MOST_EXAMPLES]:
         outcome = run_program(program, stdin)
         if outcome.status != "finished":
@@ -142,10 +139,7 @@ def run_reference(question: SetQuestion) -> Execution | None:
 
 
 def run_answer(question: SetQuestion, answer: GivenAnswer, domain: Domain) -> GivenAnswer:
-    """The answer with the result of its program on the question's examples.
-
-    A program that is not in Python is not run.
-    """
+    """The answer with the result of its Python program on the question's examples."""
     keys = [item.key for item in domain.answer if item.column is None]
     language = next((str((answer.reply.value or {}).get(key, "")) for key in keys), "")
     if answer.text is None or not language.strip().casefold().startswith("python"):
@@ -155,10 +149,7 @@ def run_answer(question: SetQuestion, answer: GivenAnswer, domain: Domain) -> Gi
 
 
 def read_examples(details: dict[str, str]) -> list[tuple[str, str]]:
-    """(input, output) of the examples that came with a question.
-
-    Those that cannot be read are left out.
-    """
+    """(input, output) of the examples with a question; those that cannot be read are left out."""
     try:
         examples = json.loads(details.get("examples", "[]"))
     except ValueError:

@@ -1,7 +1,4 @@
-"""The statistics of one domain and type of run, as rows of the lake's tables.
-
-The functions are pure: nothing is read or written.
-"""
+"""The statistics of one domain and type of run, as rows of the lake's tables; pure."""
 
 from __future__ import annotations
 
@@ -297,10 +294,7 @@ def _list_imported_overlaps(
 
 
 def make_full_lists(candidate_count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The lists of a round in which everybody judges.
-
-    The asker judges all other answers, the others judge all but their own.
-    """
+    """The lists of a round in which everybody judges all answers but its own."""
     lists = np.zeros((candidate_count, candidate_count - 1))
     lists[np.arange(1, candidate_count), np.arange(candidate_count - 1)] = np.nan
     return lists

@@ -1,7 +1,4 @@
-"""The pages that a script draws for the candidates that a reader chooses.
-
-One page is for one candidate, the other for several candidates compared.
-"""
+"""The pages that a script draws: one candidate, and several candidates compared."""
 
 from __future__ import annotations
 
@@ -30,10 +27,7 @@ _CHANGE_SCORES = (
 
 
 def read_candidate(source: Source) -> dict[str, Panel]:
-    """What the page of a candidate rests on beside the leaderboard.
-
-    It is given by the section that shows it.
-    """
+    """What the page of a candidate rests on beside the leaderboard, by section."""
     latest = {**source.shown, "prompt_style": _STYLE}
     changes = _rest_on(source, "change_by_discipline", LABELS["why_changed"], latest)
     return {
@@ -69,10 +63,7 @@ def say_changes(source: Source, improved: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def say_families(families: pl.DataFrame, verdicts: pl.DataFrame) -> list[dict[str, Any]]:
-    """Each member of a family beside the one released before it: what their verdict says first.
-
-    Two that never stood in one month have no sentence.
-    """
+    """Each member of a family beside the one released before it: its verdict's first sentence."""
     known = {
         (frozenset((row["model_a"], row["model_b"])), row["is_simulated"]): row for row in verdicts.to_dicts()
     }
@@ -88,10 +79,7 @@ def say_families(families: pl.DataFrame, verdicts: pl.DataFrame) -> list[dict[st
 
 
 def read_compare(source: Source) -> dict[str, Panel]:
-    """What the page of comparisons rests on.
-
-    These are the verdicts with the months behind them, the differences of S, and those by discipline.
-    """
+    """What the page of comparisons rests on: verdicts, months, differences, disciplines."""
     latest = {**source.shown, "prompt_style": _STYLE}
     return {
         "verdicts": _rest_on(source, "verdicts", LABELS["verdicts"], latest),

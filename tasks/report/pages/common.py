@@ -6,10 +6,7 @@ import polars as pl
 
 
 def round_last_digits(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows without their last digits.
-
-    Threads add up in any order, and a page must not change with it.
-    """
+    """The rows without their last digits, which threads make different each time."""
     return frame.with_columns(pl.col(pl.Float64).round(9))
 
 

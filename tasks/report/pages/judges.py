@@ -1,8 +1,4 @@
-"""The page of the judges.
-
-It shows how far they agree with people and with each other, towards whom they are generous, and whether they
-changed.
-"""
+"""The page of the judges: agreement with people and each other, generosity, changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The first page of the site: the leaderboard of every month and style.
-
-It also shows what the leaderboard rests on.
-"""
+"""The first page: the leaderboard of every month and style, and what it rests on."""
 
 from __future__ import annotations
 
@@ -35,12 +32,7 @@ _VERDICTS: Mapping[str, str] = {"true": "apart", "false": "alike"}
 
 
 def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
-    """What stands under the leaderboard of the month that the page opens with.
-
-    Takes the rows of `leaderboard_history`.
-
-    Without a published edition there are no panels.
-    """
+    """What stands under the opening month's leaderboard of `leaderboard_history`; maybe nothing."""
     if not history.height:
         return []
     month, style = choose_edition(history)
@@ -56,10 +48,7 @@ def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
 
 
 def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
-    """What the template prints of the edition that the page opens with.
-
-    It is for readers without scripts. Takes `leaderboard_history`.
-    """
+    """What the template prints of the opening edition, for readers without scripts."""
     if not history.height:
         return {"is_empty": True}
     month, style = choose_edition(history)

@@ -1,7 +1,4 @@
-"""The page of stability: what happens to the order and the scores under other conditions.
-
-The conditions are other questions, fewer questions, or another prompt style.
-"""
+"""The page of stability: order and scores under other or fewer questions, or another style."""
 
 from __future__ import annotations
 

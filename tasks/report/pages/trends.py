@@ -1,7 +1,4 @@
-"""The page of trends.
-
-It shows them over months, by family and by release date, and beside other benchmarks.
-"""
+"""The page of trends: by month, family and release date, and beside other benchmarks."""
 
 from __future__ import annotations
 

@@ -120,10 +120,7 @@ def correct_by_ratings(judged: JudgedScores, rated: RatedRows, judge_weight: flo
 
 
 def _moderate(variance: Floats, count: Floats) -> tuple[Floats, Floats]:
-    """Variances of the means with degrees of freedom lent by all candidates (Smyth 2004).
-
-    Ten ratings tell little of how far they vary, and least where none of them differs from the others.
-    """
+    """Variances of the means with degrees of freedom lent by all candidates (Smyth 2004)."""
     known = count >= _LEAST_RATED
     degrees = np.where(known, count - 1.0, 0.0)
     spread = np.where(known, variance * count, 0.0)
@@ -205,10 +202,7 @@ def _means(rated: RatedRows, value: Floats, count: int) -> Floats:
 
 
 def _pool_variance(variance: Floats, count: Floats, is_own_family: NDArray[np.bool_]) -> Floats:
-    """Variances of the means, single responses' spread pooled: few ratings say little of it.
-
-    The judge's own family is pooled apart where at least two candidates of each side were rated.
-    """
+    """Variances of the means, spread pooled, the judge's own family apart if two of each were."""
     known = count >= _LEAST_RATED
     sides = [known & is_own_family, known & ~is_own_family]
     if any(side.sum() < _LEAST_RATED for side in sides):

@@ -337,10 +337,7 @@ def _normalise(counts: Floats) -> Floats:
 
 
 def _find_patterns(votes: Votes) -> _Patterns:
-    """Responses that say the same, and how many of them each group of clusters holds.
-
-    Clusters go to groups in turn, discipline by discipline, so that each group holds its part of every discipline.
-    """
+    """Responses that say the same, by group of clusters; each has its part of every discipline."""
     clusters, first, of_row = np.unique(votes.cluster, return_index=True, return_inverse=True)
     groups = min(_MOST_GROUPS, len(clusters))
     turn = np.empty(len(clusters), dtype=np.int64)

@@ -182,10 +182,7 @@ def count_equal(cells: Cells, weights: Floats) -> Floats:
 def compute_score_interval(
     value: Floats, se: Floats, degrees: Floats, count: Floats
 ) -> tuple[Floats, Floats]:
-    """95% interval of S, which is narrower towards the ends of its scale, where less can differ.
-
-    Where all questions agree see `compute_interval`.
-    """
+    """95% interval of S, narrower towards the ends of its scale; see `compute_interval`."""
     share, variance = value / FULL_SCORE, (se / FULL_SCORE) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         binomial = share * (1.0 - share) + variance

@@ -1,7 +1,4 @@
-"""The lake's Parquet files as files.
-
-They are flushed before the catalog names them, and are there with the length that it says.
-"""
+"""The lake's Parquet files, flushed before the catalog names them with their length."""
 
 from __future__ import annotations
 
@@ -104,10 +101,7 @@ class NewFiles:
 
 
 def find_file_faults(settings: Settings) -> list[StoreFault]:
-    """Files that the catalog names and that are not there, or not of its length.
-
-    A lake on a server is not looked at.
-    """
+    """Files that a catalog on disk names and that are not there, or not of its length."""
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
         return []
     faults = _compare_files(settings)
@@ -161,10 +155,7 @@ def has_data_files(settings: Settings) -> bool:
 
 
 def _list_named_files(settings: Settings) -> list[tuple[str, str, int]]:
-    """Table, path and length of every file that the present state of the lake rests on.
-
-    The path is the one below the lake's folder.
-    """
+    """Table, path below the folder and length of every file that the present state rests on."""
     catalog = catalog_path(settings.catalog_address)
     if not catalog.exists():
         return []

@@ -42,10 +42,7 @@ class DescribedColumn:
 
 
 def describe_relation(name: str) -> list[DescribedColumn]:
-    """The columns of a table, view or analysis of this version, in order.
-
-    Raises UsageError for any other name.
-    """
+    """The columns of a table, view or analysis, in order; UsageError for any other name."""
     relations = describe_relations()
     if name in relations:
         return relations[name]
@@ -97,10 +94,7 @@ def _describe_columns(
     names_read: AbstractSet[str],
     described: Mapping[str, list[DescribedColumn]],
 ) -> list[DescribedColumn]:
-    """Each column with its sentence.
-
-    It is that of the query's header, else the glossary's, else that of the relation that the column comes from.
-    """
+    """Each column with its sentence: the header's, the glossary's, or that of its origin."""
     header, known = list_header_entries(query), read_glossary()["views"]
     columns = []
     for name, data_type, *_ in found:

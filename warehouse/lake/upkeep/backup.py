@@ -81,10 +81,7 @@ def _copy_remote(settings: Settings, catalog: Path, name: str, target: BackupTar
 
 
 def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
-    """Put the backup in `src` where settings say the lake lies.
-
-    Raises UsageError where a lake there already has rows.
-    """
+    """Put the backup in `src` where settings say; UsageError where that lake has rows."""
     if not (src / "catalog.sqlite").exists() or not (src / "data").is_dir():
         raise UsageError(f"{src} is not a backup of a lake: it holds no catalog.sqlite and data/.")
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
@@ -115,12 +112,7 @@ def _copy_files(src: Path, catalog: Path, data: Path) -> None:
 
 
 def _fill_server(settings: Settings, src: Path) -> bool:
-    """Put catalog and files where settings say, with the lake's history.
-
-    Returns False for a catalog of another version of DuckLake.
-
-    The catalog comes last: without it there is no lake.
-    """
+    """Put files, then catalog, where settings say; False for another version of DuckLake."""
     check_empty_lake(settings)
     if is_postgres(settings.catalog_address):
         attach_lake(_as_new(settings), read_only=False).close()
@@ -161,10 +153,7 @@ def check_empty_lake(settings: Settings) -> None:
 
 
 def _as_new(settings: Settings) -> Settings:
-    """The same stores without what is known of them.
-
-    A new catalog belongs to no installation until it is filled.
-    """
+    """The same stores as if unknown: a new catalog belongs to no installation yet."""
     return settings.model_copy(update={"secrets": settings.home / ".not-yet"})
 
 
@@ -212,10 +201,7 @@ def _remove_catalog(catalog: Path) -> None:
 
 
 def _copy_tables(source: Lake, target: Lake) -> int:
-    """Copy every row of every table as of one moment, in one transaction of the target.
-
-    Returns the number of landed rows.
-    """
+    """Copy every row of every table as of one moment, in one transaction; how many."""
     with source.read_transaction(), target.transaction() as connection:
         for name in TABLES:
             # By batches: a table may be larger than memory.

@@ -83,10 +83,7 @@ def find_lost_landings(lake: Lake) -> list[LostLanding]:
 
 
 def land_again(lake: Lake, landings: list[LostLanding]) -> int:
-    """Land what was lost, moment by moment; returns how many landings.
-
-    Landings whose rows are gone are passed over.
-    """
+    """Land what was lost, moment by moment; how many landings still had their rows."""
     moments = dict.fromkeys(one.landed_at for one in landings)
     count = 0
     for moment in moments:
@@ -137,10 +134,7 @@ def _list_unnamed(lake: Lake, table: str) -> Iterator[Path]:
 
 
 def _read_each(lake: Lake, files: list[Path], unit: str | None = None) -> Iterator[pl.DataFrame]:
-    """The rows of each file, or those of one unit where it is given.
-
-    A file that cannot be read, or has no rows, is passed over.
-    """
+    """The rows, or one unit's, of each file that can be read and has some."""
     import duckdb
 
     for path in files:

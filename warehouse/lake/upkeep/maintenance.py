@@ -39,12 +39,7 @@ _AGAIN = "Run proctor doctor, which names damaged files, then proctor compact ag
 
 
 def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
-    """Merge files, and remove what nothing has needed for `keep_days`.
-
-    That is snapshots, files, and orphans of killed writers.
-
-    Queries continue meanwhile; only one that began more than `keep_days` ago may lose its files. Answers with counts.
-    """
+    """Merge files, and remove what nothing has needed for `keep_days`; answers with counts."""
     before = _count_files(lake)
     try:
         merged = sum(
@@ -170,10 +165,7 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
 
 
 def list_snapshots(lake: Lake) -> pl.DataFrame:
-    """One row per kept snapshot: version, time and what it changed.
-
-    `FROM t AT (VERSION => n)` reads one.
-    """
+    """One row per kept snapshot (`FROM t AT (VERSION => n)`): version, time, what it changed."""
     return lake.query(
         "SELECT snapshot_id AS version, snapshot_time AS made_at, changes::VARCHAR AS changes "
         f"FROM ducklake_snapshots('{ALIAS}') ORDER BY version"

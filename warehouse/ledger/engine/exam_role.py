@@ -1,7 +1,4 @@
-"""The role of the exam API on a PostgreSQL server.
-
-It may use the exam's side of the ledger and nothing else.
-"""
+"""The exam API's role on a PostgreSQL server: the exam's side and nothing else."""
 
 from __future__ import annotations
 
@@ -98,10 +95,7 @@ def grant_role(ledger: Ledger, name: str) -> ExamRole:
 
 
 def check_role(engine: Engine) -> None:
-    """Pass when the present role can use the exam's side of the ledger and nothing else.
-
-    Raises StoreError otherwise.
-    """
+    """Pass when the present role can use the exam's side of the ledger alone; else StoreError."""
     with engine.connect() as connection:
         role, is_super = connection.execute(
             text("select rolname, rolsuper from pg_roles where rolname = current_user")

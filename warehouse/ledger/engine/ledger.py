@@ -71,10 +71,7 @@ class Ledger:
 
     @property
     def wait_s(self) -> float | None:
-        """Seconds for which a ledger on a server is waited for.
-
-        They are those of the setting (None), or none for servers.
-        """
+        """Seconds to wait for a ledger on a server: the setting's (None), or none for servers."""
         return None if self._busy_s is None else 0.0
 
     @contextmanager

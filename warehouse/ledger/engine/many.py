@@ -1,7 +1,4 @@
-"""Rows and values by the ten thousand, in one statement.
-
-The statement is sent past SQLAlchemy's own handling of each row or value.
-"""
+"""Rows and values by the ten thousand in one statement, past SQLAlchemy's handling."""
 
 from __future__ import annotations
 
@@ -55,10 +52,7 @@ def insert_tuples(
 
 
 def list_values(connection: Connection, values: Collection[str]) -> Select[tuple[str]]:
-    """The values as a query, to be used in an `IN`.
-
-    However many there are, they are one parameter, in an order that suits indexes.
-    """
+    """The values as a query for `IN`: one parameter, in an order that suits indexes."""
     document = json.dumps(sorted(values))
     if connection.dialect.name == "sqlite":
         return select(func.json_each(document).table_valued("value").c.value)

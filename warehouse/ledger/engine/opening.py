@@ -1,7 +1,4 @@
-"""Open the ledger for its owner, or the exam's side of it alone.
-
-Both are opened only where they are those of their home.
-"""
+"""Open the ledger for its owner, or the exam's side alone, where it is the home's."""
 
 from __future__ import annotations
 
@@ -128,10 +125,7 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
 
 
 def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:
-    """Raise StoreError for a ledger on a server that is empty or belongs to another owner.
-
-    A ledger of an older form is upgraded first.
-    """
+    """Raise StoreError for a server's ledger that is empty or another owner's; older forms pass."""
     held = None
     if not is_empty and inspect(engine).has_table("installation"):
         with engine.connect() as connection:

@@ -33,10 +33,7 @@ class HotStatement:
         self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> DriverResult:
-        """Execute the statement on a connection's driver, past SQLAlchemy.
-
-        SQLAlchemy's handling of a statement costs more than the statement itself.
-        """
+        """Execute on the driver, past SQLAlchemy, whose handling costs more than the statement."""
         try:
             sql, names = self._compiled[connection.dialect.name]
         except KeyError:
@@ -71,10 +68,7 @@ class HotStatement:
 
 
 class DriverResult:
-    """What the driver gave, with the part of SQLAlchemy's results that hot statements use.
-
-    Rows are plain tuples. In a pipeline (`pipelines.py`) who reads it waits for it.
-    """
+    """What the driver gave, as plain tuples; in a pipeline who reads it waits for it."""
 
     __slots__ = ("_connection", "_cursor", "_sql")
 
@@ -143,18 +137,12 @@ def _find_pipeline(connection: Connection) -> Pipeline | None:
 
 
 def _order(values: Mapping[str, Any], names: tuple[str, ...] | None) -> Sequence[Any] | dict[str, Any]:
-    """The values as the driver takes them.
-
-    They go by position where the statement has positions, else by name.
-    """
+    """The values as the driver takes them: by position where there are any, else by name."""
     return dict(values) if names is None else [values[name] for name in names]
 
 
 def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any] | None) -> DriverResult:
-    """The result of a statement; in a pipeline it is only sent.
-
-    The driver's errors are raised as SQLAlchemy's, without the values.
-    """
+    """The result of a statement, in a pipeline only sent; the driver's errors without values."""
     driver: Any = connection.connection.dbapi_connection
     with _Translating(connection, sql):
         if connection.dialect.name == "sqlite":

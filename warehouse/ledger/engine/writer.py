@@ -212,10 +212,7 @@ class GroupCommitWriter:
         return True
 
     def _try_commit(self, work: list[_Work]) -> list[tuple[bool, Any]]:
-        """What came of each operation.
-
-        Raises StoreAway where the server went away and kept nothing, and StoreError for a refusal.
-        """
+        """What came of each operation; StoreAway where nothing was kept, StoreError for a refusal."""
         began = time.monotonic()
         attempt = 0
         while True:
@@ -238,10 +235,7 @@ class GroupCommitWriter:
                 time.sleep(0.05 * 2**attempt)
 
     def _give_up(self) -> None:
-        """Stop waiting for a server that is away, because a caller was interrupted.
-
-        What follows is reported at once.
-        """
+        """Stop waiting for a server that is away, as a caller was interrupted; report at once."""
         if self._is_trying:
             self._given_up.set()
 
@@ -272,10 +266,7 @@ class GroupCommitWriter:
             self._connection = None
 
     def _roll_back(self) -> None:
-        """Undo what was begun.
-
-        A connection that cannot even do that is given up, and the next batch has another one.
-        """
+        """Undo what was begun; a connection that cannot is given up for another one."""
         connection = self._connection
         if connection is None:
             return

@@ -183,10 +183,7 @@ def shadow(
     tables: Sequence[Table] = MOVED,
     session_ids: Sequence[str] | None = None,
 ) -> None:
-    """Let statements of the connection's transaction see these rows of the lake, too.
-
-    They are rows of `tables`. Of allocations and responses the others are those of `session_ids`, or all; calls and entries are seen all.
-    """
+    """Let the transaction see the lake's rows of `tables`, too, some of `session_ids` alone."""
     viewed = () if session_ids is None else _VIEWED
     names = {table.name: f"archived_{table.name}" if table in viewed else table.name for table in tables}
     places = {table.name: _find_place(connection, table) for table in tables}

@@ -177,10 +177,7 @@ _SAT: Final = HotStatement(
 def read_sat_rows(
     connection: Connection, session_ids: Sequence[str]
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Names of columns, and a plain tuple for each allocation of these sessions.
-
-    A tuple has the columns of the answer, null where there is none, and the erasure of the answer.
-    """
+    """Columns, and a tuple for each allocation with its answer and erasure, null where none."""
     rows = (_SAT.run(connection, {"session": session_id}) for session_id in session_ids)
     return _SAT_NAMES, list(chain.from_iterable(rows))
 

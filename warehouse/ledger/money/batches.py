@@ -55,10 +55,7 @@ class BatchedCall:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The calls that a batch got.
-
-    Also: how many of them had been in flight at a kill, and the account that had no room for all (null where each had).
-    """
+    """The calls that a batch got, how many after a kill, and the account without room."""
 
     keys: tuple[str, ...]
     repeated: int
@@ -74,10 +71,7 @@ def open_call_batch(
     *,
     accounts: Collection[str],
 ) -> None:
-    """Begin a batch without calls; it gets a share of each of these accounts.
-
-    Raises IntegrityError (a ConflictError outside) when two processes open the first share of a run at the same moment.
-    """
+    """Begin a batch without calls, with a share of each account; IntegrityError if at once."""
     now = now_text()
     connection.execute(
         insert(call_batches).values(
@@ -153,10 +147,7 @@ def move_batch(
     file_id: str | None = None,
     provider_batch_id: str | None = None,
 ) -> bool:
-    """Bring a batch from the state `before` into its next one, with what is known of it by then.
-
-    Returns false, and changes nothing, where it is in another state: another process took it for a dead one's.
-    """
+    """Bring a batch from `before` into `state`; false, and nothing, where another moved it."""
     known = {"file_hash": file_hash, "file_id": file_id, "provider_batch_id": provider_batch_id}
     values = {name: value for name, value in known.items() if value is not None}
     moved = connection.execute(

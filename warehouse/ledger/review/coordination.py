@@ -13,10 +13,7 @@ _given = review_assignments.c
 
 
 def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
-    """Every batch with its work, the newest first.
-
-    Each has `assigned_count`, `decided_count`, `overdue_count` and `dispute_count` (given out).
-    """
+    """Every batch with its work, newest first: assigned, decided, overdue and disputed counts."""
     waiting = reviews.c.decision.is_(None)
     statement = (
         select(

@@ -142,10 +142,7 @@ def check_may_take(connection: Connection, user_id: str, what: str, roles: Seque
 
 
 def read_password_hash(connection: Connection, user_id: str, *, is_held: bool = False) -> str | None:
-    """The stored hash of an active user; null when there is no such user or no password.
-
-    With `is_held` nobody changes the user until the transaction ends (PostgreSQL; on SQLite no other one writes meanwhile).
-    """
+    """The hash of an active user's password, or null; `is_held`: nobody changes it meanwhile."""
     query = select(users.c.password_hash).where(users.c.user_id == user_id, users.c.is_active.is_(True))
     return connection.execute(query.with_for_update(read=True) if is_held else query).scalar()
 

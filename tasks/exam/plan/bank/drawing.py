@@ -50,10 +50,7 @@ class DisciplineShare(NamedTuple):
 
 
 def split_anchors(shares: Mapping[str, int], anchor_share: float) -> tuple[DisciplineShare, ...]:
-    """The anchors of each discipline.
-
-    They are rounded over the whole set, not in each discipline: small shares would otherwise have no anchor at all.
-    """
+    """The anchors of each discipline, rounded over the whole set: small shares have some, too."""
     found: list[DisciplineShare] = []
     size = wanted = 0
     for discipline, share in shares.items():

@@ -84,11 +84,7 @@ class KeyFile:
         self._known: tuple[float, _Stamp, KeySet] | None = None
 
     def read(self) -> KeySet:
-        """The keys as they were at most a second ago.
-
-        It is the same object as long as they have not changed. Raises StoreError when others may read the
-        file, or when it is damaged.
-        """
+        """The keys as they were at most a second ago: the same object until they change."""
         known = self._known
         if known is not None and 0 <= self._tick() - known[0] < FRESH_S:
             return known[2]
@@ -119,10 +115,7 @@ def open_keys(settings: Settings) -> KeyFile:
 
 
 def rotate_keys(settings: Settings, *, ends_former: bool, now: float) -> KeySet:
-    """Put a new key in the place of the present one.
-
-    Former keys are believed until the last token that they signed has expired, or, with `ends_former`, from now on no more.
-    """
+    """Put a new key in the place of the present one; former ones end now, or with their tokens."""
     with hold_work(settings, "keys", "exam", what="changing the keys of the exam", wait_s=30):
         file = open_keys(settings)
         before = file.refresh()

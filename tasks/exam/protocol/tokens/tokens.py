@@ -97,10 +97,7 @@ def issue_token(
     now: float | None = None,
     issued_by: str | None = None,
 ) -> SignedToken:
-    """Sign a token that lives `ttl_s` seconds, or the longest time that any token may.
-
-    Raises UsageError for an unknown permission. `issued_by` names who issues it for somebody else.
-    """
+    """Sign a token that lives `ttl_s` seconds, or the longest time that any token may."""
     import jwt
 
     wanted = frozenset(permissions)
@@ -132,10 +129,7 @@ def issue_token(
 
 
 def verify_token(keys: KeyFile, token: str, *, now: float | None = None) -> Claims:
-    """The claims of a token.
-
-    Raises ExamError 401 for a bad signature, form, algorithm, issuer or audience, for a token from the future, and an expired one.
-    """
+    """The claims of a token; ExamError 401 for one that is not ours, not valid yet, or expired."""
     claims = _read_claims(keys, token)
     check_moment(claims, time.time() if now is None else now)
     return claims

@@ -68,10 +68,7 @@ def describe_due(named: Mapping[str, Any]) -> str:
 
 
 def read_given(named: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """A beacon's value as it stands in a draw, from what was typed or fetched.
-
-    Of drand it is the round's JSON, or its signature in hexadecimal digits. Raises UsageError for what the chain did not sign.
-    """
+    """A beacon's value as it stands in a draw; UsageError for what the chain did not sign."""
     if "chain" not in named:
         return {"source": named["source"], "value": check_line("The beacon's value", text)}
     text = text.strip()

@@ -13,10 +13,7 @@ from warehouse.ledger.engine.opening import open_ledger
 @step(name="seal_public_log", **RETRIED)
 @hide_content
 def seal_log() -> dict[str, object]:
-    """Sign the head of the public log and give it to the witnesses of the settings.
-
-    Raises FlowError when one could not be told; the others have it.
-    """
+    """Sign the head of the public log for the witnesses; FlowError where one was not told."""
     settings = load_settings()
     witnesses = read_witnesses(settings.witnesses, settings)
     with open_ledger(settings.ledger_address) as ledger:

@@ -98,11 +98,7 @@ def export_ratings(
     number: int | None = None,
     disputes_only: bool = False,
 ) -> int:
-    """Write the rater's workbook of a round and return how many responses it holds.
-
-    What the rater gave before is filled in. With `disputes_only` the responses that two others dispute.
-    Raises UsageError for a user who may not rate, or who has nothing to rate there.
-    """
+    """Write a rater's workbook of a round, or of its disputes alone; how many it holds."""
     check_workbook_path(path)
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)

@@ -73,10 +73,7 @@ class Host:
 
 
 class Doubt(NamedTuple):
-    """A span that nothing but the clock shows.
-
-    It has how long the span is, and the clock when it was found (None: it is not over).
-    """
+    """A span that nothing but the clock shows, and the clock when found (None: not over)."""
 
     seconds: float
     found_at: float | None
@@ -95,12 +92,7 @@ class Time:
     doubts: tuple[Doubt, ...] = ()
 
     def find_least(self, since: str) -> float:
-        """The earliest moment that it can be now, for what was set at `since`.
-
-        It is now without the spans in doubt that were found later.
-
-        What was set by the clock after a doubt was found is measured by the same clock, and the doubt does not touch it.
-        """
+        """The earliest moment that it can be now, less doubts found after `since`."""
         return self.now - sum(
             doubt.seconds
             for doubt in self.doubts
@@ -177,10 +169,7 @@ class ClockReading:
 
     @property
     def ahead_of_last_s(self) -> float | None:
-        """Seconds since the last entry of the logs by the database's clock.
-
-        The value is negative where the clock is behind that entry.
-        """
+        """Seconds since the logs' last entry by the database's clock, negative if it is behind."""
         return None if self.last is None else self.database - self.last
 
 
@@ -250,10 +239,7 @@ class LedgerClock:
         self.read(connection)
 
     def read(self, connection: Connection, *, is_believed: bool = False) -> Time:
-        """The time; raises ClockError where the clock is refused, unless it `is_believed`.
-
-        In a transaction that writes, the mark is renewed and a new doubt noted.
-        """
+        """The time, noted when writing; ClockError if refused and not `is_believed`."""
         is_writing = is_gathering(connection)
         is_fresh = self._found is not None and 0 <= self.host.tick() - self._found[1] < _FRESH_S
         if self._found is not None and is_fresh and (self._is_noted or not is_writing):
@@ -279,10 +265,7 @@ class LedgerClock:
         return now
 
     def may_be_renewed(self, expires_at: str, now: float) -> bool:
-        """Whether the holder of an expired lease may not have had the time to renew it yet.
-
-        This is so where the lease ran out before the server was started, and the start was only a short time ago.
-        """
+        """Whether a lease ran out before a start of the server too recent for it to be renewed."""
         return now - self._server_began < GRACE_S and expires_at < write_moment(self._server_began)
 
     def forget(self) -> None:
@@ -308,10 +291,7 @@ def read_time(connection: Connection) -> Time:
 
 
 def read_lease_time(connection: Connection) -> float:
-    """The time for leases, as Unix time.
-
-    Where the clock is refused, it is the time that the uptime gives, because a lease can be taken again.
-    """
+    """The Unix time for leases: by the uptime where the clock is refused, as leases come back."""
     return clock_of(connection.engine).read(connection, is_believed=True).now
 
 
@@ -340,10 +320,7 @@ def check_clock(ledger: Ledger) -> None:
 
 
 def measure_clock(ledger: Ledger) -> ClockReading:
-    """What is known of the time now.
-
-    Raises nothing for a clock that is wrong, and writes nothing.
-    """
+    """What is known of the time now; raises nothing and writes nothing."""
     host = clock_of(ledger.engine).host
     with ledger.read() as connection:
         return judge_clock(
@@ -424,10 +401,7 @@ def judge_clock(
 
 
 def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
-    """Whether the uptime of another host confirms the span of a leap after all.
-
-    It does where that host was on during the whole span, and has renewed its mark since.
-    """
+    """Whether another host, on and seen since, confirms the span of a leap by its uptime."""
     return (
         "" not in (leap.boot_id, other.boot_id)
         and other.boot_id != leap.boot_id
@@ -437,10 +411,7 @@ def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
 
 
 def read_boot() -> Boot | None:
-    """The start of this host and its uptime, from the kernel.
-
-    None where the kernel does not give them, or gives those of a container.
-    """
+    """The start of this host and its uptime by the kernel, None for a container's or none."""
     try:
         if Path("/proc/uptime").stat().st_dev != Path("/proc").stat().st_dev:
             return None
@@ -455,19 +426,13 @@ def read_boot() -> Boot | None:
 
 
 def read_tick() -> float:
-    """Seconds of a clock that is never set.
-
-    On Linux it also runs while the host is suspended, as the host's uptime does.
-    """
+    """Seconds of a clock that is never set, and on Linux runs while the host is suspended."""
     boot_time = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
 def read_database_clock(connection: Connection, host: Host | None = None) -> float:
-    """The clock of the database server, or of the one host that a SQLite ledger serves.
-
-    It is Unix time, unchecked.
-    """
+    """The database server's clock, or that of SQLite's one host: Unix time, unchecked."""
     if connection.dialect.name == "sqlite":
         return (host or clock_of(connection.engine).host).read_wall()
     return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
@@ -498,10 +463,7 @@ def _read_last_entry(connection: Connection) -> str | None:
 
 
 def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks: Sequence[ClockMark]) -> None:
-    """Renew this host's mark where it is old, and write down a leap that was found.
-
-    The marks of other hosts stay as they are.
-    """
+    """Renew this host's mark where it is old, and write down a leap that was found."""
     now, (boot_id, uptime_s) = found.database, boot or Boot("", 0.0)
     own = next((mark for mark in marks if mark.boot_id == boot_id), None)
     if own is None or found.expected is None:
@@ -537,10 +499,7 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
 
 
 def _replace(connection: Connection, own: ClockMark, values: ClockMark) -> bool:
-    """Replace a mark, provided that it is still as it was read.
-
-    Returns False where another process has replaced it, or is about to.
-    """
+    """Replace a mark that is still as it was read; False where another process was first."""
     same = (_MARKS.boot_id == own.boot_id, _MARKS.moment == own.moment)
     # Nobody waits for a mark while holding what others wait for.
     free = select(_MARKS.boot_id).where(*same).with_for_update(skip_locked=True)

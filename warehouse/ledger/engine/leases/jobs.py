@@ -1,7 +1,4 @@
-"""Jobs: pieces of work of an installation that one process at a time does.
-
-A job waits until a process takes it, which then holds it by a lease. A job whose holder is gone waits again. Done is what has no row.
-"""
+"""Jobs: work that one process at a time holds by a lease; done is what has no row."""
 
 from __future__ import annotations
 
@@ -130,10 +127,7 @@ def is_held(connection: Connection, job: Job, is_dead: Callable[[str, int], bool
 
 
 def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
-    """Put jobs here to wait; of one that waits here already the lane is the new one.
-
-    A run that a killed process began in batches may go on without them.
-    """
+    """Put jobs here to wait; one that waits already gets the new lane (batches or not)."""
     if waiting:
         first = insert_into(connection.dialect.name, jobs)
         moved = {"lane": first.excluded.lane, "deferred_by": first.excluded.deferred_by}
@@ -147,10 +141,7 @@ def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
 
 
 def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind: str | None = None) -> int:
-    """Let jobs wait again whose holder is gone; returns how many there were.
-
-    Who is just ending one is not waited for.
-    """
+    """Let jobs of holders that are gone wait again; how many; who is ending one counts not."""
     held = select(jobs).where(jobs.c.holder.is_not(None))
     if kind is not None:
         held = held.where(jobs.c.kind == kind)
@@ -168,10 +159,7 @@ def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind:
 
 
 def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job]:
-    """Take jobs that wait, those that failed before last.
-
-    Nobody else's transaction is waited for.
-    """
+    """Take jobs that wait, those that failed last, without waiting for others' transactions."""
     chosen = [jobs.c.kind == which.kind, jobs.c.holder.is_(None)]
     if which.run_id is not None:
         chosen.append(jobs.c.run_id == which.run_id)
@@ -189,10 +177,7 @@ def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job
 
 
 def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
-    """Hold the job, which is put here with it; returns who else holds it, None for nobody.
-
-    Taking it over from a holder that is gone counts as a try that failed.
-    """
+    """Hold the job, made with it; who else holds it, or None. Taking over counts as a try."""
     while True:
         held = job.replace(**_hold_values(connection, worker))
         first = insert_into(connection.dialect.name, jobs).on_conflict_do_nothing().returning(jobs.c.name)
@@ -210,10 +195,7 @@ def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
 
 
 def renew_jobs(connection: Connection, worker: Worker) -> set[tuple[str, str]]:
-    """Hold all that the worker has for another lease; returns what it still has.
-
-    That is by kind and name.
-    """
+    """Hold all that the worker has for another lease; what it still has, by kind and name."""
     mine = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == worker.holder)
     # In one order, as whoever else locks several: two that wait for each other would be broken off.
     kept = connection.execute(mine.order_by(jobs.c.kind, jobs.c.name).with_for_update()).all()

@@ -96,10 +96,7 @@ _CHAIN_ON_SERVER: Final = f"""
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who acts: a user and the address that they call from.
-
-    The user is None when not known here; the address is None for this machine.
-    """
+    """Who acts (None: not known here) and the address they call from (None: this machine)."""
 
     user_id: str | None = None
     address: str | None = None
@@ -213,10 +210,7 @@ def _write_entries(connection: Connection, entries: list[Entry]) -> None:
 
 
 def _send_entries(connection: Connection, entries: list[Entry]) -> None:
-    """Let the server chain and write them.
-
-    Nobody waits for its head, which is held for less time.
-    """
+    """Let the server chain and write them, so that nobody waits long for the head."""
     values = [_read_hashed(entry) for entry in entries]
     given = json.dumps([dict(zip(HASHED, row, strict=True)) for row in values])
     rests = [_encode(row)[1:] for row in values]

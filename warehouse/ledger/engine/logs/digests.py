@@ -111,10 +111,7 @@ def digest_text(text: str) -> str:
 
 
 def digest_response(row: Mapping[str, Any]) -> str:
-    """What is kept of an answer besides its text.
-
-    That is its status, reasoning, account of the call, time and signature.
-    """
+    """What is kept of an answer but its text: status, reasoning, call, time and signature."""
     # A column of numbers gives back 1.0 for 1.
     values = [row[name] for name in _RESPONSE]
     for place in _FLOATS:
@@ -130,10 +127,7 @@ def digest_responses(rows: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def encode_rows(rows: Sequence[Sequence[object]]) -> list[str]:
-    """Each row as an array of JSON; the first value of each is text.
-
-    They are encoded together: a call for each costs several times as much.
-    """
+    """Each row as an array of JSON, its first value text; together, for speed."""
     if not rows:
         return []
     texts = _encode(rows)[3:-2].split(_SEAM)

@@ -45,10 +45,7 @@ _ADVANCE = HotStatement(
 
 @dataclass(slots=True)
 class PublicEntry:
-    """An entry that waits for the end of its transaction.
-
-    Its number is there from then on (0 before).
-    """
+    """An entry that waits for the end of its transaction, when its number is there (0 before)."""
 
     kind: str
     body: Mapping[str, Any]
@@ -56,10 +53,7 @@ class PublicEntry:
 
 
 class PublicHead(NamedTuple):
-    """The last line of the log.
-
-    It has its number (0: there is none), its hash, and where it ends in the file, in bytes.
-    """
+    """The last line of the log: its number (0: none), its hash, and its end in bytes."""
 
     number: int
     line_hash: str
@@ -185,10 +179,7 @@ def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
 
 
 def _begin(connection: Connection, entries: Sequence[PublicEntry]) -> list[PublicEntry]:
-    """The very first entries of the log.
-
-    They say whose log it is, whether runs were planned before it, and every key that has signed until now.
-    """
+    """The log's first entries: whose it is, runs planned before, keys that have signed."""
     planned = {entry.body["run"] for entry in entries if entry.kind == COMMIT}
     has_former_runs = not planned.issuperset(connection.execute(select(runs.c.run_id)).scalars())
     order = (log_keys.c.added_at, log_keys.c.key_id)

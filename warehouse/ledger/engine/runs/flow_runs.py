@@ -111,10 +111,7 @@ def end_flow_run(connection: Connection, flow_run_id: str, state: str) -> None:
 
 
 def end_lost_run(connection: Connection, run: FlowRun) -> bool:
-    """Note that a run crashed because its process is gone.
-
-    Returns False where the run was renewed, or the crash was noted by another process, since it was read.
-    """
+    """Note that a run crashed with its process; False where it was renewed or noted since read."""
     ended = connection.execute(
         update(flow_runs)
         .where(
@@ -211,10 +208,7 @@ def list_last_ends(connection: Connection) -> list[tuple[str, str]]:
 
 
 def write_flow_schedules(connection: Connection, schedules: Sequence[FlowSchedule]) -> None:
-    """Replace what is scheduled.
-
-    A deployment whose time is the same keeps the moment since which it has that time.
-    """
+    """Replace what is scheduled; an unchanged time keeps the moment since which it holds."""
     known = {one.deployment: one for one in list_flow_schedules(connection)}
     connection.execute(
         delete(flow_schedules).where(flow_schedules.c.deployment.not_in([s.deployment for s in schedules]))
