@@ -7,7 +7,6 @@ that now and then it is worth asking how far the scale has come away from what a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -73,7 +72,8 @@ def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
                 "edition_ids": [*([] if scale is None else scale.edition_ids), edition["edition_id"]],
             },
         )
-    fit, equated = fit_until_settled(arranged.rows, _read_weights(edition["weights"], disciplines))
+    weights = json.loads(edition["weights"])
+    fit, equated = fit_until_settled(arranged.rows, np.array([float(weights[name]) for name in disciplines]))
     candidates = (
         arranged.entries.with_columns(recalibrated_score=pl.Series(equated.score))
         .filter(edition_id=str(edition["edition_id"]))
@@ -111,8 +111,3 @@ def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
         candidates=candidates,
         questions=questions,
     )
-
-
-def _read_weights(text: str, disciplines: Sequence[str]) -> np.ndarray:
-    weights = json.loads(text)
-    return np.array([float(weights[name]) for name in disciplines])

@@ -331,7 +331,8 @@ async def _judge_unit(
     dealt.note([_read_outcome(tasks[id(put)]) for put in dealt.put])
     failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failed:
-        raise min(failed, key=_rank_failure)
+        # One that ends everything first, then what failed, then what waits.
+        raise min(failed, key=lambda error: isinstance(error, CallFailed) + isinstance(error, CallPending))
     return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
 
 
@@ -346,11 +347,6 @@ def _mix(responses: Sequence[PutResponse], dealt: Sequence[PutResponse]) -> list
 
 def _read_outcome(task: asyncio.Task[JudgementRow]) -> JudgementRow | BaseException:
     return task.exception() or task.result()
-
-
-def _rank_failure(error: BaseException) -> int:
-    """The failure to report first: one that ends everything, then what failed, then what waits."""
-    return isinstance(error, CallFailed) + isinstance(error, CallPending)
 
 
 async def _judge_response(

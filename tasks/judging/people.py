@@ -71,7 +71,10 @@ def import_unparsed(
     waiting = {compute_key(*place): (place, put) for place, put in _read_waiting(lake, run_id).items()}
     given = [row for row in rows if row.mark]
     for row in given:
-        _check_reason(row)
+        if not row.note:
+            raise WorkbookError(
+                f"{row.place}, column F: stars without a reason. Say why; it is kept beside the stars."
+            )
     counted = {waiting[row.key][0]: (row, waiting[row.key][1]) for row in given if row.key in waiting}
     judge = f"{PERSON}:{user_id}"
     units: list[list[JudgementRow]] = []
@@ -120,10 +123,3 @@ def _describe_judgement(judge: str, occasion: str, row: MarkedRow, put: PutRespo
         "attempt": 1,
         "is_simulated": put.is_simulated,
     }
-
-
-def _check_reason(row: MarkedRow) -> None:
-    if not row.note:
-        raise WorkbookError(
-            f"{row.place}, column F: stars without a reason. Say why; it is kept beside the stars."
-        )

@@ -21,11 +21,7 @@ def draw_labels(key: bytes, answerers: Iterable[str], *place: object) -> dict[st
 def draw_sequence(key: bytes, items: Iterable[T], *place: object) -> list[T]:
     """The items, which must have an order, in one that only the key's holder can foresee."""
     drawn = sorted(items)  # type: ignore[type-var]
-    make_random(key, *place).shuffle(drawn)
-    return drawn
-
-
-def make_random(key: bytes, *place: object) -> random.Random:
-    """A generator that follows from the key and the place alone."""
     text = "\x1f".join(map(str, place))
-    return random.Random(int.from_bytes(hmac.new(key, text.encode(), hashlib.sha256).digest(), "big"))
+    seed = int.from_bytes(hmac.new(key, text.encode(), hashlib.sha256).digest(), "big")
+    random.Random(seed).shuffle(drawn)
+    return drawn

@@ -124,7 +124,10 @@ def claim_league(
     lake: Lake, settings: Settings, registry: Registry, league_id: str, rules: LeagueRules
 ) -> ClaimedLeague:
     """Claim the id for these rules; UsageError where other rules have it."""
-    _check_id(league_id)
+    if not _ID.fullmatch(league_id):
+        raise UsageError(
+            f"{league_id!r} is no id for a league: use up to 40 letters, digits, dots, hyphens and underscores."
+        )
     models = check_rules(rules, registry)
     for name, digest in rules.benchmarks.items():
         if hash_benchmark(Path(name)) != digest:
@@ -251,13 +254,6 @@ def _parse_rules(text: str) -> LeagueRules:
     # A rule of earlier leagues that is kept by none: no program is run in a weaker room.
     values.pop("has_open_network", None)
     return LeagueRules(**{**values, "candidates": tuple(values["candidates"])})
-
-
-def _check_id(league_id: str) -> None:
-    if not _ID.fullmatch(league_id):
-        raise UsageError(
-            f"{league_id!r} is no id for a league: use up to 40 letters, digits, dots, hyphens and underscores."
-        )
 
 
 def _read_key(settings: Settings, league_id: str) -> bytes:

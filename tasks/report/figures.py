@@ -128,7 +128,10 @@ def _draw_leaderboard(run_named: NamedQuery, asked: Asked) -> Figure:
         count=f"{max(board['question_count'].to_list()):,}",
         style=label(asked.style, asked.language),
         candidates=board.height,
-        **_name_edition(first),
+        edition=first["edition_id"],
+        published=f"{first['published_at']:%Y-%m-%d}",
+        judge=first["judge"],
+        bank=first["bank_version"],
     )
     title = asked.say("leaderboard_title", month=first["month"])
     return _finish(
@@ -271,15 +274,6 @@ def _wrap(caption: str, language: Language) -> list[str]:
         lines[-1] += character
         width += size
     return lines
-
-
-def _name_edition(row: Mapping[str, Any]) -> dict[str, object]:
-    return {
-        "edition": row["edition_id"],
-        "published": f"{row['published_at']:%Y-%m-%d}",
-        "judge": row["judge"],
-        "bank": row["bank_version"],
-    }
 
 
 def _get(rows: Mapping[str, Mapping[str, Any]], month: str, name: str) -> float | None:

@@ -36,7 +36,8 @@ class KeptPages:
     def __init__(self, source: Source, issue: Issue) -> None:
         self._source = source
         self._folder = issue.folder
-        self._made_by = [_digest_code(), issue.language, *_list_others(issue.folder)]
+        leagues = sorted(path.name for path in issue.folder.glob("league-*.html"))
+        self._made_by = [_digest_code(), issue.language, *leagues]
         self._known = _read(issue.folder / _FILE)
         self._now: dict[str, Any] = {}
 
@@ -95,11 +96,6 @@ def _digest_code() -> str:
         if path.suffix in (".py", ".yaml", ".j2", ".css", ".js"):
             digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _list_others(folder: Path) -> list[str]:
-    """Pages of leagues in the folder, which others link."""
-    return sorted(path.name for path in folder.glob("league-*.html"))
 
 
 def _list_files(folder: Path) -> dict[str, tuple[int, int]]:

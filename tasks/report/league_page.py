@@ -49,13 +49,14 @@ def render_league(
     given: dict[str, object] = {"league_id": league_id}
     run_named = _round(run_named)
     ranking = run_named("league_ranking", dict(given))
-    if ranking.is_empty() and run_named("league_top_k", dict(given)).is_empty():
+    overlaps = run_named("league_top_k", dict(given))
+    if ranking.is_empty() and overlaps.is_empty():
         raise UsageError(
             f"League {league_id} has no statistics to show. Run `proctor league report {league_id}`."
         )
     domains = [
         _read_domain(run_named, league_id, domain, with_questions=with_questions)
-        for domain in _list_domains(run_named, ranking, league_id)
+        for domain in sorted({*ranking["domain"], *overlaps["domain"]})
     ]
     page = {
         "league_id": league_id,
@@ -90,11 +91,6 @@ def name_file(league_id: str) -> str:
 def _round(run_named: NamedQuery) -> NamedQuery:
     """The same queries without their last digits, which threads make different each time."""
     return lambda name, given: run_named(name, given).with_columns(pl.col(pl.Float64).round(9))
-
-
-def _list_domains(run_named: NamedQuery, ranking: pl.DataFrame, league_id: str) -> list[str]:
-    overlaps = run_named("league_top_k", {"league_id": league_id})
-    return sorted({*ranking["domain"], *overlaps["domain"]})
 
 
 def _read_domain(

@@ -276,17 +276,11 @@ def _say_needed(row: Row) -> list[Sentence]:
     if count > _MOST_QUESTIONS:
         return [Sentence("needed_never", {})]
     usd = row["needed_usd"]
-    price = ("", "") if not usd else _fill(_PARTS["price"], {"usd": _write_usd(usd)})
-    return [Sentence("needed", {"count": f"{_round_two(count):,}", "price": price})]
-
-
-def _round_two(count: int) -> int:
-    """Two digits: more would pretend to know the true difference."""
-    return round(count, 2 - len(str(count)))
-
-
-def _write_usd(usd: float) -> str:
-    return f"{usd:,.0f}" if usd >= 10 else f"{usd:.2f}"
+    price = (
+        ("", "") if not usd else _fill(_PARTS["price"], {"usd": f"{usd:,.0f}" if usd >= 10 else f"{usd:.2f}"})
+    )
+    # Two digits: more would pretend to know the true difference.
+    return [Sentence("needed", {"count": f"{round(count, 2 - len(str(count))):,}", "price": price})]
 
 
 def _write_interval(low: float | None, high: float | None, *, is_apart: bool) -> Words:

@@ -82,7 +82,7 @@ def ask_catalog(path: Path, queries: Sequence[str]) -> list[object]:
         import duckdb
 
         try:
-            return _ask_duckdb(path, queries)
+            return [rows[0][0] if rows else None for rows in _list_by_duckdb(path, queries)]
         except duckdb.Error as error:
             raise _as_sqlite(error) from None
 
@@ -152,10 +152,6 @@ def create_catalog(path: Path) -> None:
             change_catalog(path, "PRAGMA journal_mode = WAL")
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _ask_duckdb(path: Path, queries: Sequence[str]) -> list[object]:
-    return [rows[0][0] if rows else None for rows in _list_by_duckdb(path, queries)]
 
 
 def _list_by_duckdb(path: Path, queries: Sequence[str]) -> list[list[tuple[object, ...]]]:

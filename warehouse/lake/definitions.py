@@ -101,14 +101,6 @@ def create_table_statements(table: Table) -> list[str]:
     return statements
 
 
-def create_view_statements(query: Query) -> list[str]:
-    """CREATE OR REPLACE VIEW, and its comment with a digest of the text it was made from."""
-    return [
-        f"CREATE OR REPLACE VIEW {quote_name(query.name)} AS {query.body}",
-        f"COMMENT ON VIEW {quote_name(query.name)} IS {quote_text(_view_comment(query))}",
-    ]
-
-
 def _table_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
     comments = dict(
         connection.execute(
@@ -197,7 +189,10 @@ def _view_statements(found: dict[str, str | None]) -> list[str]:
         return []
     statements = [f"DROP VIEW {quote_name(name)}" for name in sorted(ours)]
     for query in order_by_dependency(marts):
-        statements += create_view_statements(query)
+        name = quote_name(query.name)
+        statements.append(f"CREATE OR REPLACE VIEW {name} AS {query.body}")
+        # The comment ends with a digest of the text that the view is made from.
+        statements.append(f"COMMENT ON VIEW {name} IS {quote_text(_view_comment(query))}")
     return statements
 
 

@@ -123,15 +123,7 @@ def retry_opening(run: Callable[[], T]) -> T:
         try:
             return run()
         except duckdb.Error as error:
-            if not _is_unopened(error) or time.monotonic() > deadline:
+            # SQLite removes the catalog's log when its last writer closes it: a moment later it opens again.
+            if "unable to open database file" not in str(error) or time.monotonic() > deadline:
                 raise
         time.sleep(random.uniform(0.001, 0.01))
-
-
-def _is_unopened(error: duckdb.Error) -> bool:
-    """Whether the catalog could not be opened in this moment.
-
-    SQLite removes the catalog's write-ahead log when the last writer closes it; a reader that opens it just then is refused,
-    and a moment later it is not.
-    """
-    return "unable to open database file" in str(error)

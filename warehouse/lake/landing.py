@@ -175,7 +175,9 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
         table = get_table(name)
         batches = [one for one in changed if one.batch.table == name]
         frames = [_with_unit(one.batch) for one in batches]
-        broken_rules = _find_broken_rules(table, pl.concat(frames))
+        broken_rules: dict[int, list[str]] = {}
+        for refusal in find_refusals(table, pl.concat(frames)):
+            broken_rules.setdefault(refusal.position, []).append(refusal.rule)
         start = 0
         found: list[tuple[HashedBatch, dict[int, list[str]], pl.DataFrame]] = []
         for one, frame in zip(batches, frames, strict=True):
@@ -184,7 +186,8 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
                 position - start: rules for position, rules in broken_rules.items() if start <= position < end
             }
             start = end
-            found.append((one, broken, _without_rows(frame, broken)))
+            kept = frame.filter(~pl.int_range(pl.len()).is_in(list(broken))) if broken else frame
+            found.append((one, broken, kept))
         for (one, broken, accepted), rows_hash in zip(found, _hash_accepted(found), strict=True):
             checked[one.batch.landing_unit] = CheckedBatch(
                 one.batch,
@@ -197,7 +200,8 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
                         _refused_frame(one.batch),
                     ]
                 ),
-                len(broken) + _count_refused(one.batch),
+                # A row that breaks two rules is one row.
+                len(broken) + (0 if one.batch.refused is None else one.batch.refused["row_json"].n_unique()),
                 _check_files(table, one.batch),
             )
     return [checked[one.batch.landing_unit] for one in changed]
@@ -268,22 +272,8 @@ def replace_units(
         _insert(connection, name, [path])
 
 
-def _find_broken_rules(table: Table, frame: pl.DataFrame) -> dict[int, list[str]]:
-    """Position → names of the rules that the row breaks."""
-    broken: dict[int, list[str]] = {}
-    for refusal in find_refusals(table, frame):
-        broken.setdefault(refusal.position, []).append(refusal.rule)
-    return broken
-
-
 def _with_unit(batch: Batch) -> pl.DataFrame:
     return batch.frame.with_columns(pl.lit(batch.unit, pl.String).alias(LANDING_UNIT.name))
-
-
-def _without_rows(frame: pl.DataFrame, broken: dict[int, list[str]]) -> pl.DataFrame:
-    if not broken:
-        return frame
-    return frame.filter(~pl.int_range(pl.len()).is_in(list(broken)))
 
 
 def _quarantine_frame(table: Table, batch: Batch, broken: dict[int, list[str]], stage: str) -> pl.DataFrame:
@@ -318,11 +308,6 @@ def _refused_frame(batch: Batch) -> pl.DataFrame:
         pl.lit(batch.unit).alias("unit"),
         pl.lit(batch.landing_unit).alias(LANDING_UNIT.name),
     )
-
-
-def _count_refused(batch: Batch) -> int:
-    """Refused rows: one that breaks two rules is one row."""
-    return 0 if batch.refused is None else batch.refused["row_json"].n_unique()
 
 
 def _hash_with_refused(content_hash: str, refused: pl.DataFrame) -> str:

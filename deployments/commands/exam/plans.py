@@ -38,7 +38,7 @@ def render_plan(summary: dict[str, Any] | None) -> list[str]:
         *_render_keys(summary),
         *_render_link(summary),
         *_render_due(summary),
-        *_render_refusals(summary),
+        *(f"  refused: {', '.join(one['candidates'])}. {one['reason']}" for one in summary["refused"]),
         *_render_forecast(summary),
     ]
 
@@ -240,11 +240,6 @@ def _render_due(summary: dict[str, Any]) -> Iterator[str]:
             yield f"  due: {line}"
         else:
             yield f"  due, but not in this run: {line}; name a further run to examine it (--repetition NAME)"
-
-
-def _render_refusals(summary: dict[str, Any]) -> Iterator[str]:
-    for refusal in summary["refused"]:
-        yield f"  refused: {', '.join(refusal['candidates'])}. {refusal['reason']}"
 
 
 def _render_forecast(summary: dict[str, Any]) -> Iterator[str]:

@@ -105,7 +105,7 @@ def ingest(
         settings=load_settings(),
     )
     if assist:
-        _check_model(assist)
+        read_assist_model(load_settings(), assist)
     if checking.check:
         _check(paths, options, assist, checking.out, as_json=how.as_json)
         return
@@ -134,10 +134,6 @@ def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, An
     settings = load_settings()
     summary = find_nothing_new(settings, [path.resolve() for path in paths], options)
     return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
-
-
-def _check_model(name: str) -> None:
-    read_assist_model(load_settings(), name)
 
 
 def _check(

@@ -149,7 +149,10 @@ class ExamProtocol:
         Answers stay. Where that needs a second person it is asked for, and ExamError 403 raised, until somebody
         has approved it.
         """
-        return _check_released(await self._perform_async(self._release(token, session_id)))
+        move = watching.release_session(self._tokens, token, session_id, self._two_persons, self._clock)
+        if isinstance(found := await self._perform_async(move), Approval):
+            raise ExamError(403, "approval_needed", describe_wait(found))
+        return found
 
     async def list_sessions(
         self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
@@ -234,9 +237,6 @@ class ExamProtocol:
             )
         return replace(receipt, entry=entry.number, head=entry.entry_hash, signature=signature), put
 
-    def _release(self, token: str, session_id: str) -> Move[SessionStatus | Approval]:
-        return watching.release_session(self._tokens, token, session_id, self._two_persons, self._clock)
-
     def _perform(self, move: Move[T]) -> T:
         try:
             return self._ledger.writer.run(move.operation)
@@ -301,13 +301,6 @@ def make_protocol(
         heads=heads or HeadKeeper(ledger, settings),
         two_persons=TwoPersons.from_settings(settings),
     )
-
-
-def _check_released(found: SessionStatus | Approval) -> SessionStatus:
-    """What was done; raises ExamError 403 where it was only asked for."""
-    if isinstance(found, Approval):
-        raise ExamError(403, "approval_needed", describe_wait(found))
-    return found
 
 
 def _cut(target: str | None) -> str | None:

@@ -41,7 +41,7 @@ def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
         _show_heatmap(source, opened),
         _show_neighbours(source, history, opened),
         *_show_series(source, opened),
-        _show_standings(source),
+        _PAGE.panel("standing", source.run_named("standings", source.shown), params=source.shown),
         _show_sittings(source, history),
         _show_editions(source),
     ]
@@ -204,11 +204,6 @@ def _show_series(source: Source, opened: Mapping[str, Any]) -> list[Panel]:
     asked = {name: value for name, value in opened.items() if name != "prompt_style"}
     frame = source.run_named("picture_series", asked).filter(prompt_style=opened["prompt_style"])
     return [_PAGE.panel("series", frame, params=asked)] if frame.height else []
-
-
-def _show_standings(source: Source) -> Panel:
-    frame = source.run_named("standings", source.shown)
-    return _PAGE.panel("standing", frame, params=source.shown)
 
 
 def _show_sittings(source: Source, history: pl.DataFrame) -> Panel:

@@ -39,7 +39,9 @@ def find_suite_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
         return []
     with LOCK:
         gx = import_great_expectations()
-        batch = _batch_definition().get_batch({"dataframe": _pandas_batch(table, frame)})
+        # Only the columns that rules name: long texts without one are not copied.
+        rows = frame.select(list_rule_columns(table)).to_pandas()
+        batch = _batch_definition().get_batch({"dataframe": rows})
         # Two steps: almost every batch is clean, and the positions of failing rows cost three times the yes or no.
         outcome = batch.validate(_suite(table), result_format="BOOLEAN_ONLY")
         if outcome.success:
@@ -119,11 +121,6 @@ def _positions(table: Table, rule: str, result: Any, frame: pl.DataFrame) -> lis
     keys = frame.select(*table.key, LANDING_UNIT.name)[positions]
     is_first = keys.to_struct("key").is_first_distinct()
     return [position for position, first in zip(positions, is_first, strict=True) if not first]
-
-
-def _pandas_batch(table: Table, frame: pl.DataFrame) -> Any:
-    """Only the columns that rules name: long texts without one are not copied."""
-    return frame.select(list_rule_columns(table)).to_pandas()
 
 
 @lru_cache(maxsize=128)

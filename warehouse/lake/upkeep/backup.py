@@ -202,19 +202,15 @@ def _remove_catalog(catalog: Path) -> None:
 
 def _copy_tables(source: Lake, target: Lake) -> int:
     """Copy every row of every table as of one moment, in one transaction; how many."""
+    import pyarrow as pa
+
     with source.read_transaction(), target.transaction() as connection:
         for name in TABLES:
             # By batches: a table may be larger than memory.
             reader = source.connection.execute(f"SELECT * FROM {quote_name(name)}").to_arrow_reader(100_000)
             for batch in reader:
                 if batch.num_rows:
-                    connection.register("copied_rows", _as_table(batch))
+                    connection.register("copied_rows", pa.Table.from_batches([batch]))
                     connection.execute(f"INSERT INTO {quote_name(name)} BY NAME SELECT * FROM copied_rows")
                     connection.unregister("copied_rows")
         return int(source.query("SELECT coalesce(sum(row_count), 0)::BIGINT FROM landings").item())
-
-
-def _as_table(batch: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.Table.from_batches([batch])

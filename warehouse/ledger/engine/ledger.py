@@ -109,7 +109,7 @@ class Ledger:
         where its server went away before anything was kept.
         """
         begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
-        with self._begin(begin, mark_transaction if self._counts_commits else _prepare_nothing) as connection:
+        with self._begin(begin, mark_transaction if self._counts_commits else lambda _: None) as connection:
             try:
                 with gathering(connection):
                     yield connection
@@ -165,7 +165,3 @@ class Ledger:
         if "writer" in self.__dict__:
             self.writer.close()
         self.engine.dispose()
-
-
-def _prepare_nothing(_connection: Connection) -> None:
-    pass

@@ -340,7 +340,9 @@ class GroupCommitWriter:
             # The server kept it all, and what it answered was lost with the connection: to be asked again, not done again.
             for place in awaited:
                 outcomes[place] = (True, StoreError(_LOST))
-        return [(is_error, _read(value)) for is_error, value in outcomes]
+        return [
+            (is_error, value.read() if isinstance(value, Later) else value) for is_error, value in outcomes
+        ]
 
 
 class _UnknownFault(Exception):
@@ -358,10 +360,6 @@ def _is_aftermath(error: DBAPIError) -> bool:
     from warehouse.ledger.engine.pipelines import is_aftermath
 
     return is_aftermath(error.orig)
-
-
-def _read(value: Any) -> Any:
-    return value.read() if isinstance(value, Later) else value
 
 
 def _tell(work: list[_Work], outcomes: list[tuple[bool, Any]]) -> None:

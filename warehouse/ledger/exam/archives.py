@@ -108,7 +108,9 @@ def read_moved_rows(
         keys = [names.index(column.name) for column in table.primary_key]
         own = names.index("unit" if table is llm_calls else "session_id")
         place = names.index("number") if table is access_log else None
-        query = select(*map(_as_text, table.c))
+        query = select(
+            *(cast(one, Text).label(one.name) if isinstance(one.type, JSON) else one for one in table.c)
+        )
         for where in wheres:
             for row in connection.execute(query.where(where)):
                 session = str(row[own])
@@ -279,10 +281,6 @@ def _select_moved(
             is_step = access_log.c.seq.is_not(None) & access_log.c.number.is_not(None)
             wheres = [where & is_step for where in wheres]
         yield table, wheres
-
-
-def _as_text(column: Column[Any]) -> ColumnElement[Any]:
-    return cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column
 
 
 def find_session(unit: str, names: Collection[str]) -> str | None:

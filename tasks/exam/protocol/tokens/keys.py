@@ -96,7 +96,8 @@ class KeyFile:
         try:
             stamp = self._look()
         except FileNotFoundError:
-            create_secret_file(self.path, _write_keys(_make_key_set()))
+            issuer, cursor = f"proctor-{uuid.uuid4()}", secrets.token_hex(LENGTH // 2).encode()
+            create_secret_file(self.path, _write_keys(KeySet(issuer, cursor, (_make_key(time.time()),))))
             stamp = self._look()
         known = self._known
         found = known[2] if known is not None and known[1] == stamp else _read_keys(self.path)
@@ -126,12 +127,6 @@ def rotate_keys(settings: Settings, *, ends_former: bool, now: float) -> KeySet:
         after = replace(before, keys=(_make_key(now), *former))
         replace_secret_file(file.path, _write_keys(after))
         return file.refresh()
-
-
-def _make_key_set() -> KeySet:
-    return KeySet(
-        f"proctor-{uuid.uuid4()}", secrets.token_hex(LENGTH // 2).encode(), (_make_key(time.time()),)
-    )
 
 
 def _make_key(now: float) -> SigningKey:

@@ -101,7 +101,7 @@ def read_given(named: Mapping[str, Any], text: str) -> dict[str, Any]:
         )
     return {
         "source": named["source"],
-        "value": hash_signature(signature),
+        "value": hashlib.sha256(bytes.fromhex(signature)).hexdigest(),
         "signature": signature,
         **({} if previous is None else {"previous": previous}),
     }
@@ -137,11 +137,6 @@ def check_line(what: str, text: str) -> str:
     if not text or len(text) > _LONGEST or not text.isprintable():
         raise UsageError(f"{what} is one line of 1 to {_LONGEST} characters.")
     return text
-
-
-def hash_signature(signature: str) -> str:
-    """The value of a round: SHA-256 of its signature."""
-    return hashlib.sha256(bytes.fromhex(signature)).hexdigest()
 
 
 def _is_hex(value: Any) -> bool:

@@ -95,7 +95,10 @@ def write_commitment(
         "share_commitment": digest("proctor share", chance.share).hex(),
         "bank": {"version": plan.bank_version, "root": bank.root.hex(), "lineages": len(bank.places)},
         "exclusions_root": committed.exclusions_root.hex(),
-        "plan_commitment": commit_plan(committed.plan).hex(),
+        # Of the file, its newline included.
+        "plan_commitment": digest(
+            "proctor plan", hashlib.sha256(f"{committed.plan}\n".encode()).digest()
+        ).hex(),
         "session_count": len(plan.sessions),
         "candidate_count": len(plan.candidates),
         "code_version": read_code_version(),
@@ -154,11 +157,6 @@ def write_draw(
             "orders_root": _compute_orders_root(request, plan, proved, orders).hex(),
         },
     )
-
-
-def commit_plan(plan: str) -> bytes:
-    """The commitment to `plan.json`, the file's newline included."""
-    return digest("proctor plan", hashlib.sha256(f"{plan}\n".encode()).digest())
 
 
 def check_committed(

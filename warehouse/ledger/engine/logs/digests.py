@@ -137,27 +137,18 @@ def encode_rows(rows: Sequence[Sequence[object]]) -> list[str]:
     return [f'["{text}]' for text in texts]
 
 
-def digest_order(row: Mapping[str, Any], order: Sequence[str]) -> str:
-    """A planned session: whose it is, and the lineages of its questions in their order."""
-    return compute_digest([[row[name] for name in PLANNED_SESSION], list(order)])
-
-
-def digest_closing(row: Mapping[str, Any]) -> str:
-    """A session as it was closed."""
-    return compute_digest([row[name] for name in CLOSED_SESSION])
-
-
 def read_closing_digest(connection: Connection, session_id: str) -> str:
     """A session as it stands, as far as its closing fixes it."""
     query = select(*(sessions.c[name] for name in CLOSED_SESSION)).where(sessions.c.session_id == session_id)
-    return digest_closing(connection.execute(query).one()._asdict())
+    return compute_digest(list(connection.execute(query).one()))
 
 
 def read_order_digest(connection: Connection, session_id: str) -> str:
-    """A session as it was planned."""
+    """A session as it was planned: whose it is, and the lineages of its questions in order."""
     query = select(*(sessions.c[name] for name in PLANNED_SESSION))
-    row = connection.execute(query.where(sessions.c.session_id == session_id)).one()._asdict()
-    return digest_order(row, [lineage for (lineage,) in _ORDER.run(connection, {"session": session_id})])
+    row = connection.execute(query.where(sessions.c.session_id == session_id)).one()
+    order = [lineage for (lineage,) in _ORDER.run(connection, {"session": session_id})]
+    return compute_digest([list(row), order])
 
 
 def read_run_digest(connection: Connection, run_id: str) -> str:

@@ -80,11 +80,6 @@ def add_public_entry(connection: Connection, kind: str, body: Mapping[str, Any])
     return entry
 
 
-def compute_line_hash(line: str) -> str:
-    """The hash of a line, without its newline."""
-    return hashlib.sha256(line.encode()).hexdigest()
-
-
 def read_public_head(connection: Connection) -> PublicHead:
     """The last line that is committed."""
     columns = [public_head.c[name] for name in PublicHead._fields]
@@ -159,11 +154,14 @@ def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
                 "at": at,
                 "kind": entry.kind,
                 "previous": line_hash,
-                "body": {name: _resolve(value) for name, value in entry.body.items()},
+                "body": {
+                    name: value.number if isinstance(value, PublicEntry) else value
+                    for name, value in entry.body.items()
+                },
             }
         )
         entry.number = number
-        line_hash = compute_line_hash(line)
+        line_hash = hashlib.sha256(line.encode()).hexdigest()
         ends_at += len(line) + 1
         told = PublicLine(
             number=number,
@@ -192,10 +190,6 @@ def _begin(connection: Connection, entries: Sequence[PublicEntry]) -> list[Publi
         "has_former_runs": has_former_runs,
     }
     return [PublicEntry(BEGIN, body), *(PublicEntry(KEY, key) for key in keys[1:])]
-
-
-def _resolve(value: Any) -> Any:
-    return value.number if isinstance(value, PublicEntry) else value
 
 
 def _take_head(connection: Connection) -> PublicHead:
