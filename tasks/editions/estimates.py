@@ -40,12 +40,10 @@ class StyleAnswers:
     """The counted answers of one prompt style, with the codes that the estimators take.
 
     Attributes:
-        style: the prompt style.
         frame: answers of complete sessions, stars 0 where nobody could judge, by model, question and session; with `passage` (null
             for none), `candidate`, `discipline_code`, `question`, `lineage` and `cluster`, which is the passage or the lineage.
         models: candidates by code.
         disciplines: those that have weight, by code.
-        weights: their fixed weights.
     """
 
     style: str

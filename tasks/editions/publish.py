@@ -73,11 +73,8 @@ class Edition:
     """One edition ready to be landed, or as it was landed.
 
     Attributes:
-        edition_id: run and revision.
         is_new: whether this call published it.
         is_outdated: an edition that stands, while what it rests on has changed since.
-        candidate_count: candidates with a score.
-        overridden: gates that were shut and overridden.
         frames: table → its rows; empty for one that stands in the lake.
         pairs: rows of `edition_pairs` that come before those of its frame, in files; null for one that stands.
         hashes: table → the hash of its rows, the edition's own row left out; empty for one that stands.
@@ -102,7 +99,6 @@ class PublishingHooks:
     """Who is told and asked while a run is published.
 
     Attributes:
-        step: told what is being done.
         confirm: asked before anything is published in spite of a gate; raises to keep it from being so.
         before_landing: called with a new edition right before the lake has it, while nobody else can publish the run.
     """
@@ -120,8 +116,6 @@ class Imprint:
         revision: 1 for the first edition of a run.
         replaces: the edition that it corrects; null for the first.
         reason: why it corrects it; null for the first.
-        overridden: gates that were shut and overridden.
-        override_reason: why; null where none was.
         provisional: why the order may change; null for what follows from the basis alone.
     """
 

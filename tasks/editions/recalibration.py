@@ -28,7 +28,6 @@ class Recalibration:
     """What would move, as of one edition.
 
     Attributes:
-        edition_id: the edition.
         edition_count, question_count: what was fitted again.
         largest_move, mean_move: of an equated score of the edition, in points, whatever its sign; null where none was published.
         candidates: model, equated_score, equated_low, equated_high, recalibrated_score, move; one row per candidate of the edition.

@@ -38,10 +38,8 @@ class StabilityRequest:
     """What is drawn.
 
     Attributes:
-        prompt_style: the style whose stars are taken.
         sample_sizes: of the resamples, with replacement; a size named three times is drawn three times.
         curve_sizes: of the samples without replacement; by default 10, 20, 50, … and all questions of the set.
-        samples: samples of each of those sizes.
         seed: where the draws start; the same seed gives the same rows.
     """
 
@@ -57,12 +55,8 @@ class Stability:
     """What was drawn from one edition under one prompt style.
 
     Attributes:
-        edition_id: the edition.
-        prompt_style: the style.
         question_counts: set → questions that all its candidates have stars for.
         sets_left_out: sets that lack a discipline of S: there is no S of them to resample.
-        is_new: whether any row differs from what the lake held.
-        frames: table → its rows.
     """
 
     edition_id: str

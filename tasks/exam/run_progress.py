@@ -38,11 +38,7 @@ class CandidateProgress:
     """How far a candidate is in a run.
 
     Attributes:
-        is_outside: whether it sits with its own client.
-        session_count: its sessions.
-        closed_count: how many are closed.
         done: questions that had their turn.
-        total: its questions.
         per_minute: answers a minute of late, over all its open sessions; 0 while it stands still.
         left_s: seconds left at that pace; null while it stands still, 0 at the end.
         cost_usd: what its answers have cost so far; null where no price is known.
@@ -69,11 +65,8 @@ class RunProgress:
         status: `open` or `closed`.
         updated_at: when this was read (UTC, ISO text).
         done: questions that had their turn.
-        total: questions of the run.
-        per_minute: answers a minute of late.
         left_s: seconds until the slowest candidate that moves is through; null while none moves.
         cost_usd: what the run has cost so far, its judges too, as its budget counts; null where no price is known.
-        candidates: each candidate, in order of name.
     """
 
     run_id: str

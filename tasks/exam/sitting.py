@@ -55,8 +55,6 @@ class SittingReport:
     """What came of sitting a run.
 
     Attributes:
-        session_count: its sessions.
-        closed_count: how many are closed now.
         outside_count: open sessions of candidates that sit with their own client.
         answer_count: answers acknowledged by this call.
         failures: sessions that stay open because something failed.

@@ -129,9 +129,7 @@ class AskedStars:
 
     Attributes:
         stars: 0 to 3; null where no reply could be read.
-        reason: why, in its words.
         raw: its last reply; null where there was nothing to judge.
-        cost_usd: of all its replies.
         attempt: how often it was asked.
     """
 

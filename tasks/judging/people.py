@@ -41,7 +41,6 @@ class ImportedStars:
 
     Attributes:
         judged: responses that have their stars from it now.
-        left_empty: rows without stars.
         not_waiting: rows whose response waits for nobody: it was settled meanwhile, or is not of this home.
     """
 

@@ -37,8 +37,6 @@ class LeagueRules:
     Attributes:
         candidates: registered models, in the order of their seats.
         domains: name → content of the domain's file.
-        run_count: independent runs.
-        temperature: of all calls.
         language: of prompts, `zh` or `en`.
         season: whose topics are set; null for no topics.
         most_tries: calls for one reply that cannot be read, the first included.

@@ -76,8 +76,6 @@ class Domain:
     Attributes:
         name: as it is named on the command line and in the tables.
         aggregation: `borda` (judges rank) or `score_100` (judges give 0 to 100).
-        question: fields that an asker returns.
-        answer: fields that an answerer returns.
         prompts: language → role → wording, without sections and form of output, which are the same everywhere.
         examples: language → texts that an asker is shown.
         originality: files that questions are compared with, absolute paths.

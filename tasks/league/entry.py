@@ -76,7 +76,6 @@ class EntryRequest:
 
     Attributes:
         candidate: the model that enters; it is none of the league's.
-        match_count: matches in each domain.
         budget_usd: what the league may cost; null for the limit of the settings.
     """
 

@@ -37,7 +37,6 @@ class Nearness:
     """What a text came to against one collection.
 
     Attributes:
-        compared_with: name of the collection.
         neighbour: the entry that shares most, or is most similar; null where nothing is shared.
         ngram_overlap: share of the text's 5-grams found anywhere in the collection; 0 for a text shorter than that.
         similarity: cosine of the most similar entry; null without an embedding model, or for an empty collection.

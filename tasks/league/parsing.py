@@ -46,7 +46,6 @@ class ReadEvaluation:
     Attributes:
         ranks: letter → rank from 1; null when no complete ranking could be read.
         scores: letter → 0 to 100, for the letters whose score could be read.
-        reasons: letter → reason.
         templates: letter → the template that the judge says the answer recites.
     """
 

@@ -65,14 +65,11 @@ class LeagueSummary:
     """What came of playing.
 
     Attributes:
-        league_id: the league.
-        run_type: `full` or `without_reference`.
         round_count: rounds that it has in this type of run.
         finished_count: those that are finished now.
         new_count: those that were finished this time.
         void_count: evaluations without a score among those of this time.
         failed_count: rounds that stayed open because a call failed.
-        failure: why the first of them did.
         calls: what the client did (sent, replayed, repeated, retried, failed).
         cost_usd: what the rounds of this time cost, calls of earlier times included.
     """

@@ -20,12 +20,10 @@ class CandidatePreview:
     """What one candidate would take.
 
     Attributes:
-        model: the candidate.
         asking_calls: questions it sets, and its own later solutions of them.
         answering_calls: answers it gives.
         judging_calls: judgements it gives; each sees all answers of a round but its own.
         input_tokens: tokens sent, with replies as long as the domain's usual ones.
-        output_tokens: tokens returned.
         cost_usd: their cost; null where a price is not registered.
         most_usd: cost if every reply were as long as the model's limit on tokens; null without a price or a limit.
     """

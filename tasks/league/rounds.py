@@ -81,7 +81,6 @@ class JudgedRound:
     """What judges see of a round.
 
     Attributes:
-        question: the question.
         answers: answerer → text and what running it came to.
         place: what the letters are drawn by.
     """

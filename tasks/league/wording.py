@@ -85,8 +85,6 @@ class PutQuestion:
     """A question as it is put and judged.
 
     Attributes:
-        stem: the asking text.
-        reference_answer: the asker's own solution.
         principle: what it turns on; null where the domain has none.
         scoring_standard: how 100 points are given; null where the domain has none.
     """

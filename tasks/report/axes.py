@@ -16,13 +16,8 @@ class Axis:
     """A quantity that a figure shows by place, length or colour.
 
     Attributes:
-        column: the column of the frame.
-        title: what stands beside the axis.
         low: the column of the lower end of its interval; none draws no intervals.
-        high: the column of the upper end.
-        is_log: whether it is logarithmic.
         is_percent: whether its values, shares from 0 to 1, are written in per cent.
-        from_zero: whether it begins at 0.
         domain: its ends, where they are not those of the values.
     """
 

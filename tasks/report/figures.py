@@ -29,8 +29,6 @@ class Figure:
     """A figure.
 
     Attributes:
-        title: what stands above it.
-        caption: what stands under it, as one text.
         spec: the whole of it as a Vega-Lite specification.
     """
 
@@ -56,10 +54,7 @@ class Asked:
     """What a figure is asked for.
 
     Attributes:
-        names: the candidates that it is about.
         month: the month; the latest where it is empty.
-        style: the prompt style.
-        language: of its texts.
     """
 
     names: Sequence[str] = ()

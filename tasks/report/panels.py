@@ -45,9 +45,7 @@ class Cell:
 
     Attributes:
         name: the column of the frame; for an interval its lower end, whose upper end is `high`.
-        title: its heading.
         kind: how a value is written; `word` is looked up in `words`, `flag` is shown as its heading where it is true.
-        digits: decimals of numbers.
         high: for an interval: the column of its upper end.
         words: for `word`: what stands for each value; others stand as they are.
         is_warning: for `flag`: whether it is nothing good.
@@ -73,7 +71,6 @@ class Panel:
 
     Attributes:
         name: its anchor, and the name of its CSV.
-        title: its heading.
         about: what is shown and how it is read.
         query: the named query that it rests on, with `params`.
         params: parameters of the query; `simulated` among them where the query takes it.

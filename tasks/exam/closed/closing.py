@@ -31,7 +31,6 @@ class ClosingReport:
     """What was closed unfinished.
 
     Attributes:
-        session_ids: the sessions, in order of name.
         unanswered_count: questions of theirs without an answer; they count 0.
         error_count: how many of these are without one because the call had failed.
         run_ids: the runs that are closed now, their last session being closed.

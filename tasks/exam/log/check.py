@@ -43,13 +43,10 @@ class LogReport:
     """What the check of the log found.
 
     Attributes:
-        entry_count: entries of the chain.
         head: hash of the last one; empty where there is none.
-        signed_count: heads that are signed.
         unsigned_count: entries since the last signed head.
         findings: what is not as it was written.
         erasures: what was erased of answers, in order, as the ledger keeps it; it is as it was written where there is no finding.
-        read_count: entries that were read now.
         stays: number and hash of the last entry that never leaves the ledger.
     """
 

@@ -28,7 +28,6 @@ class KeyBalance:
     Attributes:
         counts: how many questions each answer that is always the same gets right: `true`, `false`, a label, `longest`.
         chance_score: S of the best such answer, two stars for a right one, 0 to 100; null where a discipline has no question.
-        chance_answers: that answer.
         uneven: keys that are right more often than an even draw makes them, by more than three standard errors.
     """
 

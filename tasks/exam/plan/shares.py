@@ -17,7 +17,6 @@ class Shortfall:
     """A discipline that cannot fill its share of a set.
 
     Attributes:
-        discipline: the stratum.
         needed: lineages that the set needs at least.
         available: lineages that may still be put to the organisation.
         total: lineages of the discipline in the bank version.
@@ -54,7 +53,6 @@ class ShareRule:
         equal: discipline → its equal share.
         planned: discipline → its share, smaller where the bank has few of it.
         least: discipline → the smallest share that a set may have.
-        totals: discipline → lineages in the bank version.
     """
 
     equal: Mapping[str, int]

@@ -49,7 +49,6 @@ class Distribution:
 
     Attributes:
         taken: organisation key → the set that its candidates sit.
-        new_sets: sets that must be drawn.
         shortfalls: organisation key that cannot be served → the disciplines that fall short.
         avoided: mask of lineages that new sets avoid, before the first of them.
         groups: organisation key → the group in which it shares sets; empty where each has a set of its own.

@@ -41,8 +41,6 @@ class PracticeOutcome:
     Attributes:
         is_correct: whether the answer is right; null where only a judge could say.
         read_as: what was read out of the response; null where nothing was.
-        answer: key or model answer of the question.
-        explanation: why.
     """
 
     is_correct: bool | None

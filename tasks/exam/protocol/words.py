@@ -26,7 +26,6 @@ class Lease:
         generation: grows with every opening; a holder of an older one is refused.
         secret: shown by whoever resumes.
         expires_at: Unix time at which it ends without a call.
-        question_count: questions allocated.
         answered_count: questions answered when it was opened.
         deadline_at: moment (UTC, ISO text) after which nothing is taken; null for none.
         question_s: seconds in which a question must be answered once it is handed out; null for no limit.
@@ -58,7 +57,6 @@ class Put:
     Attributes:
         seq: position in the session, from 1.
         prompt_style: how it is to be put to the candidate.
-        content: what is asked.
         is_repeat: whether it was handed out before and is still pending.
         answer_by: moment (UTC, ISO text) up to which it may be answered; null for no limit.
     """
@@ -144,9 +142,6 @@ class Receipt:
     """An answer is durable.
 
     Attributes:
-        seq: its position.
-        answered_count: answers of the session so far.
-        is_closed: whether this was the last one.
         answer_sha256: SHA-256 of the response as it is kept.
         head: hash of its entry in the audit log, which was then the log's head.
         signature: the installation's, over session, position, answer, entry and head; null where nobody asked for it.

@@ -38,10 +38,8 @@ class DriftSummary:
 
     Attributes:
         anchor_set: the set; empty where none was drawn.
-        judged: judgements made now.
         judges: judges that have judged the set in this month.
         alarms: those of them that have changed.
-        calls: what became of the calls.
         failure: why the look was not finished, in a sentence; null where it was.
     """
 

@@ -61,7 +61,6 @@ class CalibrationSummary:
     """What an occasion came to.
 
     Attributes:
-        occasion: `first`, or a month.
         drawn, settled, paired: responses drawn; with a settled consensus; of these judged by some judge.
         judges: judges compared, each as `judge/version of its prompt`.
         run_ids: runs that the responses are of.

@@ -52,9 +52,7 @@ class ControlQuestion:
     """A question that control answers can be given to.
 
     Attributes:
-        question_uuid: which one.
         cluster: what it has in common with others: its text, or itself.
-        discipline: its discipline.
         content: question, reference answer and explanation.
     """
 
@@ -72,7 +70,6 @@ class Control:
         number: its place among them, from 1: by lot.
         kind: one of CONTROL_SHARES.
         question: what it is given to.
-        response: what it says.
         other_uuid: the question that it answers, where it is of the kind `other`.
     """
 

@@ -69,7 +69,6 @@ class ImportedDecisions:
     Attributes:
         questions: questions on which the person's decision is new.
         flagged_answers: flagged answers on which it is.
-        left_empty: rows without a verdict.
         not_waiting: rows with a verdict that wait for nobody: they were settled meanwhile, or are not of this league.
     """
 

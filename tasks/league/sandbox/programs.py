@@ -42,11 +42,9 @@ class Limits:
     """What one program may use.
 
     Attributes:
-        cpu_s: processor seconds.
         wall_s: seconds until it is ended whatever it does.
         memory_mb: address space, in MiB.
         file_mb: size of any file that it writes, its output included, and of all files in its folder together, in MiB.
-        file_count: files open at once.
     """
 
     cpu_s: int = 5

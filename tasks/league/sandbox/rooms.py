@@ -49,7 +49,6 @@ class Interpreter:
     """A Python and what it needs of the machine's files.
 
     Attributes:
-        path: the program.
         reads: files and folders that it must be able to read: its own and the machine's shared libraries.
         masks: folders among them that are shown empty: what is installed beside it.
     """

@@ -22,7 +22,6 @@ class LeagueStatistics:
     """What was computed.
 
     Attributes:
-        league_id: the league.
         parts: domain and type of run → its number of scores.
         row_counts: table → rows of all parts.
         is_new: whether any row differs from what the lake held.

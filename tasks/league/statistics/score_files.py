@@ -60,7 +60,6 @@ class ScoreFile:
     """What a file holds.
 
     Attributes:
-        source: its name.
         scores: in the order of the file.
         overlaps: top-k overlaps.
         sheets_left: sheets that hold nothing of that kind, as a rule what was computed from the others.

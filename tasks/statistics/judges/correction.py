@@ -37,7 +37,6 @@ class JudgedScores:
 
     Attributes:
         stars: mean stars over all questions, 0 to 3, disciplines in their weights.
-        se: its standard error.
         answer_count: responses behind it.
         rateable_share: share of them that a person could rate; the others earn nothing whoever judges.
         family: code of the candidate's family.
@@ -57,9 +56,7 @@ class RatedRows:
     """Responses that people rated and the judge judged: one row each, all arrays of one length.
 
     Attributes:
-        candidate: its code.
         people: mean stars of the raters.
-        judge: stars of the judge.
         weight: what the response stands for; equal where disciplines come in their weights.
     """
 
@@ -75,7 +72,6 @@ class Corrected:
 
     Attributes:
         stars: 0 to 3.
-        se: its standard error, of the draw of questions and of the draw of rated responses.
         low, high: 95% interval by Student's t, cut at 0 and 3.
     """
 

@@ -49,7 +49,6 @@ class Votes:
     Attributes:
         stars: responses × columns, 0 to 3; -1 where a judge gave none. A response without any earns nothing.
         judge: whose column it is; columns of one judge share its confusion, as a rater's who rated twice.
-        candidate: code of who answered.
         discipline: code of the question's discipline.
         known: shares of raters who gave 0 to 3 stars, responses × 4; NaN where nobody rated it.
         cluster: code of what the question was drawn with, whose responses are left out together for the error.

@@ -26,7 +26,6 @@ class FamilyBias:
     """The judges of one family: answers of their own family against answers of others.
 
     Attributes:
-        family: code of the family.
         unit: one of `UNITS`: what is counted as one observation.
         welch: in-family against out-of-family.
     """

@@ -29,7 +29,6 @@ class OneWay:
         p_value: of equal means.
         within_square: within-group mean square (MSW), what Tukey's HSD rests on.
         means: of each group.
-        counts: scores in each group.
     """
 
     f: float

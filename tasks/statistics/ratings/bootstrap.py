@@ -20,7 +20,6 @@ class CommonStars(NamedTuple):
     """Stars of the questions that every candidate has stars for.
 
     Attributes:
-        models: candidates, sorted.
         disciplines: of the common questions.
         matrix: stars as candidates x questions.
     """

@@ -45,7 +45,6 @@ class Replay:
         method: one of `METHODS`.
         share: of all comparisons that is drawn.
         game_count: comparisons in a sample.
-        repeat_count: samples.
         rho: mean rank correlation with the order by all scores; a sample that leaves all equal counts 0.
         rho_sd: its standard deviation over the samples.
         rho_low, rho_high: between which 95% of the samples lie.

@@ -40,8 +40,6 @@ class Differences:
 
     Attributes:
         difference: in points of S: first minus second candidate, or later minus earlier edition.
-        se: its standard error.
-        degrees: degrees of freedom of the standard error.
         low, high: 95% interval, cut at -100 and 100.
         p_value: two-sided, of no difference (Student's t); not yet corrected for the number of comparisons.
     """

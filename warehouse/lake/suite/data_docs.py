@@ -27,7 +27,6 @@ class TableCounts:
     """How a table stands to its rules.
 
     Attributes:
-        table: the table.
         row_count: rows that were read.
         broken: rule → rows that break it; a rule that every row keeps may be left out.
     """

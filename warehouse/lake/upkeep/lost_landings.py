@@ -45,8 +45,6 @@ class LostLanding:
     """A landing that the catalog does not know.
 
     Attributes:
-        table: of the lake.
-        unit: of the table.
         landed_at: when (UTC, as text): landings of one moment were of one snapshot.
         batch: its rows, as they were; null where files do not have them any more, or not all.
     """

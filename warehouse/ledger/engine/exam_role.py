@@ -47,7 +47,6 @@ class ExamRole:
     """The role of the exam API.
 
     Attributes:
-        name: the role.
         address: SQLAlchemy URL to open the exam's side by; with the password where the role was made now.
         is_new: whether it was made now; the password of one that was there is left as it is.
     """

@@ -34,7 +34,6 @@ class Ledger:
     group-commit writer for the hot path. Close it, or use it as a context manager.
 
     Attributes:
-        engine: SQLAlchemy's.
         is_whole: whether it is the ledger, and not the exam's side alone.
     """
 

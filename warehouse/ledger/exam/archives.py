@@ -63,9 +63,7 @@ class MovedRow(NamedTuple):
     """A row of one of the tables, as it is kept.
 
     Attributes:
-        table_name: its table.
         row_key: what names it there, as JSON.
-        session_id: the session that it belongs to.
         number: the place of an entry in the audit log; null for other rows.
         column_names: names of its columns, as JSON.
         row_json: its values in their order, as JSON; of columns of JSON the text.

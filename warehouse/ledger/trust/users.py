@@ -30,7 +30,6 @@ class User:
         disciplines: what an annotator reviews; null means all, and an empty list that nothing is given to them.
         question_limit: most questions a candidate may be handed; null means no limit.
         is_active: an inactive user is refused everywhere.
-        created_at: when the user was added.
     """
 
     user_id: str

@@ -136,8 +136,6 @@ class Rotation(NamedTuple):
     """A key that is to take the place of another.
 
     Attributes:
-        former: the key that signs now.
-        new: the one that is to.
         finish: puts the new one in its place, once both logs name it.
     """
 

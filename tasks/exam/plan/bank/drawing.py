@@ -26,9 +26,6 @@ class DrawnQuestion:
     """One question of a set, as drawn.
 
     Attributes:
-        lineage_uuid: its lineage.
-        discipline: the stratum.
-        position: the lineage's position in the bank index.
         slot: the slot of the lineage that holds it.
         is_anchor: whether other organisations have answered the same question before.
     """

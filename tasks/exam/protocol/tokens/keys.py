@@ -34,7 +34,6 @@ class SigningKey:
     Attributes:
         key_id: name of the key; no secret.
         secret: 64 hexadecimal digits.
-        made_at: Unix time.
         ends_at: Unix time of its end; null for the key that signs.
     """
 
@@ -51,7 +50,6 @@ class KeySet:
     Attributes:
         issuer: the installation's name in its tokens.
         lease_secret: what the lease secrets of in-house sittings are derived from; the same whatever key signs.
-        keys: the present key, then former ones.
     """
 
     issuer: str

@@ -55,11 +55,8 @@ class Claims:
 
     Attributes:
         token_id: name of the token (`jti`).
-        user_id: who calls.
         session_id: the one session that may be sat; null for tokens that are bound to none.
         permissions: what the token allows, before the role narrows it.
-        issued_at: Unix time.
-        not_before: Unix time.
         expires_at: Unix time; at this moment the token is expired, or the key that signed it has ended.
         issued_by: who issued it, where it was not the user who asked for it.
     """

@@ -42,7 +42,6 @@ class Round:
 
     Attributes:
         occasion: `first`, or a month.
-        number: from 1.
         samples: rows of `calibration_samples`.
         ratings: rows of `human_ratings` of the occasion, all rounds.
     """

@@ -31,13 +31,11 @@ class DrawRequest:
     """What is to be drawn.
 
     Attributes:
-        run_id: the run whose responses are rated.
         occasion: `first`, or the month of a later calibration.
         round: from 1; a round is drawn once.
         size: responses, spread equally over the candidates.
         raters: users who rate, at least two; every response goes to two of them.
         styles: prompt styles to draw from; all where none is named.
-        seed: another seed, another draw.
     """
 
     run_id: str

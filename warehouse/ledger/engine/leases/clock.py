@@ -151,7 +151,6 @@ class ClockReading:
         host: this host's clock.
         last: the last entry of the audit and the public log; null in a new ledger.
         expected: what a mark in the ledger and the uptime since make the time; null without a mark of this start of the host.
-        doubts: spans that nothing but the clock shows.
         problem: why nothing is decided by this clock, as a sentence that says what to do; null where it agrees.
     """
 

@@ -28,8 +28,6 @@ class Worker:
 
     Attributes:
         holder: drawn anew for whoever takes jobs in it.
-        host: where it is.
-        process_id: its number there.
         lease_s: how long it holds what it took, unless it renews.
         is_dead: whether a process of that number on a host is known to be no more.
     """
@@ -46,8 +44,6 @@ class Choice:
     """Which jobs are taken.
 
     Attributes:
-        kind: of this kind.
-        most: so many at most.
         run_id: of this run; null for any.
         lane: of this lane; null for all.
         names: these; null for all.

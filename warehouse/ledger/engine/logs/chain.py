@@ -110,20 +110,15 @@ class Entry:
     """One entry of the audit log; number and hash are there once its transaction has ended.
 
     Attributes:
-        action: what was tried.
         user_id: who; null when it could not be read.
-        session_id: the session whose story it belongs to.
         http_status: 200 when allowed, else the refusal's.
         code: word for the refusal, or how something was done; null for what is usual.
         target: whom or what it was done to: a user, a run, a set, a token, a key.
         address: where the caller is; null for this machine.
-        seq: position of the question.
         answer_hash: SHA-256 of the answer's text.
         digest: SHA-256 of what else the entry fixes (warehouse.ledger.trust.seals).
-        accessed_at: when.
         is_by_caller: whether `user_id`, where it is null, is whoever acts: a user of the API, or the account of this host.
         number: place in the chain, from 1.
-        entry_hash: its hash.
     """
 
     action: str

@@ -55,7 +55,6 @@ class Stage:
     """Rows of the ledger that are closed unit by unit.
 
     Attributes:
-        name: the stage's name in the log.
         about: what a unit is, and what closes it.
         table: where its rows are; null for files, whose rows are read by whoever closes them.
         unit: columns that name the unit.
@@ -202,8 +201,6 @@ class ChangedUnit(NamedTuple):
     """A unit that is not as it was closed.
 
     Attributes:
-        stage: its stage.
-        unit: its name.
         changed: rows that are others.
         missing: rows that are gone.
         added: rows that were not there.

@@ -35,7 +35,6 @@ class StartedRun:
 
     Attributes:
         flow_run_id: Prefect's id, or one that was drawn.
-        flow: the flow.
         name: what this run is for.
         deployment: the deployment that it is a run of; null for a command.
         started_by: `schedule`, `event`, `person` or `command`.
