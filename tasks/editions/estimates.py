@@ -205,9 +205,8 @@ def estimate_scores(
 def estimate_pairs(answers: StyleAnswers, pairs: Pairs) -> Iterator[pl.DataFrame]:
     """Rows of `edition_pairs` of a style without the edition, a frame for each discipline.
 
-    That over all disciplines is among them, in the order of their names.
-
-    All pairs are told together over all disciplines; by discipline a pair's disciplines are.
+    That over all disciplines is among them, in the order of their names. All pairs are told together over all
+    disciplines; by discipline a pair's disciplines are.
     """
     import polars as pl
 

@@ -1,8 +1,7 @@
 """How near a question is to those that exist.
 
-This is measured by the share of its 5-grams that are found there, and by the cosine to the nearest neighbour.
-
-A 5-gram is five tokens in a row: a word, a number, or one Chinese character each (League of LLMs, originality).
+This is measured by the share of its 5-grams that are found there, and by the cosine to the nearest neighbour. A
+5-gram is five tokens in a row: a word, a number, or one Chinese character each (League of LLMs, originality).
 """
 
 from __future__ import annotations

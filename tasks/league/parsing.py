@@ -1,9 +1,8 @@
 """Read what askers, answerers and judges returned.
 
-What cannot be read with certainty is None, never 0.
-
-Models wrap JSON in words and fences, leave commas behind, and write TeX with single backslashes. All of that is read. A
-ranking that leaves a letter out or names one twice, and a score outside 0 to 100, are not.
+What cannot be read with certainty is None, never 0. Models wrap JSON in words and fences, leave commas behind, and
+write TeX with single backslashes. All of that is read. A ranking that leaves a letter out or names one twice, and a
+score outside 0 to 100, are not.
 """
 
 from __future__ import annotations

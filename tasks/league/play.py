@@ -1,9 +1,8 @@
 """Play a league, one round number after the other.
 
-Rounds of the same number, of all domains and runs, are played at once and landed together.
-
-A round that has landed is never played again. One that was stopped in the middle is played from the ledger of calls as far
-as it was paid for: letters, topics and the memory that it is compared with are the same again, so its calls are, too.
+Rounds of the same number, of all domains and runs, are played at once and landed together. A round that has landed is
+never played again. One that was stopped in the middle is played from the ledger of calls as far as it was paid for:
+letters, topics and the memory that it is compared with are the same again, so its calls are, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """One round: a candidate asks, the others answer, and every candidate judges.
 
-Every candidate judges all answers but its own.
-
-Nothing here writes: a round is data until it is finished, and lands whole.
+Every candidate judges all answers but its own. Nothing here writes: a round is data until it is finished, and
+lands whole.
 """
 
 from __future__ import annotations

@@ -243,10 +243,8 @@ class Tally:
 def compute_borda_points(candidate_count: int, rank: int) -> int:
     """Return N - 1 - r points for rank r, whatever the length of the judge's list.
 
-    This is League of LLMs, as its tables are computed.
-
-    With n = 8 the asker's list of seven earns 6 to 0, the other judges' lists of six earn 6 to 1. Raises ContractError
-    for a rank that no judge can give.
+    This is League of LLMs, as its tables are computed. With n = 8 the asker's list of seven earns 6 to 0, the other
+    judges' lists of six earn 6 to 1. Raises ContractError for a rank that no judge can give.
     """
     if not 1 <= rank <= candidate_count - 1:
         raise ContractError(f"There is no rank {rank} in a league of {candidate_count}.")

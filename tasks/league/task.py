@@ -22,10 +22,9 @@ from warehouse.ledger.engine.opening import open_ledger
 def claim_season(candidates: list[str] | None = None, domains: list[str] | None = None) -> str:
     """The id of the present season's league, for example `season-2026-Q4`.
 
-    The league is claimed with these rules unless it is claimed already.
-
-    Without `candidates` every candidate of the registry that is no simulation plays (simulated ones where there are no others);
-    without `domains` the domain is mathematics. Raises UsageError where they cannot play.
+    The league is claimed with these rules unless it is claimed already. Without `candidates` every candidate of the registry
+    that is no simulation plays (simulated ones where there are no others); without `domains` the domain is mathematics. Raises
+    UsageError where they cannot play.
     """
     settings = load_settings()
     season = name_season(datetime.now(UTC).date())

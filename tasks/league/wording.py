@@ -1,9 +1,8 @@
 """What askers, answerers and judges are sent.
 
-This is the domain's wording, the sections, and the form of the reply.
-
-What comes from another candidate stands between lines that carry a tag made from the content itself: nobody can close a
-section, nor open another, without knowing the tag beforehand. No prompt names a candidate.
+This is the domain's wording, the sections, and the form of the reply. What comes from another candidate stands between
+lines that carry a tag made from the content itself: nobody can close a section, nor open another, without knowing the
+tag beforehand. No prompt names a candidate.
 """
 
 from __future__ import annotations

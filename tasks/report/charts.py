@@ -81,10 +81,9 @@ def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
 def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
     """Chart of S over the months, one line per candidate with its name at the end.
 
-    Each point has a bar of its 95% interval.
-
-    Takes the rows of `monthly_trend`: month, model, score, score_low, score_high, rank. Draws the first twelve of the latest
-    month. The axis is one of time: a month without a session is a gap that no line crosses.
+    Each point has a bar of its 95% interval. Takes the rows of `monthly_trend`: month, model, score, score_low, score_high,
+    rank. Draws the first twelve of the latest month. The axis is one of time: a month without a session is a gap that no
+    line crosses.
     """
     import altair as alt
 
@@ -251,10 +250,9 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
 def draw_families(frame: pl.DataFrame, language: Language) -> Any:
     """Chart of the latest S of each family's members by release date.
 
-    A line runs through those that were the family's best, with the family's name at its end.
-
-    Takes the rows of `family_trajectories`: family, model, mode, release_date, score. Members in another mode, and those without a
-    release date, are in the table only.
+    A line runs through those that were the family's best, with the family's name at its end. Takes the rows of
+    `family_trajectories`: family, model, mode, release_date, score. Members in another mode, and those without a release date, are
+    in the table only.
     """
     import altair as alt
 

@@ -1,8 +1,7 @@
 """The pages whose content a reader chooses.
 
-They are the leaderboard of a month and style, one candidate, and several candidates compared.
-
-Their templates hold what is read without scripts; the scripts draw the rest from the data of every edition, which lies in the folder once.
+They are the leaderboard of a month and style, one candidate, and several candidates compared. Their templates hold what is read without
+scripts; the scripts draw the rest from the data of every edition, which lies in the folder once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The frame of the report site.
 
-It holds the site's pages, the files that they share, and the writing of a page into it.
-
-A site is a folder. Nothing in it asks for anything outside: styles, scripts and data lie beside the pages, so that it opens from a disk
-as it does from a server.
+It holds the site's pages, the files that they share, and the writing of a page into it. A site is a folder. Nothing in it asks for
+anything outside: styles, scripts and data lie beside the pages, so that it opens from a disk as it does from a server.
 """
 
 from __future__ import annotations
@@ -100,11 +98,9 @@ def write_page(
 ) -> Path:
     """Write `<name>.html` from a template that extends `layout.html.j2`; returns its path.
 
-    What it shares with other pages is written, too.
-
-    `current` is the page of the navigation that it belongs to, its own name by default. A page with `has_figures` in its values draws them in
-    the browser. `scripts` are files of the templates' folder that it needs besides the common ones, and data
-    in the folder of the site (with a slash in their names), in the order in which they are loaded.
+    What it shares with other pages is written, too. `current` is the page of the navigation that it belongs to, its own name by default. A
+    page with `has_figures` in its values draws them in the browser. `scripts` are files of the templates' folder that it needs besides the
+    common ones, and data in the folder of the site (with a slash in their names), in the order in which they are loaded.
     """
     issue.folder.mkdir(parents=True, exist_ok=True)
     has_figures = bool(values.get("has_figures"))

@@ -49,9 +49,8 @@ class PageData:
     ) -> Panel:
         """The panel of that name over the rows of a query.
 
-        Its figure, where it has one, is drawn over `drawn`, if that has rows.
-
-        `read`: what else the code gives of a Panel, in place of what the file says.
+        Its figure, where it has one, is drawn over `drawn`, if that has rows. `read`: what else the code
+        gives of a Panel, in place of what the file says.
         """
         found = dict(self.panels[name])
         figure, cut_by = found.pop("figure", None), found.pop("cut_by", "")

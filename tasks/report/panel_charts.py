@@ -30,10 +30,8 @@ def dots(
 ) -> Draw:
     """A dot for each row beside its name, with its interval.
 
-    `mark_at` draws a line to compare with.
-
-    Rows stand in the order of the frame, the first forty names of it. Several series of a name with intervals stand one under the
-    other, without intervals on one line.
+    `mark_at` draws a line to compare with. Rows stand in the order of the frame, the first forty names of it. Several series of a
+    name with intervals stand one under the other, without intervals on one line.
     """
     kept = _first_names(frame, name.column)
 

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb.DuckDBPyConnection:
     """DuckDB in memory, in UTC.
 
-    It downloads nothing unasked and keeps its own files under `home`.
-
-    `trusted`: extensions are loaded without a check of their signature, a tenth of a CPU second for each. Only for files from
-    installed wheels, which are as much ours to trust as the DuckDB beside them; never for what is downloaded.
+    It downloads nothing unasked and keeps its own files under `home`. `trusted`: extensions are loaded without a check of
+    their signature, a tenth of a CPU second for each. Only for files from installed wheels, which are as much ours to trust
+    as the DuckDB beside them; never for what is downloaded.
     """
     import duckdb
 

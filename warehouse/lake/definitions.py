@@ -41,10 +41,8 @@ def create_in_memory(connection: duckdb.DuckDBPyConnection) -> None:
 def has_every_definition(settings: Settings) -> bool:
     """Whether a SQLite catalog was brought up to exactly this contract.
 
-    It must also not have been redefined since.
-
-    False where only DuckDB can tell: its lists of tables, columns and views cost 80 ms, each time a lake is opened for
-    writing.
+    It must also not have been redefined since. False where only DuckDB can tell: its lists of tables, columns and
+    views cost 80 ms, each time a lake is opened for writing.
     """
     if is_postgres(settings.catalog_address):
         return False
@@ -178,9 +176,8 @@ def _comment_on_column(table: Table, column: Column) -> str:
 def _view_statements(found: dict[str, str | None]) -> list[str]:
     """The statements that make the views again, in their order.
 
-    Views are bound by name, so when one mart's text changed, all are dropped and made again.
-
-    Dropped before any is made: within a transaction a view is bound to the old text of one that is replaced.
+    Views are bound by name, so when one mart's text changed, all are dropped and made again. Dropped before
+    any is made: within a transaction a view is bound to the old text of one that is replaced.
     """
     marts = read_views()
     wanted = {name: _view_comment(query) for name, query in marts.items()}

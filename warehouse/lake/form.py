@@ -1,10 +1,8 @@
 """The form of a lake's rows: kept in the comment of `landings`.
 
-It is checked before anything is read or written.
-
-What the contract adds (tables, columns, comments, views) comes from `definitions` and needs no new form. A change that rows have
-to follow, such as a renamed column or other units, raises FORM; what became of the rows of the form before is then written in
-`bring_up_to_date`, inside the one transaction that it makes.
+It is checked before anything is read or written. What the contract adds (tables, columns, comments, views) comes from
+`definitions` and needs no new form. A change that rows have to follow, such as a renamed column or other units, raises FORM;
+what became of the rows of the form before is then written in `bring_up_to_date`, inside the one transaction that it makes.
 """
 
 from __future__ import annotations

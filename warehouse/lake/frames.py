@@ -37,10 +37,9 @@ WORK_TIMES: dict[str, tuple[str, ...]] = {
 def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) -> pl.DataFrame:
     """The frame with the table's own columns in order and in its types.
 
-    With `is_coded` a column of text that is Categorical may stay so, and a narrower number too.
-
-    Harmless differences are cast (an all-null column, a narrower number, another unit of time). Raises ContractError
-    for missing or unknown columns, another type, and numbers that are not finite. The message holds no value.
+    With `is_coded` a column of text that is Categorical may stay so, and a narrower number too. Harmless differences
+    are cast (an all-null column, a narrower number, another unit of time). Raises ContractError for missing or
+    unknown columns, another type, and numbers that are not finite. The message holds no value.
     """
     names = [column.name for column in table.own_columns]
     missing, unknown = sorted(set(names) - set(frame.columns)), sorted(set(frame.columns) - set(names))
@@ -92,12 +91,10 @@ def hash_contents(
 ) -> list[str]:
     """SHA-256 of each of the conformed frames.
 
-    It is over the frame's rows in any order and over the table's rules.
-
-    Left out are `ignore` and the columns that only say when the work was done (`WORK_TIMES`), so that doing the work
-    again changes nothing. The rules are in it, so that a changed contract is applied to rows already landed.
-
-    With the `hash_rows` of each frame its rows are not hashed once more.
+    It is over the frame's rows in any order and over the table's rules. Left out are `ignore` and the columns that
+    only say when the work was done (`WORK_TIMES`), so that doing the work again changes nothing. The rules are in
+    it, so that a changed contract is applied to rows already landed. With the `hash_rows` of each frame its rows are
+    not hashed once more.
     """
     left_out = {*ignore, *WORK_TIMES.get(table.name, ())}
     rules = [(c.name, c.type, c.required, c.allowed, c.low, c.high, c.pattern) for c in table.own_columns]

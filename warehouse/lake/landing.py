@@ -1,8 +1,7 @@
 """What happens to rows between a stage and the lake.
 
-They are hashed, checked, refused or written, and counted.
-
-A `Batch` is what a stage hands in, a `Landing` what came of it. `Lake.land_together` puts the steps in order.
+They are hashed, checked, refused or written, and counted. A `Batch` is what a stage hands in, a `Landing`
+what came of it. `Lake.land_together` puts the steps in order.
 """
 
 from __future__ import annotations
@@ -135,10 +134,9 @@ def check_batches(batches: Sequence[Batch]) -> None:
 def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[HashedBatch]:
     """Each batch conformed to its table, with its hash.
 
-    The hash is of its rows and of the rows that the stage refused.
-
-    All batches of a table are conformed and written out for hashing in one go: a unit of few rows costs no more than they. What is
-    frozen is large and lands whole: the hash of its rows, which is kept anyway, stands for them.
+    The hash is of its rows and of the rows that the stage refused. All batches of a table are conformed and written out for
+    hashing in one go: a unit of few rows costs no more than they. What is frozen is large and lands whole: the hash of its rows,
+    which is kept anyway, stands for them.
     """
     hashed: dict[str, HashedBatch] = {}
     for name in dict.fromkeys(batch.table for batch in batches):

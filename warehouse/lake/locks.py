@@ -23,9 +23,8 @@ _CLASS = zlib.crc32(b"proctor lake unit") >> 1
 def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Hold the right to write to a lake with a SQLite catalog.
 
-    With PostgreSQL there is nothing to hold.
-
-    The operating system gives it back when its holder dies. Raises StoreError after `timeout_s`.
+    With PostgreSQL there is nothing to hold. The operating system gives it back when its holder dies. Raises
+    StoreError after `timeout_s`.
     """
     catalog = settings.catalog_address
     if is_postgres(catalog):
@@ -58,10 +57,9 @@ def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> I
 def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Hold the right to write these units of a lake with its catalog in PostgreSQL.
 
-    In SQLite every writer is alone anyway.
-
-    Two processes that landed one unit at once would both find nothing to replace, and its rows would be there twice. The
-    server gives the right back when its holder dies. Raises StoreError after `timeout_s`.
+    In SQLite every writer is alone anyway. Two processes that landed one unit at once would both find nothing to
+    replace, and its rows would be there twice. The server gives the right back when its holder dies. Raises StoreError
+    after `timeout_s`.
     """
     stripes = sorted({zlib.crc32(name.encode()) % _STRIPES for name in names})
     with _hold(settings, stripes, timeout_s):

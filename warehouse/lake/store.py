@@ -267,9 +267,8 @@ class Lake:
     ) -> list[Landing]:
         """Land several units in one transaction: all are there afterwards, or none.
 
-        Results are in the given order.
-
-        `landings` names the flow run: the given one, else the one that is running (`landing_provenance`), else none.
+        Results are in the given order. `landings` names the flow run: the given one, else the one that is running
+        (`landing_provenance`), else none.
         """
         if self.is_read_only:
             raise StoreError(

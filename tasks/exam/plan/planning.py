@@ -350,9 +350,8 @@ def _name_organisations(
     """The names of organisations by key, and the keys that their other names stand for.
 
     The first maps key → name for every organisation of this kind in the registry; the second maps the key of
-    another name → key of the one that is meant.
-
-    The ledger's name stands before the registry's: what was published once keeps its spelling.
+    another name → key of the one that is meant. The ledger's name stands before the registry's: what was
+    published once keeps its spelling.
     """
     owners, aliases = collect_owners(registry, is_simulated=is_simulated)
     known = ledger_organisations.read_aliases(connection)

@@ -1,8 +1,7 @@
 """People decide on questions and flagged answers: a workbook out, decisions back.
 
-They say which questions of a league may stand, and which flagged answers are memorised.
-
-Decisions are new rows in a person's name; nothing that was decided is overwritten. The workbook names no candidate.
+They say which questions of a league may stand, and which flagged answers are memorised. Decisions are new rows in a
+person's name; nothing that was decided is overwritten. The workbook names no candidate.
 """
 
 from __future__ import annotations
@@ -123,11 +122,9 @@ def import_decisions(
 ) -> ImportedDecisions:
     """Land what a person decided.
 
-    The same workbook again changes nothing, because what is decided no longer waits.
-
-    Raises UsageError for an unknown league or a user that is unknown, inactive or of another role, WorkbookError for a damaged
-    workbook, a key that stands there twice, a verdict that is neither yes nor no, or a refused question without a reason; the
-    message names sheet and row.
+    The same workbook again changes nothing, because what is decided no longer waits. Raises UsageError for an unknown league
+    or a user that is unknown, inactive or of another role, WorkbookError for a damaged workbook, a key that stands there
+    twice, a verdict that is neither yes nor no, or a refused question without a reason; the message names sheet and row.
     """
     _check_league(lake, league_id)
     _check_person(ledger, person)

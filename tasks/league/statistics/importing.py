@@ -147,9 +147,8 @@ def _complete(
 ) -> list[tuple[Score, float]]:
     """Each score with its domain and type of run, and the highest score on its scale.
 
-    Borda points are made from ranks.
-
-    The candidates whose number makes Borda points are those of the domain in the files that are read together.
+    Borda points are made from ranks. The candidates whose number makes Borda points are those of the domain in
+    the files that are read together.
     """
     is_borda = request.scale == "borda" or (
         not request.scale and any(score.rank is not None for score in file.scores)

@@ -36,9 +36,8 @@ class LeagueStatistics:
 def write_statistics(lake: Lake, league_id: str, request: StatisticsRequest) -> LeagueStatistics:
     """Compute every statistic of a league and land it.
 
-    When computed again with another seed, it takes the place of the earlier one.
-
-    Raises UsageError for a league that is not there or has no score yet, and for numbers of draws out of bounds.
+    When computed again with another seed, it takes the place of the earlier one. Raises UsageError for a league
+    that is not there or has no score yet, and for numbers of draws out of bounds.
     """
     from warehouse.lake import Batch
 

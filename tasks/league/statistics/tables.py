@@ -261,9 +261,8 @@ def _list_imported_overlaps(
 ) -> Rows:
     """The mean over the runs that a file gives.
 
-    Chance is that of lists in which only the judge's own answer is missing.
-
-    `member_count` counts the candidates that have scores in the domain; 0, where there are none, leaves chance null.
+    Chance is that of lists in which only the judge's own answer is missing. `member_count` counts the candidates
+    that have scores in the domain; 0, where there are none, leaves chance null.
     """
     chance = compute_chance(make_full_lists(member_count)) if member_count > 2 else np.zeros(0)
     rows = []

@@ -95,7 +95,6 @@ def widen_differences(panels: Mapping[str, Panel]) -> dict[str, Panel]:
     """The panels as their CSV has them: a row for each pair.
 
     For each discipline, the row has the difference and the ends of the interval that holds for all of them at once.
-
     A row for each pair and discipline of sixty candidates would be longer than the rest of the site.
     """
     pairs, disciplines = panels["pairs"], panels["disciplines"]
@@ -140,9 +139,7 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
     """Write the differences of every pair as a script.
 
     For each pair it holds its S, what its verdict says, its months, then a row for each discipline, always in the same
-    order.
-
-    A discipline or a month that a pair has no difference in is null.
+    order. A discipline or a month that a pair has no difference in is null.
     """
     pairs = panels["pairs"].frame.filter(~pl.col("is_repetition"))
     models = sorted({*pairs["model_a"], *pairs["model_b"]})
@@ -190,9 +187,7 @@ def _list_said(
 ) -> list[list[list[Any]]]:
     """For each pair its sentences: the place of each in `SENTENCES`, then its values.
 
-    The values stand in order of the names of their places.
-
-    A value that differs by language is a pair.
+    The values stand in order of the names of their places. A value that differs by language is a pair.
     """
     known = {(row["model_a"], row["model_b"], row["is_simulated"]): row for row in verdicts.to_dicts()}
     parts = disciplines.filter(pl.col("is_distinguishable").is_not_null()).partition_by(

@@ -1,8 +1,7 @@
 """The page of contamination, in three parts.
 
-It shows what candidates know by heart, what having met a question gains, and how far the bank is spread.
-
-No organisation is named: who has met what is for those who may see it (`proctor contamination leaks`, `organisation_exposure`).
+It shows what candidates know by heart, what having met a question gains, and how far the bank is spread. No organisation is
+named: who has met what is for those who may see it (`proctor contamination leaks`, `organisation_exposure`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Named analyses of other packages.
 
-They are folders of SQL files that `proctor sql NAME` runs beside our own.
-
-A file is one analysis, named by its stem and written as those under `warehouse/sql/analyses` are: a header with the question that
-it answers, its grain and its parameters, and one SELECT. A package brings its folder by the entry points `proctor.analyses`, as a
-path or what `importlib.resources.files` returns.
+They are folders of SQL files that `proctor sql NAME` runs beside our own. A file is one analysis, named by its stem and written
+as those under `warehouse/sql/analyses` are: a header with the question that it answers, its grain and its parameters, and one
+SELECT. A package brings its folder by the entry points `proctor.analyses`, as a path or what `importlib.resources.files` returns.
 """
 
 from __future__ import annotations

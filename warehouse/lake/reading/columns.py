@@ -1,9 +1,7 @@
 """What every column of a table or view means.
 
-DuckLake keeps comments on a table's columns, and none on a view's.
-
-So the sentences of views come from here: the query's header where it lists columns, the glossary (`schemas/data/glossary.yaml`),
-or the sentence of the same column in what the view reads.
+DuckLake keeps comments on a table's columns, and none on a view's. So the sentences of views come from here: the query's header
+where it lists columns, the glossary (`schemas/data/glossary.yaml`), or the sentence of the same column in what the view reads.
 """
 
 from __future__ import annotations

@@ -35,12 +35,11 @@ _TRIES: Final = 3
 def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> dict[str, Any]:
     """Copy the lake as of one moment into the new folder `dest`, with its snapshots.
 
-    The folder then holds `catalog.sqlite` and `data/`.
-
-    `target` takes the Parquet files as `lake/data/…`; without it they are copied into `dest`. Writers of an embedded lake wait
-    meanwhile. Of a lake on PostgreSQL or in an object store the catalog is copied as of one moment, then the files that it
-    names, while others write: files stay for days after the last snapshot that needs them, and where a maintenance removed one all
-    the same, catalog and files are copied again. Raises UsageError when `dest` is not empty, StoreError.
+    The folder then holds `catalog.sqlite` and `data/`. `target` takes the Parquet files as `lake/data/…`; without it they are
+    copied into `dest`. Writers of an embedded lake wait meanwhile. Of a lake on PostgreSQL or in an object store the catalog is
+    copied as of one moment, then the files that it names, while others write: files stay for days after the last snapshot that
+    needs them, and where a maintenance removed one all the same, catalog and files are copied again. Raises UsageError when `dest`
+    is not empty, StoreError.
     """
     if dest.exists() and any(dest.iterdir()):
         raise UsageError(f"{dest} is not empty; name a new folder for the lake's backup.")

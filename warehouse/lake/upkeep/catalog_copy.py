@@ -1,9 +1,7 @@
 """A lake's catalog in PostgreSQL as a SQLite file with the same rows, and back.
 
-The copy is as of one moment.
-
-DuckLake keeps the same tables in both. Its history comes along: which snapshot has which files. Files that were let go already
-(scheduled for deletion) do not: no snapshot needs them.
+The copy is as of one moment. DuckLake keeps the same tables in both. Its history comes along: which snapshot has which files.
+Files that were let go already (scheduled for deletion) do not: no snapshot needs them.
 """
 
 from __future__ import annotations

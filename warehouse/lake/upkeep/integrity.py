@@ -55,9 +55,8 @@ def check_landings(
     """Hash every landed row again, a month at a time, and compare with `landings`.
 
     What `landings` keeps is compared; `step` is called with the number of rows. With `looked` rows are not read of files whose bytes
-    are those of which rows were hashed before; what does not fit is read before it is said.
-
-    A table whose files cannot be read is named, and the others are looked at.
+    are those of which rows were hashed before; what does not fit is read before it is said. A table whose files cannot be read is
+    named, and the others are looked at.
     """
     found = Integrity()
     for name in sorted(_OWN_TABLES):

@@ -1,10 +1,8 @@
 """Landings that a catalog has lost: found, and landed again.
 
-Their Parquet files still lie in the lake's folder.
-
-Every transaction of ours writes a file of `landings`, and DuckLake removes no file that it does not know. So a file of `landings` that
-the catalog never named, with rows landed after all that it knows, is what a lost snapshot landed, or what a killed process had
-not committed yet; landing that again is what its stage would do.
+Their Parquet files still lie in the lake's folder. Every transaction of ours writes a file of `landings`, and DuckLake removes no file
+that it does not know. So a file of `landings` that the catalog never named, with rows landed after all that it knows, is what a lost
+snapshot landed, or what a killed process had not committed yet; landing that again is what its stage would do.
 """
 
 from __future__ import annotations

@@ -139,10 +139,9 @@ def _list_parts(lake: Lake) -> dict[TablePart, list[PartFile]]:
 def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
     """Write the rows of these files into one; returns how many files were written.
 
-    None are where another process changes them at the same moment. Raises DuckDB's own error where they cannot be.
-
-    As an ordinary change of the table, which its former snapshots do not see. DuckLake's own `merge_adjacent_files` takes files out
-    of snapshots of before, and a transaction that reads a catalog in SQLite then sees neither the old files nor the new one.
+    None are where another process changes them at the same moment. Raises DuckDB's own error where they cannot be. As an ordinary
+    change of the table, which its former snapshots do not see. DuckLake's own `merge_adjacent_files` takes files out of snapshots
+    of before, and a transaction that reads a catalog in SQLite then sees neither the old files nor the new one.
     """
     if part.table not in TABLES:
         return 0

@@ -1,10 +1,9 @@
 """Commits of an embedded ledger: how they are counted and acknowledged.
 
-A commit is acknowledged only where the files are still those that were opened.
-
-Each file of a ledger counts its commits in a table of its own, and beside it lies a mark with the last one that somebody was told
-of (`warehouse/stores/files.py`). A connection that has both files counts in both: which of them a transaction changed cannot be
-asked, and a count too many is no false alarm.
+A commit is acknowledged only where the files are still those that were opened. Each file of a ledger counts its commits in a
+table of its own, and beside it lies a mark with the last one that somebody was told of (`warehouse/stores/files.py`). A
+connection that has both files counts in both: which of them a transaction changed cannot be asked, and a count too many is no
+false alarm.
 """
 
 from __future__ import annotations
@@ -220,9 +219,7 @@ def _count_commit(connection: Connection) -> list[tuple[FileWatch, int]]:
     """Count a transaction within itself.
 
     Nothing is counted where the transaction wrote nothing, or where no file has such a table, or an installation,
-    yet.
-
-    By the driver's own connection: this is the hot path, and SQLAlchemy would cost more than SQLite.
+    yet. By the driver's own connection: this is the hot path, and SQLAlchemy would cost more than SQLite.
     """
     files: tuple[WatchedFile, ...] = connection.info.get(_WATCHED, ())
     if not files:

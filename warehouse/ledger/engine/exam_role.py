@@ -59,10 +59,8 @@ class ExamRole:
 def grant_role(ledger: Ledger, name: str) -> ExamRole:
     """Make the role unless it exists, and give it the exam's side of the ledger.
 
-    This is done whatever the role had before.
-
-    Run by the ledger's owner, again after every upgrade that adds a table to the exam's side. Raises UsageError for a name that
-    is none, and for a role that could read the ledger all the same.
+    This is done whatever the role had before. Run by the ledger's owner, again after every upgrade that adds a table to the
+    exam's side. Raises UsageError for a name that is none, and for a role that could read the ledger all the same.
     """
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", name):
         raise UsageError(

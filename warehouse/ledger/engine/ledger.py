@@ -77,11 +77,10 @@ class Ledger:
     def read(self, *, may_shadow: bool = False) -> Iterator[Connection]:
         """A connection that sees one consistent state and writes nothing.
 
-        With `may_shadow` it may make tables of its own, which are gone with it.
-
-        Over two files the exam's side is seen as of the beginning, and the ledger as of its first use: what the ledger holds is
-        written before what the exam's side says of it, so that nothing of it is missing. Raises StoreError when a file is gone,
-        and where the ledger is locked or cannot be reached.
+        With `may_shadow` it may make tables of its own, which are gone with it. Over two files the exam's side is seen as of
+        the beginning, and the ledger as of its first use: what the ledger holds is written before what the exam's side says of
+        it, so that nothing of it is missing. Raises StoreError when a file is gone, and where the ledger is locked or cannot be
+        reached.
         """
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ"
         begin += "" if self.is_sqlite or may_shadow else " READ ONLY"

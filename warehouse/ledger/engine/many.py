@@ -34,9 +34,8 @@ def insert_tuples(
 ) -> None:
     """Write rows that are tuples in the order of `columns`.
 
-    Their JSON is encoded already; an empty list writes none.
-
-    By the hundred thousand a dict for each row costs as much as what is done with it.
+    Their JSON is encoded already; an empty list writes none. By the hundred thousand a dict for each row
+    costs as much as what is done with it.
     """
     if not rows:
         return

@@ -1,9 +1,8 @@
 """Statements of the hot path.
 
-They are built with SQLAlchemy, compiled once per dialect, and sent as driver SQL.
-
-SQLAlchemy's own execution costs several times what SQLite takes for a row; compiled text keeps both engines and their
-errors (`sqlalchemy.exc`) without it. Values pass the driver as they are: no type of SQLAlchemy converts them.
+They are built with SQLAlchemy, compiled once per dialect, and sent as driver SQL. SQLAlchemy's own execution costs
+several times what SQLite takes for a row; compiled text keeps both engines and their errors (`sqlalchemy.exc`)
+without it. Values pass the driver as they are: no type of SQLAlchemy converts them.
 """
 
 from __future__ import annotations

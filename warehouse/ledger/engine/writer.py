@@ -118,9 +118,8 @@ class GroupCommitWriter:
     ) -> Future[T]:
         """Queue an operation; the future is done after COMMIT, or holds what the operation raised.
 
-        One that is not `is_awaited` waits a moment for another that is, whose commit it shares.
-
-        Operations on one row, and those that name none, keep their order. Within a batch, those that name none come first.
+        One that is not `is_awaited` waits a moment for another that is, whose commit it shares. Operations on one row, and
+        those that name none, keep their order. Within a batch, those that name none come first.
         """
         if self._closed:
             raise StoreError("The ledger is closed; open it again before writing.")
@@ -179,11 +178,10 @@ class GroupCommitWriter:
     def _commit(self, work: list[_Work]) -> bool:
         """Commit everything in one transaction.
 
-        A lock that stays held is tried again before any failure is reported.
-
-        An operation whose caller has gone (a cancelled coroutine) is carried out all the same: it may hold a reply that is
-        paid for. Nobody is told of it. Where the ledger could not be written, a server's callers that wait by then are told the
-        same. Returns whether the writer goes on: it was not closed meanwhile.
+        A lock that stays held is tried again before any failure is reported. An operation whose caller has gone (a cancelled
+        coroutine) is carried out all the same: it may hold a reply that is paid for. Nobody is told of it. Where the ledger
+        could not be written, a server's callers that wait by then are told the same. Returns whether the writer goes on: it was
+        not closed meanwhile.
         """
         for item in work:
             item.future.set_running_or_notify_cancel()

@@ -2,7 +2,6 @@
 
 Of a part of a run go the calls of its sessions, their allocations and responses, and the entries of the audit log about single
 questions. What stays: the sessions, the log's entries about whole sessions and units, its head, and the sums that are asked for.
-
 Readers name no archive. Within `shadow` their statements find tables of the connection's own, under the ledger's names, which
 have the rows of the ledger and those of the lake.
 """

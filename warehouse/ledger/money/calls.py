@@ -1,10 +1,9 @@
 """Paid LLM calls.
 
 They are started before they are sent, done with their reply, or failed with an error class. A call that is under way
-belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
-
-Functions take a Connection and run inside the caller's transaction. The three on the hot path are compiled once per
-engine and sent as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
+belongs to whoever started it, as long as that process lives (process_leases): others wait for it. Functions take a
+Connection and run inside the caller's transaction. The three on the hot path are compiled once per engine and sent
+as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The time that deadlines are decided by.
 
-It is the database's clock, as far as something besides it shows that it is right.
-
-The clock of an embedded ledger is this host's, of one on a server the server's. Beside it stands what no wrong setting changes: the
-uptime of this host since a mark in the ledger, and the last entries of the audit and the public log. A clock that is earlier than they
-allow, or far later than the uptime does, is refused. What passed while the host was off, nothing shows but the clock: such a span is a
-doubt, and a deadline that has passed only if the doubt is true time does not count as passed. A person can confirm the clock.
+It is the database's clock, as far as something besides it shows that it is right. The clock of an embedded ledger is this host's, of
+one on a server the server's. Beside it stands what no wrong setting changes: the uptime of this host since a mark in the ledger, and
+the last entries of the audit and the public log. A clock that is earlier than they allow, or far later than the uptime does, is
+refused. What passed while the host was off, nothing shows but the clock: such a span is a doubt, and a deadline that has passed only
+if the doubt is true time does not count as passed. A person can confirm the clock.
 """
 
 from __future__ import annotations
@@ -102,9 +101,8 @@ class Time:
     def has_passed(self, moment: str, since: str) -> bool:
         """Whether a moment that was set at `since` has passed.
 
-        Both are as `now_text` writes them. A doubt of a day at most is waited for.
-
-        Raises ClockError where it has passed only if a longer doubt is true time.
+        Both are as `now_text` writes them. A doubt of a day at most is waited for. Raises ClockError where it
+        has passed only if a longer doubt is true time.
         """
         if moment > write_moment(self.now):
             return False
@@ -123,10 +121,9 @@ class Time:
     def settle(self, items: Iterable[tuple[str, Callable[[float], bool]]]) -> float:
         """The moment by which to decide which of several items are due.
 
-        It is now, or as much earlier as one of the items is in doubt.
-
-        Each item: since when it stands, and whether it is due at a moment. A doubt of a day at most is waited for, as by
-        `has_passed`; raises ClockError where a longer one alone makes an item due.
+        It is now, or as much earlier as one of the items is in doubt. Each item: since when it stands, and whether it is
+        due at a moment. A doubt of a day at most is waited for, as by `has_passed`; raises ClockError where a longer one
+        alone makes an item due.
         """
         settled = self.now
         for since, is_due in items:
@@ -206,9 +203,8 @@ class GivenClock:
 class LedgerClock:
     """The ledger's time in a process.
 
-    It is read from the ledger, and continued by a clock that is never set.
-
-    A clock that is set while the process runs changes nothing of what it decides; the next look at the ledger reports it.
+    It is read from the ledger, and continued by a clock that is never set. A clock that is set while the process runs
+    changes nothing of what it decides; the next look at the ledger reports it.
     """
 
     def __init__(self, host: Host | None = None) -> None:
@@ -297,11 +293,10 @@ def read_lease_time(connection: Connection) -> float:
 def is_lapsed(connection: Connection, expires_at: str, *, lease_s: float = TOLERANCE_S) -> bool:
     """Whether a lease is over for certain.
 
-    Neither spans in doubt nor a recent absence of the ledger end a lease.
-
-    A doubt that was found before the lease was to end does not touch it, whose length is within TOLERANCE_S: of that span no more
-    than the lease's own length lies after it was set. `lease_s`: how long the lease may be otherwise.
-    A process that did not see the absence knows of it by the server's start; one of the network alone it does not know of.
+    Neither spans in doubt nor a recent absence of the ledger end a lease. A doubt that was found before the lease was to end does
+    not touch it, whose length is within TOLERANCE_S: of that span no more than the lease's own length lies after it was set.
+    `lease_s`: how long the lease may be otherwise. A process that did not see the absence knows of it by the server's start; one
+    of the network alone it does not know of.
     """
     clock = clock_of(connection.engine)
     time = clock.read(connection, is_believed=True)
@@ -334,9 +329,8 @@ def measure_clock(ledger: Ledger) -> ClockReading:
 def confirm_clock(ledger: Ledger) -> ClockReading:
     """Accept the clock as right, on a person's word: no earlier doubt remains.
 
-    The audit log says who did so, and from what time to what time.
-
-    Raises ClockError where this host's clock is not the database server's: one of the two must be set.
+    The audit log says who did so, and from what time to what time. Raises ClockError where this host's clock
+    is not the database server's: one of the two must be set.
     """
     clock, found = clock_of(ledger.engine), measure_clock(ledger)
     if problem := _find_skew(found.database, found.host):

@@ -2,9 +2,8 @@
 
 Entries are gathered while a transaction runs and chained together right before it is committed: the order of the chain is the
 order of the commits, however many processes write, and a batch of many operations takes the head once. On a server the row of
-the head is held from there to the end of the commit, and nothing else is asked for after it: whoever has it never waits.
-
-An entry's hash is the SHA-256 of a JSON array (UTF-8, no spaces, every character beyond ASCII escaped): the hash before it, its
+the head is held from there to the end of the commit, and nothing else is asked for after it: whoever has it never waits. An
+entry's hash is the SHA-256 of a JSON array (UTF-8, no spaces, every character beyond ASCII escaped): the hash before it, its
 number, and then the fields of `HASHED` in their order.
 """
 

@@ -1,9 +1,7 @@
 """What entries of the audit log fix besides themselves.
 
-It is a SHA-256 of the state that was written with them.
-
-Each digest is over a JSON value of the rows as they are kept (keys sorted, no spaces). Who changes a row without an entry leaves
-an entry that says something else.
+It is a SHA-256 of the state that was written with them. Each digest is over a JSON value of the rows as they are kept (keys
+sorted, no spaces). Who changes a row without an entry leaves an entry that says something else.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The public log: what an installation lets everybody see of what it does.
 
-It is one chain of lines, fixed to the byte (docs/verify.md).
-
-Entries are gathered while a transaction runs and numbered right before it is committed, as those of the audit log are: the order
-of the lines is the order of the commits, and no number is missing. A line is kept as it stands in the file, with the place where
-it ends there; nothing of it is ever changed.
+It is one chain of lines, fixed to the byte (docs/verify.md). Entries are gathered while a transaction runs and numbered right
+before it is committed, as those of the audit log are: the order of the lines is the order of the commits, and no number is
+missing. A line is kept as it stands in the file, with the place where it ends there; nothing of it is ever changed.
 """
 
 from __future__ import annotations

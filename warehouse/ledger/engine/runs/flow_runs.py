@@ -1,8 +1,7 @@
 """Runs of flows, and the times that schedules have.
 
-For each run: what started it, how it ended, and its result in ids and counts.
-
-Prefect's database may be lost or begun again; what ran and what should have run is known here.
+For each run: what started it, how it ended, and its result in ids and counts. Prefect's database may be lost
+or begun again; what ran and what should have run is known here.
 """
 
 from __future__ import annotations
@@ -54,9 +53,8 @@ def begin_flow_run(
 ) -> None:
     """Note that a run has begun.
 
-    A run that begins again (after a restart of its worker) runs again.
-
-    With `lease_s` its process renews so often that it lives; how the run ended before is told no more, and how it ends is.
+    A run that begins again (after a restart of its worker) runs again. With `lease_s` its process renews so often that it
+    lives; how the run ended before is told no more, and how it ends is.
     """
     alive_until = None if lease_s is None else write_moment(read_lease_time(connection) + lease_s)
     known = update(flow_runs).where(flow_runs.c.flow_run_id == run.flow_run_id)
@@ -166,9 +164,8 @@ def list_run_starts(
 ) -> list[tuple[datetime, datetime | None]]:
     """When runs of the deployment began since a moment, however they ended.
 
-    Each comes with the time when it was due; None where nobody waited for it.
-
-    Where it is the only one of its flow (`is_only`), a command's run that completed stands for it.
+    Each comes with the time when it was due; None where nobody waited for it. Where it is the only one of its
+    flow (`is_only`), a command's run that completed stands for it.
     """
     by_deployment = flow_runs.c.deployment == schedule.deployment
     by_command = (
