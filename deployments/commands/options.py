@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 _OPEN_MARK = "~$"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 NoServer = Annotated[
-    bool,
-    typer.Option("--no-server", help="Run the flow here as plain Python, without a Prefect server."),
+    bool, typer.Option("--no-server", help="Run the flow here as plain Python, without a Prefect server.")
 ]
 Month = Annotated[str, typer.Option("--month", help="Month of the run, YYYY-MM. Default: this month.")]
 Run = Annotated[str, typer.Option("--run", help="The run. Default: the run of the month.")]

@@ -489,8 +489,7 @@ def _ask_setting(
 ) -> None:
     """Ask for a setting, which must be one, and write it."""
     talk.set(
-        name,
-        talk.ask(question, default, given=given, check=check or (lambda text: read_setting(name, text))),
+        name, talk.ask(question, default, given=given, check=check or (lambda text: read_setting(name, text)))
     )
 
 

@@ -248,12 +248,7 @@ def _add_judge(
         if name in [model.name for model in candidates]:
             raise UsageError(f"{name} is a candidate, and must not judge itself. Name another model.")
 
-    given = (
-        answers.judge_url,
-        answers.judge_key_variable,
-        answers.judge_organisation,
-        answers.judge_prices,
-    )
+    given = (answers.judge_url, answers.judge_key_variable, answers.judge_organisation, answers.judge_prices)
     like = (*wrong, *candidates)[0]
     # Nobody is taken for the candidates' owner without having said so: judges favour their kin.
     owner = "" if like.organisation in owners else like.organisation

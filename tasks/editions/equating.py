@@ -556,10 +556,7 @@ def _describe_fit(
 
 
 def _withhold(
-    disciplines: Sequence[str],
-    arranged: Answers,
-    scale: PublishedScale | None,
-    reason: str,
+    disciplines: Sequence[str], arranged: Answers, scale: PublishedScale | None, reason: str
 ) -> Equating:
     """No score, and the reason in the rows of `edition_fits`."""
     import polars as pl

@@ -144,11 +144,7 @@ def estimate_scores(
     relative = _compute_relative(answers, reference)
     differences = pairs.differences
     ranks = compute_ranks(
-        scores.score.value,
-        pairs.first,
-        pairs.second,
-        differences.difference,
-        pairs.together.p_value,
+        scores.score.value, pairs.first, pairs.second, differences.difference, pairs.together.p_value
     )
     whole = {
         "candidate": np.arange(count),

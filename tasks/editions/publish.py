@@ -164,11 +164,7 @@ def _list_batches(edition: Edition) -> list[Batch]:
     filed = {} if edition.pairs is None else {_PAIRS: edition.pairs.files}
     return [
         Batch(
-            table,
-            edition.edition_id,
-            frame,
-            rows_hash=edition.hashes.get(table),
-            files=filed.get(table, ()),
+            table, edition.edition_id, frame, rows_hash=edition.hashes.get(table), files=filed.get(table, ())
         )
         for table, frame in edition.frames.items()
     ]
@@ -200,11 +196,7 @@ def _prepare(
             Request(
                 "override",
                 f"{run_id}/{revision}",
-                {
-                    "gates": sorted(gate.gate for gate in shut),
-                    "reason": asked.reason,
-                    "basis": basis.hash(),
-                },
+                {"gates": sorted(gate.gate for gate in shut), "reason": asked.reason, "basis": basis.hash()},
             )
         )
     return freeze_edition(

@@ -77,11 +77,7 @@ def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
         arranged.entries.with_columns(recalibrated_score=pl.Series(equated.score))
         .filter(edition_id=str(edition["edition_id"]))
         .unique("model", keep="first", maintain_order=True)
-        .join(
-            published.filter(sat_edition_id=str(edition["edition_id"])),
-            on="model",
-            how="left",
-        )
+        .join(published.filter(sat_edition_id=str(edition["edition_id"])), on="model", how="left")
         .select(
             "model",
             "equated_score",

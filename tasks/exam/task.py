@@ -122,12 +122,7 @@ def collect_provider_batches() -> dict[str, object]:
 
 
 async def _sit(
-    ledger: Ledger,
-    run_id: str,
-    budget_usd: float | None,
-    progress: Progress,
-    *,
-    in_batches: bool,
+    ledger: Ledger, run_id: str, budget_usd: float | None, progress: Progress, *, in_batches: bool
 ) -> tuple[SittingReport, Counter[str]]:
     settings = load_settings()
     registry = read_registry(settings.registry_path)

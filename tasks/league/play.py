@@ -31,15 +31,7 @@ from tasks.league.rounds import (
     gather_all,
     judge_answers,
 )
-from tasks.league.rows import (
-    FULL,
-    Row,
-    Tally,
-    build_batches,
-    describe_round,
-    list_evaluations,
-    name_place,
-)
+from tasks.league.rows import FULL, Row, Tally, build_batches, describe_round, list_evaluations, name_place
 from tasks.league.sandbox import run_answer, run_reference
 from tasks.league.setting import set_question
 from tasks.models import CallFailed, ModelClient, SharedClient, read_call_frames
@@ -177,10 +169,7 @@ class _Board:
         if run_type != FULL:
             self._check_played()
         self.summary = LeagueSummary(
-            claim.league_id,
-            run_type,
-            sum(map(len, self._rounds)),
-            len(self._landed) * len(self._rounds[0]),
+            claim.league_id, run_type, sum(map(len, self._rounds)), len(self._landed) * len(self._rounds[0])
         )
         self._tallies = self._read_tallies(run_type)
         self._benchmarks: dict[str, list[Collection]] = {}

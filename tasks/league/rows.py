@@ -197,12 +197,7 @@ def _describe_answers(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
 
 def _describe_originality(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
     return [
-        _name_played(claim, played)
-        | {
-            "draft": number,
-            **asdict(near),
-            "is_too_near": is_too_near,
-        }
+        _name_played(claim, played) | {"draft": number, **asdict(near), "is_too_near": is_too_near}
         for number, draft in enumerate(played.question.drafts, start=1)
         for near, is_too_near in zip(draft.nearness, draft.is_too_near, strict=True)
     ]

@@ -51,10 +51,7 @@ def _choose_candidates(registry: Registry) -> list[str]:
 @hide_content
 @sign_landings
 def play_rounds(
-    league_id: str,
-    run_type: str = "full",
-    budget_usd: float | None = None,
-    voids_failures: bool = False,
+    league_id: str, run_type: str = "full", budget_usd: float | None = None, voids_failures: bool = False
 ) -> dict[str, object]:
     """Play the unfinished rounds of a claimed league; what was paid for is not paid again."""
     settings = load_settings()

@@ -41,11 +41,7 @@ def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
 
     order = [name for name in (*EXAMINED_DISCIPLINES, *DISCIPLINES) if name in set(frame["discipline"])]
     order = list(dict.fromkeys(order))
-    data = frame.select(
-        "model",
-        "discipline",
-        pl.col("discipline_score").round(2),
-    ).to_dicts()
+    data = frame.select("model", "discipline", pl.col("discipline_score").round(2)).to_dicts()
     words = ", ".join(f"'{name}': '{label(name, language)}'" for name in order)
     models = frame.sort("rank", "model")["model"].unique(maintain_order=True).to_list()
     base = alt.Chart(inline_rows(data)).encode(
@@ -103,10 +99,7 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
         "month:T",
         title=None,
         axis=alt.Axis(
-            format="%Y-%m",
-            labelOverlap=True,
-            labelAngle=0,
-            tickCount="month" if is_short else alt.Undefined,
+            format="%Y-%m", labelOverlap=True, labelAngle=0, tickCount="month" if is_short else alt.Undefined
         ),
         scale=alt.Scale(padding=16),
     )

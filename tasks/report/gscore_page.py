@@ -14,12 +14,7 @@ from tasks.report.panels import NamedQuery, Panel, Source
 
 EDITION = ["run_id", "profile", "similarity_model"]
 PARTS = ("bleu4", "rouge2", "chrf", "similarity", "accuracy")
-KIND_SCORES = (
-    *PARTS,
-    "accuracy_unordered",
-    "accuracy_symbolic",
-    "step_chrf",
-)
+KIND_SCORES = (*PARTS, "accuracy_unordered", "accuracy_symbolic", "step_chrf")
 _RESAMPLES = 300
 _SEED = 1
 
@@ -61,11 +56,7 @@ def read_gscore_page(run_named: NamedQuery, include_simulated: bool | None = Non
     subjects = _choose(run_named("gscore_by_subject", {}), include_simulated)
     kinds = _choose(run_named("gscore_by_kind", {}), include_simulated)
     editions = [
-        _describe_edition(
-            rows,
-            _of_edition(subjects, key),
-            _of_edition(kinds, key),
-        )
+        _describe_edition(rows, _of_edition(subjects, key), _of_edition(kinds, key))
         for key, rows in categories.group_by(EDITION, maintain_order=True)
     ]
     return {

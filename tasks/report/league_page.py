@@ -126,11 +126,7 @@ def _read_domain(
 
 
 def _draw_figures(
-    ranking: pl.DataFrame,
-    by_asker: pl.DataFrame,
-    cells: pl.DataFrame,
-    overlaps: pl.DataFrame,
-    domain: str,
+    ranking: pl.DataFrame, by_asker: pl.DataFrame, cells: pl.DataFrame, overlaps: pl.DataFrame, domain: str
 ) -> dict[str, dict[str, str]]:
     """SVG of each figure in both languages; a figure without data has no entry."""
     order = ranking["model"].to_list()

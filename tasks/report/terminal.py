@@ -66,10 +66,7 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
     first = frame.row(0, named=True)
     if first["overridden_gates"]:
         console.print(
-            Text.assemble(
-                (label("gates", language), "bold red"),
-                f"  {describe_override(first, language)}",
-            )
+            Text.assemble((label("gates", language), "bold red"), f"  {describe_override(first, language)}")
         )
     repetition = f" · {label('repetition', language)}" if first["is_repetition"] else ""
     table = Table(

@@ -258,10 +258,7 @@ def _name_disciplines(rows: Sequence[Row], value: str, factor: float = 1.0) -> W
     named = [
         _fill(
             _PARTS["one_discipline"],
-            {
-                "discipline": LABELS[row["discipline"]],
-                "value": write_signed(row[value] * factor),
-            },
+            {"discipline": LABELS[row["discipline"]], "value": write_signed(row[value] * factor)},
         )
         for row in rows
     ]

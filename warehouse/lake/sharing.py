@@ -65,12 +65,7 @@ def connect_shared(
     settings: Settings, attach: Callable[[], duckdb.DuckDBPyConnection]
 ) -> duckdb.DuckDBPyConnection:
     """A connection of its own to the shared DuckDB, which `attach` makes first."""
-    lake = _Lake(
-        os.getpid(),
-        str(settings.home.resolve()),
-        settings.catalog_address,
-        settings.data_address,
-    )
+    lake = _Lake(os.getpid(), str(settings.home.resolve()), settings.catalog_address, settings.data_address)
     with _SHARED.lock:
         if lake not in _SHARED.connections:
             _SHARED.connections[lake] = attach()

@@ -49,13 +49,7 @@ from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read
 from warehouse.lake.sealing import LandingLog
 from warehouse.lake.sharing import connect_shared, is_shared
-from warehouse.lake.statements import (
-    begin_reading,
-    check_snapshot,
-    execute_statement,
-    quote_list,
-    roll_back,
-)
+from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 from warehouse.stores.away import CATALOG, OBJECTS, until_there
 
@@ -204,10 +198,7 @@ class Lake:
         return rows
 
     def _execute(
-        self,
-        sql: str,
-        params: Mapping[str, object] | None,
-        fetch: Callable[[duckdb.DuckDBPyConnection], T],
+        self, sql: str, params: Mapping[str, object] | None, fetch: Callable[[duckdb.DuckDBPyConnection], T]
     ) -> T:
         import duckdb
 

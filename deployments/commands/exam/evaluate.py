@@ -14,13 +14,7 @@ from deployments.command_line import with_option_groups
 from deployments.command_line.printing import ask_whether, print_note, print_result, render_entries
 from deployments.commands.exam.month_told import render_month
 from deployments.commands.exam.plans import render_plan
-from deployments.commands.exam.run_options import (
-    Bridge,
-    Candidates,
-    RenewReference,
-    Repetition,
-    RunOptions,
-)
+from deployments.commands.exam.run_options import Bridge, Candidates, RenewReference, Repetition, RunOptions
 from deployments.commands.options import FlowOptions, Month
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError

@@ -45,8 +45,7 @@ Repetition = Annotated[
 ]
 
 RenewReference = Annotated[
-    bool,
-    typer.Option("--renew-reference", help="Let the reference answer again every set of the run."),
+    bool, typer.Option("--renew-reference", help="Let the reference answer again every set of the run.")
 ]
 
 Bridge = Annotated[

@@ -82,12 +82,7 @@ class EndpointAnswerer:
         self._model = model
         self._endpoints = Endpoints(timeout_s)
         self._pace = OwnPace(get_limiter(model, 1))
-        self._sender = Sender(
-            Counter(),
-            timeout_s=timeout_s,
-            budget=None,
-            most_attempts=most_attempts,
-        )
+        self._sender = Sender(Counter(), timeout_s=timeout_s, budget=None, most_attempts=most_attempts)
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
         """The endpoint's answer; raises NoAnswer after all tries, RegistryError for a missing key."""

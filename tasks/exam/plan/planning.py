@@ -123,10 +123,7 @@ def plan_run(
     chance = chance or Chance(secrets.token_bytes(32))
     rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
     index = index_bank(
-        rows,
-        settings.disciplines,
-        read_blinding_secret(settings),
-        picture_share=settings.picture_share,
+        rows, settings.disciplines, read_blinding_secret(settings), picture_share=settings.picture_share
     )
 
     def make_sitter(model: RegisteredModel) -> Sitter:

@@ -220,11 +220,7 @@ class _Dealer:
         items = draw_set(
             request.index,
             split,
-            Masks(
-                excluded=excluded,
-                avoided=avoided,
-                rested=self._state.rested,
-            ),
+            Masks(excluded=excluded, avoided=avoided, rested=self._state.rested),
             asked=self._state.asked,
             seed=request.chance.seed,
             set_id=set_id,

@@ -195,10 +195,7 @@ def _find_free(request: PlanRequest, state: LedgerState) -> dict[str, NDArray[np
     owners = {sitter.organisation for sitter in request.candidates} or set(state.met)
     passages = request.index.passages
     return {
-        name: min(
-            (passages[first:end][~state.met[owner][first:end]] for owner in sorted(owners)),
-            key=len,
-        )
+        name: min((passages[first:end][~state.met[owner][first:end]] for owner in sorted(owners)), key=len)
         for name, (first, end) in request.index.spans.items()
     }
 

@@ -67,10 +67,7 @@ class PracticeRoom:
     """
 
     def __init__(
-        self,
-        lease_s: float,
-        clock: Callable[[], float] = time.time,
-        longest_response: int = LONGEST_RESPONSE,
+        self, lease_s: float, clock: Callable[[], float] = time.time, longest_response: int = LONGEST_RESPONSE
     ) -> None:
         self._longest_response = longest_response
         self._lease_s = lease_s

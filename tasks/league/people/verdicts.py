@@ -14,13 +14,7 @@ from typing import Any
 
 from schemas.errors import UsageError, WorkbookError
 from schemas.tables import get_table
-from tasks.review.marking import (
-    MarkSheet,
-    compute_key,
-    open_workbook,
-    read_sheet,
-    write_sheets,
-)
+from tasks.review.marking import MarkSheet, compute_key, open_workbook, read_sheet, write_sheets
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users
@@ -32,12 +26,7 @@ NO = ("no", "n", "否", "不")
 _VERDICT, _REASON = 5, 6
 _QUESTIONS, _FLAGS = (
     MarkSheet(
-        name,
-        "proctor league validate export",
-        headers,
-        (18, 30, 60, 60, 30, 11, 50),
-        _VERDICT,
-        ("yes", "no"),
+        name, "proctor league validate export", headers, (18, 30, 60, 60, 30, 11, 50), _VERDICT, ("yes", "no")
     )
     for name, headers in (
         ("questions", ("key", "domain", "question", "reference", "standard", "valid", "reason")),

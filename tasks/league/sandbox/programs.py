@@ -130,10 +130,7 @@ def run_reference(question: SetQuestion) -> Execution | None:
     """What the asker's own program comes to on its own examples."""
     if question.put is None:
         return None
-    return run_examples(
-        strip_fence(question.put.reference_answer),
-        read_examples(question.details),
-    )
+    return run_examples(strip_fence(question.put.reference_answer), read_examples(question.details))
 
 
 def run_answer(question: SetQuestion, answer: GivenAnswer, domain: Domain) -> GivenAnswer:

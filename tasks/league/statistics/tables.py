@@ -11,13 +11,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
-from tasks.league.statistics.marks import (
-    Marks,
-    arrange_marks,
-    average_answers,
-    list_comparisons,
-    list_rounds,
-)
+from tasks.league.statistics.marks import Marks, arrange_marks, average_answers, list_comparisons, list_rounds
 from tasks.statistics import Spearman, compute_pearson, compute_spearman, compute_spearman_interval
 from tasks.statistics.league import (
     RESAMPLES,
@@ -113,10 +107,7 @@ def _list_scores(
             score, draw("answer"), clusters=marks.answer[own], resamples=request.resamples
         )
         setting = compute_mean_interval(
-            marks.score[asked],
-            draw("setting"),
-            clusters=marks.question[asked],
-            resamples=request.resamples,
+            marks.score[asked], draw("setting"), clusters=marks.question[asked], resamples=request.resamples
         )
         known = own & (marks.run >= 0)
         spread = compute_run_spread(marks.score[known], marks.run[known], most=marks.most_points)
@@ -254,10 +245,7 @@ def _describe_overlap(one: Overlap, request: StatisticsRequest) -> dict[str, Any
 
 
 def _list_imported_overlaps(
-    overlaps: pl.DataFrame,
-    member_count: int,
-    shared: Mapping[str, Any],
-    request: StatisticsRequest,
+    overlaps: pl.DataFrame, member_count: int, shared: Mapping[str, Any], request: StatisticsRequest
 ) -> Rows:
     """The mean over the runs that a file gives.
 

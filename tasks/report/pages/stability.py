@@ -14,12 +14,7 @@ ABOUT = _PAGE.about
 
 def read_stability(source: Source) -> list[Panel]:
     """The panels of the page, in order."""
-    return [
-        _read_order(source),
-        _read_resamples(source),
-        _read_draws(source),
-        _read_styles(source),
-    ]
+    return [_read_order(source), _read_resamples(source), _read_draws(source), _read_styles(source)]
 
 
 def _read_order(source: Source) -> Panel:

@@ -59,11 +59,7 @@ class GradedFit:
 
 
 def fit_graded_response(
-    rows: GradedRows,
-    *,
-    known: KnownQuestions | None = None,
-    scale: Scale | None = None,
-    draws: int = DRAWS,
+    rows: GradedRows, *, known: KnownQuestions | None = None, scale: Scale | None = None, draws: int = DRAWS
 ) -> GradedFit:
     """The model of all disciplines; the same rows give the same numbers.
 

@@ -114,10 +114,7 @@ def compute_entry_rating(opponents: Sequence[float], results: Sequence[float]) -
 
 
 def play_elo(
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    outcome: NDArray[np.float64],
-    candidate_count: int,
+    first: NDArray[np.int64], second: NDArray[np.int64], outcome: NDArray[np.float64], candidate_count: int
 ) -> NDArray[np.float64]:
     """Ratings, replays x candidates, after games (replays x games) in their order."""
     replays, games = first.shape

@@ -162,9 +162,7 @@ def list_lake_files(catalog: Path, top: str | None = None) -> list[LakeFile]:
 
 
 def give_files(
-    settings: Settings,
-    files: list[LakeFile],
-    take: Callable[[LakeFile, Callable[[Path], None]], None],
+    settings: Settings, files: list[LakeFile], take: Callable[[LakeFile, Callable[[Path], None]], None]
 ) -> None:
     """Call `take` with each file and what writes it to a path. Raises FileGone, StoreError."""
     with FileStore(settings) as store:

@@ -13,13 +13,7 @@ from schemas.errors import StoreError, UsageError
 from schemas.settings import GivenSettings, Settings
 from schemas.tables import TABLES
 from warehouse.backup import BackupTarget
-from warehouse.lake.attach import (
-    attach_lake,
-    catalog_path,
-    is_postgres,
-    is_remote,
-    remember_data_path,
-)
+from warehouse.lake.attach import attach_lake, catalog_path, is_postgres, is_remote, remember_data_path
 from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.locks import hold_writer_lock
@@ -158,10 +152,7 @@ def _as_new(settings: Settings) -> Settings:
 
 def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
     """Copy a lake row by row into the empty one that settings name."""
-    with (
-        open_lake(_backup_settings(src), read_only=True) as backup,
-        open_lake(settings) as lake,
-    ):
+    with open_lake(_backup_settings(src), read_only=True) as backup, open_lake(settings) as lake:
         if _count_rows(lake):
             raise UsageError(
                 "The lake that settings name already has rows; a backup is restored into an empty one."

@@ -33,10 +33,7 @@ def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: floa
         if address.database:
             _create_closed(Path(address.database))
         engine = create_engine(
-            address,
-            hide_parameters=True,
-            connect_args={"timeout": 60},
-            pool_timeout=busy_s or 30,
+            address, hide_parameters=True, connect_args={"timeout": 60}, pool_timeout=busy_s or 30
         )
         event.listen(engine, "connect", partial(_prepare_sqlite, busy_s or 60.0))
         event.listen(engine, "connect", partial(_keep_temporary_files, address.database))

@@ -252,10 +252,7 @@ def _expose(organisation: str, set_id: str, at: str) -> Select[Any]:
 
 
 def write_sessions(
-    connection: Connection,
-    rows: Sequence[Session],
-    orders: Iterable[tuple[str, Sequence[str]]],
-    at: str,
+    connection: Connection, rows: Sequence[Session], orders: Iterable[tuple[str, Sequence[str]]], at: str
 ) -> None:
     """Add sessions, and each one's secret order: its lineages, the first to be put first."""
     if rows:

@@ -92,8 +92,7 @@ _SEAT = HotStatement(
             sets, and_(sets.c.set_id == sessions.c.set_id, sets.c.lineage_uuid == allocations.c.lineage_uuid)
         )
         .outerjoin(
-            _ASKED,
-            and_(_ASKED.c.session_id == sessions.c.session_id, _ASKED.c.seq == bindparam("position")),
+            _ASKED, and_(_ASKED.c.session_id == sessions.c.session_id, _ASKED.c.seq == bindparam("position"))
         )
         .outerjoin(
             responses,
@@ -107,8 +106,7 @@ _CONTENT = HotStatement(
     select(sets.c.content)
     .select_from(
         allocations.join(
-            sets,
-            and_(sets.c.set_id == bindparam("set"), sets.c.lineage_uuid == allocations.c.lineage_uuid),
+            sets, and_(sets.c.set_id == bindparam("set"), sets.c.lineage_uuid == allocations.c.lineage_uuid)
         )
     )
     .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
@@ -218,22 +216,12 @@ def write_mark(
 
 
 def write_advance(
-    connection: Connection,
-    session_id: str,
-    *,
-    next_seq: int,
-    answered_count: int,
-    expires_at: float,
+    connection: Connection, session_id: str, *, next_seq: int, answered_count: int, expires_at: float
 ) -> None:
     """Move an open session on and renew its lease."""
     _ADVANCE.run(
         connection,
-        {
-            "session": session_id,
-            "next": next_seq,
-            "answered": answered_count,
-            "expires": expires_at,
-        },
+        {"session": session_id, "next": next_seq, "answered": answered_count, "expires": expires_at},
     )
 
 

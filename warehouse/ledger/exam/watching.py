@@ -53,9 +53,7 @@ def list_handed_out(connection: Connection, run_id: str, model: str) -> list[Row
             )
         )
         .where(
-            sessions.c.run_id == run_id,
-            sessions.c.model == model,
-            allocations.c.seq < sessions.c.next_seq,
+            sessions.c.run_id == run_id, sessions.c.model == model, allocations.c.seq < sessions.c.next_seq
         )
         .order_by(sessions.c.prompt_style, sessions.c.repeat, sessions.c.session_id, allocations.c.seq)
     )

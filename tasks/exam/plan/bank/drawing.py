@@ -173,11 +173,7 @@ class _Lots:
 
 
 def _draw_positions(
-    lots: _Lots,
-    allowed: list[int],
-    count: int,
-    put_off: Sequence[NDArray[np.bool_] | None],
-    key: bytes,
+    lots: _Lots, allowed: list[int], count: int, put_off: Sequence[NDArray[np.bool_] | None], key: bytes
 ) -> list[int]:
     """Draw `count` positions: of those no mask puts off, then the first's, then the second's."""
     drawn: list[int] = []

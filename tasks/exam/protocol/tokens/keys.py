@@ -133,12 +133,7 @@ def _make_key(now: float) -> SigningKey:
 
 def _write_keys(keys: KeySet) -> str:
     rows = [
-        {
-            "key_id": key.key_id,
-            "secret": key.secret.decode(),
-            "made_at": key.made_at,
-            "ends_at": key.ends_at,
-        }
+        {"key_id": key.key_id, "secret": key.secret.decode(), "made_at": key.made_at, "ends_at": key.ends_at}
         for key in keys.keys
     ]
     whole = {"issuer": keys.issuer, "lease_secret": keys.lease_secret.decode(), "keys": rows}

@@ -136,10 +136,7 @@ def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, s
         named = (
             set()
             if seal is None or seal.parameters is None
-            else {
-                *seal.parameters["candidates"],
-                *seal.parameters["outside"],
-            }
+            else {*seal.parameters["candidates"], *seal.parameters["outside"]}
         )
         if candidate not in named:
             raise UsageError(f"Run {run_id} does not examine {candidate!r}: {', '.join(sorted(named))}.")

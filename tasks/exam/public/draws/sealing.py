@@ -183,10 +183,7 @@ def check_committed(
         for what, is_same in (
             ("the bank", commit.body["bank"]["root"] == bank.root.hex()),
             ("who has met what", seal.exclusions == committed.exclusions),
-            (
-                "the plan (candidates, their registration, settings or sets)",
-                seal.plan == committed.plan,
-            ),
+            ("the plan (candidates, their registration, settings or sets)", seal.plan == committed.plan),
         )
         if not is_same
     ]
@@ -278,11 +275,7 @@ def _prove_earlier(
     disciplines = dict(plans.read_set_disciplines(connection, set_id))
     names = index.name_lineages([lineage for lineage, _ in held])
     items = sorted(
-        [
-            names[lineage].hex(),
-            disciplines[lineage],
-            commitments[lineage, question].hex(),
-        ]
+        [names[lineage].hex(), disciplines[lineage], commitments[lineage, question].hex()]
         for lineage, question in held
     )
     own = {question: revisions[question] for _, question in held}

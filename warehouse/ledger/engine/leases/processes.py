@@ -57,10 +57,7 @@ def open_lease(connection: Connection, holder: str, *, host: str, process_id: in
     )
     connection.execute(
         insert(process_leases).values(
-            holder=holder,
-            host=host,
-            process_id=process_id,
-            expires_at=write_moment(now + lease_s),
+            holder=holder, host=host, process_id=process_id, expires_at=write_moment(now + lease_s)
         )
     )
 

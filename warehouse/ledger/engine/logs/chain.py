@@ -26,12 +26,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from warehouse.ledger.engine.logs.digests import encode_rows, read_user_digests
 from warehouse.ledger.engine.logs.gathered import GatheredLog
 from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.statements import (
-    HotStatement,
-    call_after_wait,
-    is_pipelined,
-    send_statement,
-)
+from warehouse.ledger.engine.statements import HotStatement, call_after_wait, is_pipelined, send_statement
 from warehouse.ledger.engine.tables import access_chain, access_log
 
 FIRST_HASH: Final = "0" * 64

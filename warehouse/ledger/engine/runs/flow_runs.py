@@ -148,12 +148,7 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
     """The runs of that name, or whose id begins so; the newest first."""
     query = (
         select(flow_runs)
-        .where(
-            or_(
-                flow_runs.c.name == text,
-                func.substr(flow_runs.c.flow_run_id, 1, len(text)) == text,
-            )
-        )
+        .where(or_(flow_runs.c.name == text, func.substr(flow_runs.c.flow_run_id, 1, len(text)) == text))
         .order_by(flow_runs.c.started_at.desc())
     )
     return read_rows(connection, FlowRun, query)
