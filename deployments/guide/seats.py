@@ -281,10 +281,7 @@ def _ask_place(
     *,
     is_simulated: bool,
 ) -> tuple[_Place, tuple[str, ...]]:
-    """Ask for address, key, owner and prices; returned with the names that the address lists.
-
-    `given` has them in this order, as far as they were answered beforehand. By default they are those of the model that is there. Who answers as a simulation is asked for no price.
-    """
+    """Ask for address, key, owner and prices; returned with the names that the address lists."""
     url = talk.ask(
         f"Address of the {whose}",
         like.base_url if like else _LOCAL_URL,

@@ -133,10 +133,7 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
 def estimate_scores(
     answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame, reference: str
 ) -> pl.DataFrame:
-    """Rows of `edition_scores` of a style, without the edition: all disciplines and each.
-
-    `sessions` are those of `summarise_sessions`.
-    """
+    """Rows of `edition_scores` of a style, without the edition: all disciplines and each."""
     import polars as pl
 
     count = len(answers.models)

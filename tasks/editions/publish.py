@@ -228,10 +228,7 @@ def freeze_edition(
     is_recalibrated: bool = False,
     home: Path | None = None,
 ) -> Edition:
-    """Every row of an edition, from its basis and from the editions before it.
-
-    Nothing is written but pairs that memory need not hold, for as long as the edition lives, where `home` spills.
-    """
+    """Every row of an edition, from its basis and the editions before it; nothing is written."""
     imprint = imprint or Imprint()
     edition_id = f"{basis.run['run_id']}/{imprint.revision}"
     month = str(basis.run["month"])

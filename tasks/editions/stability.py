@@ -167,11 +167,7 @@ def _check_request(request: StabilityRequest) -> None:
 
 
 def _take_set(stars: pl.DataFrame, set_id: str, reference: str) -> CommonStars:
-    """The stars of a set's candidates on its questions.
-
-    An anchor that a candidate met in two sets lies under one of them, so questions are matched, not sets. A question on
-    which nobody could judge the reference is left out, as R leaves it out.
-    """
+    """The stars of a set's candidates on those of its questions that have the reference's."""
     import polars as pl
 
     own = stars.filter(pl.col("set_id") == set_id)

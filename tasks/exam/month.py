@@ -113,11 +113,7 @@ def preview_month(
 def preview_target(
     ledger: Ledger, lake: Lake, settings: Settings, wishes: RunWishes, target_se: float
 ) -> tuple[RunPlan, SizeForecast] | None:
-    """The plan of the month's run with sets for an error of S, and what other sizes come to.
-
-    None when there is nothing to sit. The standard error `target_se`, in points, is that which the last edition's answers make one expect. Raises UsageError where
-    the run has its size already, GateError where the bank has too few questions.
-    """
+    """The month's plan with sets for an error of S, and what other sizes come to, or None."""
     if wishes.draw:
         raise UsageError("A fresh draw has the size that --draw says. Leave out --draw or --target-se.")
     plan = preview_month(ledger, lake, settings, wishes)

@@ -193,11 +193,7 @@ class _Sitting:
         self._stop = asyncio.Event()
 
     def gather(self, most: int, *, is_helping: bool) -> Crew:
-        """What sits so many sessions at once, at most.
-
-        The last try of a session is left to who conducts the run: what fails here may be for want of something that is there. Another
-        command may conduct other candidates of the run: whoever conducts takes what it put there itself.
-        """
+        """What sits so many sessions at once; a helper leaves the last try to whoever conducts."""
         places = {
             one.lane: SESSIONS_PER_CALL * (one.model.max_concurrency or self._room.settings.call_concurrency)
             for one in self._candidates.values()

@@ -166,11 +166,7 @@ def read_wording(prompt_version: str) -> str:
 
 
 def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
-    """Responses with what a judge needs of their questions.
-
-    The bank's `answer` becomes `reference_answer`. Joined on question and bank version; `answer`, what was
-    extracted of the response, may be missing. Raises ContractError when a response has no question in `bank`.
-    """
+    """Responses with what a judge needs of their questions; ContractError for one without."""
     if "pictures" not in bank.columns:
         bank = bank.with_columns(pictures=pl.lit(None))
     questions = bank.rename({"answer": "reference_answer"}).select(

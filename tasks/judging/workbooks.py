@@ -62,12 +62,7 @@ def check_workbook_path(path: Path) -> None:
 def write_workbook(
     path: Path, form: Form, rows: dict[str, tuple[PutResponse, str, str]], *, person: str = ""
 ) -> None:
-    """Write a workbook of key → (response, mark and note to begin with).
-
-    It is blind: the rows are in the order of the keys, which tells nothing. It names no candidate. A text
-    beyond what a cell holds is cut, and marked. A workbook that is one person's names them among its
-    properties, which spreadsheet programs keep.
-    """
+    """Write a blind workbook of key → (response, mark and note to begin with), by key."""
     lines = [
         (key, render_question(put.question.bare), render_reference(put.question), put.response, mark, note)
         for key, (put, mark, note) in sorted(rows.items(), key=lambda row: row[0])

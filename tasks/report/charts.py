@@ -75,12 +75,7 @@ def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
-    """Chart of S over the months, one line per candidate with its name at the end.
-
-    Each point has a bar of its 95% interval. Takes the rows of `monthly_trend`: month, model, score, score_low, score_high,
-    rank. Draws the first twelve of the latest month. The axis is one of time: a month without a session is a gap that no
-    line crosses.
-    """
+    """Chart of S by month for the first twelve: 95% intervals as bars, gaps left open."""
     import altair as alt
 
     models = choose_trend_models(frame)
@@ -191,11 +186,7 @@ def choose_trend_models(frame: pl.DataFrame) -> list[str]:
 
 
 def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -> Any:
-    """Chart of S against release date, with the fitted curve where there is one.
-
-    Takes the rows of `score_by_release_date`: release_date, model, score, is_open, is_best_so_far. Names that would cover one another are
-    left to the tooltip and the table, those of record holders last.
-    """
+    """Chart of S against release date (`score_by_release_date`), with its curve if any."""
     import altair as alt
 
     scored = frame.filter(pl.col("score").is_not_null())
@@ -241,12 +232,7 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
 
 
 def draw_families(frame: pl.DataFrame, language: Language) -> Any:
-    """Chart of the latest S of each family's members by release date.
-
-    A line runs through those that were the family's best, with the family's name at its end. Takes the rows of
-    `family_trajectories`: family, model, mode, release_date, score. Members in another mode, and those without a release date, are
-    in the table only.
-    """
+    """Chart of the latest S of families' members by release date, of `family_trajectories`."""
     import altair as alt
 
     known = (

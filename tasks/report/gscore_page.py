@@ -45,11 +45,7 @@ def read_gscore_panels(source: Source) -> list[Panel]:
 
 
 def read_gscore_page(run_named: NamedQuery, include_simulated: bool | None = None) -> dict[str, Any] | None:
-    """Everything the template shows, or None for a lake without Gscores.
-
-    Editions (run, profile, similarity model) are never mixed. `include_simulated` None shows simulated candidates only in
-    editions without a real one.
-    """
+    """Everything the template shows, by edition, or None for a lake without Gscores."""
     categories = _choose(run_named("gscore_by_category", {}), include_simulated)
     if categories.is_empty():
         return None

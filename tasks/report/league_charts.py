@@ -18,11 +18,7 @@ _LONGEST_NAME = 18
 
 
 def render_radar(frame: pl.DataFrame, order: list[str]) -> str:
-    """SVG of one small radar for each answerer, with an axis for each asker.
-
-    It is the same in both languages. Takes the rows of `league_by_asker` of one domain: asker, answerer, score, most_points. `order`
-    names the candidates. It is drawn here: Vega-Lite knows no radar, and one made of layers takes seconds.
-    """
+    """SVG of a small radar for each answerer, an axis for each asker, of `league_by_asker`."""
     axes = [name for name in order if name in set(frame["asker"])]
     answerers = [name for name in order if name in set(frame["answerer"])]
     angle = {name: 2 * math.pi * at / len(axes) for at, name in enumerate(axes)}

@@ -47,11 +47,7 @@ class PageData:
     def panel(
         self, name: str, frame: pl.DataFrame, /, *, drawn: pl.DataFrame | None = None, **read: Any
     ) -> Panel:
-        """The panel of that name over the rows of a query.
-
-        Its figure, where it has one, is drawn over `drawn`, if that has rows. `read`: what else the code
-        gives of a Panel, in place of what the file says.
-        """
+        """The panel of that name over a query's rows, its figure over `drawn`; `read` goes first."""
         found = dict(self.panels[name])
         figure, cut_by = found.pop("figure", None), found.pop("cut_by", "")
         about = find_words(found.get("about", ("", "")))

@@ -28,11 +28,7 @@ def dots(
     series: Group | None = None,
     mark_at: float | None = None,
 ) -> Draw:
-    """A dot for each row beside its name, with its interval.
-
-    `mark_at` draws a line to compare with. Rows stand in the order of the frame, the first forty names of it. Several series of a
-    name with intervals stand one under the other, without intervals on one line.
-    """
+    """A dot with its interval for each of the first forty names; `mark_at` draws a line."""
     kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:

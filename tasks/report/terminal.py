@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 def render_leaderboard_text(
     frame: pl.DataFrame, *, language: Language = "en", width: int = 110, is_colour: bool = False
 ) -> str:
-    """The rows of the `leaderboard` query as a table of `width` characters.
-
-    Above it stands where it is so: SIMULATED, PROVISIONAL, the gates that were overridden with their reason. A second run of
-    the month has a table of its own below the first. An empty frame gives a sentence.
-    """
+    """The rows of `leaderboard` as a table of `width` characters, below what is to be known."""
     from rich.console import Console
     from rich.text import Text
 

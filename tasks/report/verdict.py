@@ -43,11 +43,7 @@ class SpokenVerdict:
 def compare_pair(
     read: ReadRows, first: str, second: str, style: str = "zero_shot", *, simulated: bool | None = None
 ) -> SpokenVerdict:
-    """All that is said of two candidates.
-
-    Differences are the first less the second. Raises UsageError for the name of nobody who was published, and where
-    the two never stood in one month.
-    """
+    """All that is said of two candidates, first less second; UsageError if never in one month."""
     if first == second:
         raise UsageError(f"A candidate cannot be compared with itself: {first} was named twice.")
     asked = {"simulated": simulated, "prompt_style": style, "model_a": first, "model_b": second}

@@ -86,10 +86,7 @@ def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
 
 
 def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str, str]]:
-    """What the column `marks` of an analysis says: a kind, its name and a sentence for each.
-
-    The kinds are `simulated`, `provisional`, `text_only`, `with_pictures` and `gates`. Gates that were overridden are one mark.
-    """
+    """The column `marks` of an analysis as a kind, its name and a sentence for each."""
     named = [one for one in (marks or "").split(", ") if one]
     gates = [one.removeprefix("overridden ") for one in named if one.startswith("overridden ")]
     found = [
@@ -104,10 +101,7 @@ def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str
 
 
 def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
-    """What is to be known of all that the site shows: a kind, its name and a sentence.
-
-    The sentence ends with the editions that it is about. Takes the rows of `leaderboard_history`.
-    """
+    """What is to be known of the site: a kind, its name, and a sentence with its editions."""
     import polars as pl
 
     if history.is_empty():

@@ -41,11 +41,7 @@ _MARKED_VERSION = "proctor_contract_of_schema_version"
 
 
 def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection whose default catalog is the lake.
-
-    The data path that settings give wins over the one stored in the catalog, so that a moved folder opens.
-    Raises StoreError when the lake does not exist (read-only) or cannot be opened; the message holds no password.
-    """
+    """A DuckDB connection with the lake as default catalog, where settings say; StoreError."""
     import duckdb
 
     catalog, data = settings.catalog_address, settings.data_address

@@ -69,11 +69,7 @@ def leave_to_duckdb() -> None:
 
 
 def ask_catalog(path: Path, queries: Sequence[str]) -> list[object]:
-    """The first value of each query on a catalog that is there.
-
-    A value is None without a row, or without such a table yet. Makes no file. Raises sqlite3.DatabaseError,
-    whichever SQLite was asked.
-    """
+    """The first value of each query on a catalog, or None; raises sqlite3.DatabaseError."""
     with _DOOR.lock:
         if not _DOOR.uses_duckdb:
             return ask_file(path, queries)
@@ -100,11 +96,7 @@ def list_catalog(path: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) -> str:
-    """Run statements on a catalog; returns the first value of the last one.
-
-    All of them run within what they begin and commit. `copy_to` is a new file that gets a copy of the catalog
-    first, as of one moment. Raises sqlite3.Error.
-    """
+    """Run statements on a catalog, copied first to `copy_to`; the value of the last one."""
     done = subprocess.run(
         [
             sys.executable,
@@ -130,11 +122,7 @@ def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) ->
 
 
 def create_catalog(path: Path) -> None:
-    """Make an empty catalog in WAL mode.
-
-    In that mode readers and the one writer do not wait for each other. One that is there stays. The new one comes to its
-    name when nobody has it open any more. Raises OSError, sqlite3.Error.
-    """
+    """Make an empty catalog in WAL mode, which gets its name closed; one that is there stays."""
     if path.exists() and path.stat().st_size:
         return
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 class CatalogWatch:
-    """Of a SQLite catalog that a lake has open; of one in PostgreSQL its server takes care.
-
-    DuckDB opens the file for every transaction: one that is gone would be made again, empty.
-    """
+    """A watch over a SQLite catalog: DuckDB would make one that is gone again, empty."""
 
     def __init__(self, settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
         catalog = settings.catalog_address

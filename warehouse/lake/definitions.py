@@ -39,11 +39,7 @@ def create_in_memory(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def has_every_definition(settings: Settings) -> bool:
-    """Whether a SQLite catalog was brought up to exactly this contract.
-
-    It must also not have been redefined since. False where only DuckDB can tell: its lists of tables, columns and
-    views cost 80 ms, each time a lake is opened for writing.
-    """
+    """Whether a SQLite catalog has exactly this contract, which DuckDB takes 80 ms to tell."""
     if is_postgres(settings.catalog_address):
         return False
     return read_definition_digest(settings) == _contract_digest()
@@ -56,11 +52,7 @@ def remember_definitions(settings: Settings) -> None:
 
 
 def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The statements that bring the lake up to this version's contract; empty when it is.
-
-    Tables and columns are only ever added: a column that this version does not know stays as it is. Raises StoreError
-    when a column has another type than the contract says.
-    """
+    """The statements that bring the lake to this contract; StoreError for another type."""
     views = dict(
         connection.execute(
             f"SELECT view_name, comment FROM duckdb_views() WHERE database_name = '{ALIAS}' AND NOT internal"
@@ -174,11 +166,7 @@ def _comment_on_column(table: Table, column: Column) -> str:
 
 
 def _view_statements(found: dict[str, str | None]) -> list[str]:
-    """The statements that make the views again, in their order.
-
-    Views are bound by name, so when one mart's text changed, all are dropped and made again. Dropped before
-    any is made: within a transaction a view is bound to the old text of one that is replaced.
-    """
+    """The statements that drop and make all views again, in order, where one has changed."""
     marts = read_views()
     wanted = {name: _view_comment(query) for name, query in marts.items()}
     ours = {name for name, comment in found.items() if "[definition " in (comment or "")}

@@ -114,11 +114,7 @@ def hash_rows(frame: pl.DataFrame) -> str:
 
 
 def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
-    """SHA-256 of each frame over its rows in any order, and of nothing else.
-
-    A column that is null throughout does not count, nor does the order of columns: one that a later version adds leaves the
-    hash of earlier rows as it is.
-    """
+    """SHA-256 of each frame over its rows in any order, columns of nulls left out."""
     # frames with the same columns in use are written out together
     alike: dict[tuple[str, ...], list[int]] = {}
     for place, frame in enumerate(frames):
@@ -144,11 +140,7 @@ def start_hash(names: Sequence[str]) -> hashlib._Hash:
 
 
 def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: hashlib._Hash) -> list[str]:
-    """The hash of each frame: `start` and its rows as lines of JSON, sorted.
-
-    The frames have the same types. Few rows of many frames are written out together, many rows of one in parts that follow each
-    other in the order of their lines.
-    """
+    """The hash of each frame: `start` and its rows as sorted lines of JSON."""
     hashes: list[str] = []
     for some in _gather(frames):
         digests = [start.copy() for _ in some]
@@ -179,10 +171,7 @@ def _gather(frames: Sequence[pl.DataFrame]) -> Iterator[Sequence[pl.DataFrame]]:
 
 
 def _iter_in_order(frame: pl.DataFrame, depth: int = 0) -> Iterator[pl.DataFrame]:
-    """The rows in parts; every line of one stands before those of the next.
-
-    A part has few rows where that can be: rows are divided by the JSON of their first column, those that agree in it by that of the second.
-    """
+    """The rows in parts; every line of one stands before those of the next."""
     if frame.height <= _LINES_AT_ONCE or depth == frame.width:
         yield frame
         return

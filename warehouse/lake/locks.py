@@ -21,11 +21,7 @@ _CLASS = zlib.crc32(b"proctor lake unit") >> 1
 
 @contextmanager
 def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the right to write to a lake with a SQLite catalog.
-
-    With PostgreSQL there is nothing to hold. The operating system gives it back when its holder dies. Raises
-    StoreError after `timeout_s`.
-    """
+    """Hold the right to write to a lake with a SQLite catalog; StoreError after the time."""
     catalog = settings.catalog_address
     if is_postgres(catalog):
         yield

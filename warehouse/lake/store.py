@@ -256,11 +256,7 @@ class Lake:
         flow_run_id: str | None = None,
         ignore: Sequence[str] = (),
     ) -> list[Landing]:
-        """Land several units in one transaction: all are there afterwards, or none.
-
-        Results are in the given order. `landings` names the flow run: the given one, else the one that is running
-        (`landing_provenance`), else none.
-        """
+        """Land several units in one transaction, all or none; results in the given order."""
         if self.is_read_only:
             raise StoreError(
                 "The lake was opened for reading only. Open it with read_only=False to land rows."
@@ -350,11 +346,7 @@ class Lake:
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
-        """Every query of the block sees the lake as of the first one, and nothing can be written.
-
-        A block within another sees what that one does. Raises StoreError at its end where an erasure removed meanwhile what it saw:
-        what was read is not to be used then.
-        """
+        """Queries of the block see one state and write nothing; StoreError if an erasure broke it."""
         import duckdb
 
         def attempt() -> int:

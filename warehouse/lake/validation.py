@@ -21,12 +21,7 @@ class RefusedRow:
 
 
 def find_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
-    """The rows of `frame` that break a rule, once per rule, in order of position.
-
-    `frame` has the table's own columns and `landing_unit`. A key is unique within a landing: its first row stays,
-    later ones are refused. Raises ContractError when a rule cannot be evaluated. Neither result nor error holds a
-    value of the frame.
-    """
+    """The rows of `frame` that break a rule, once per rule, by position; ContractError."""
     if frame.is_empty():
         return []
     rules = list_rules(table)

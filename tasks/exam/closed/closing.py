@@ -85,11 +85,7 @@ def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
 
 
 def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
-    """Close the sessions of open runs whose deadline has passed.
-
-    Runs that are finished are closed too: by this, or because candidates from outside have closed their last session. Raises
-    ClockError, with nothing closed, where the clock cannot be believed, or a deadline has passed by a leap of it alone.
-    """
+    """Close overdue sessions and finished runs; ClockError where the clock alone says so."""
     if now is None:
         check_clock(ledger)
     with ledger.read() as connection:

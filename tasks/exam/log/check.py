@@ -61,10 +61,7 @@ class LogReport:
 
 
 def check_log(ledger: Ledger, settings: Settings, seen: Seen | None = None) -> LogReport:
-    """Check everything that the audit log fixes, and the log itself.
-
-    Of what was `seen` as it was written, only what it names is read again. Where anything is found, everything is read.
-    """
+    """Check everything that the audit log fixes, and the log itself, less what was `seen`."""
     tables = (access_log, allocations, responses)
     if seen is not None:
         with ledger.read() as connection:

@@ -56,10 +56,7 @@ class HeadKeeper:
 
     @property
     def signer(self) -> LogSigner:
-        """The key of this home, as it is now: another that took its place is read without a restart.
-
-        Raises StoreError while one is to take its place, and for one that no log names.
-        """
+        """The home's key as it is now; StoreError while another takes its place, or if unnamed."""
         stamp = stamp_key(self._settings)
         if stamp != self._stamp:
             signer = open_signer(self._settings)

@@ -273,11 +273,7 @@ def check_same_run(plan: RunPlan, names: Sequence[str] | None) -> None:
 
 
 def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan, Allotment]:
-    """The plan that follows from the request and the ledger, with the allotment behind it.
-
-    What counts is what the ledger holds now. Candidates that the bank or a limit cannot serve are refused alone.
-    Raises GateError when the reference cannot sit.
-    """
+    """The plan that follows from request and ledger; GateError when the reference cannot sit."""
     state = read_state(connection, request)
     refused: list[Refusal] = []
     serving = request

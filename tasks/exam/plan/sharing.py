@@ -262,11 +262,7 @@ class _Dealer:
     def _find_drawable(
         self, span: slice, allowed: NDArray[np.bool_], count: int, drawn: int
     ) -> NDArray[np.bool_]:
-        """The allowed lineages of a discipline that `count` are drawn from.
-
-        Those that are put off are among them only where there are too few others. Sets that this run has
-        drawn before may have taken any of those that are not put off (`drawn` in all).
-        """
+        """The allowed lineages to draw `count` from; those put off only where others are too few."""
         rested = self._state.rested
         fresh = allowed if rested is None else allowed & ~rested[span]
         preferred = fresh & ~self._found.avoided[span] if self._request.policy == "shared" else fresh

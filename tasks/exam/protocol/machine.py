@@ -252,12 +252,7 @@ class ExamProtocol:
             raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
-        """The log entry of a refused attempt.
-
-        It stands in the story of the session that the attempt named, if the token is for that session. What names another
-        session, or comes from a stranger or with a token that has ended, has the session as its target alone: nobody
-        writes into the story of a session that is not theirs.
-        """
+        """The log entry of a refused attempt, in a session's story only by that session's token."""
         # An expired or ended token still says truly who calls: its signature is good.
         caller = read_caller(self._keys, move.token)
         is_theirs = (

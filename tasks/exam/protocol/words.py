@@ -111,12 +111,7 @@ class Answer:
         )
 
     def checked(self, most: int = LONGEST_RESPONSE) -> dict[str, Any]:
-        """The answer as a ledger row, cut as by `fitted`.
-
-        Blank text is an empty answer, whatever was claimed. Raises ExamError 422 for a status that no candidate can give.
-        `error` is none: a call that failed is sent again, and what is still unanswered when the session closes is marked by
-        the exam itself.
-        """
+        """The answer as a ledger row, cut; ExamError 422 for a status that no candidate can give."""
         if self.answer_status not in GIVEN_STATUSES:
             raise ExamError(
                 422,

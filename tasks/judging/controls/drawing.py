@@ -197,11 +197,7 @@ def count_asked(size: int) -> int:
 def draw_controls(
     pool: Sequence[ControlQuestion], size: int, seed: str, *, is_asked: bool = False
 ) -> list[Control]:
-    """Control answers to the questions of a pool; the same pool, size and seed give the same.
-
-    Those of a kind are spread over disciplines, and over texts as far as there are enough. A kind that no question allows (a wrong option
-    where there is no choice) gives its place to the others that are wrong.
-    """
+    """Control answers to a pool's questions by lot of `seed`, spread over disciplines and texts."""
     pool = _narrow(pool, seed)
     counts = count_kinds(size, is_asked=is_asked)
     used: Counter[str] = Counter()

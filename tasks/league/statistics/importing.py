@@ -145,11 +145,7 @@ def _rename(files: Sequence[ScoreFile], names: Mapping[str, str]) -> list[ScoreF
 def _complete(
     file: ScoreFile, request: ImportRequest, files: Sequence[ScoreFile]
 ) -> list[tuple[Score, float]]:
-    """Each score with its domain and type of run, and the highest score on its scale.
-
-    Borda points are made from ranks. The candidates whose number makes Borda points are those of the domain in
-    the files that are read together.
-    """
+    """Each score with domain, type of run and its scale's highest; Borda points by ranks."""
     is_borda = request.scale == "borda" or (
         not request.scale and any(score.rank is not None for score in file.scores)
     )

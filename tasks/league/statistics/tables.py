@@ -247,11 +247,7 @@ def _describe_overlap(one: Overlap, request: StatisticsRequest) -> dict[str, Any
 def _list_imported_overlaps(
     overlaps: pl.DataFrame, member_count: int, shared: Mapping[str, Any], request: StatisticsRequest
 ) -> Rows:
-    """The mean over the runs that a file gives.
-
-    Chance is that of lists in which only the judge's own answer is missing. `member_count` counts the candidates
-    that have scores in the domain; 0, where there are none, leaves chance null.
-    """
+    """The mean over the runs of a file, and chance for lists without the judge's own answer."""
     chance = compute_chance(make_full_lists(member_count)) if member_count > 2 else np.zeros(0)
     rows = []
     for (k,), own in overlaps.sort("k").group_by("k", maintain_order=True):

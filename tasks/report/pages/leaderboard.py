@@ -104,11 +104,7 @@ def choose_edition(history: pl.DataFrame) -> tuple[str, str]:
 
 
 def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str, Any]]:
-    """Each candidate beside the next one in the order of S, as the better less the worse.
-
-    Takes the rows of `leaderboard_history` of one month and style, and those of `rank_comparisons` of the same. A second run
-    of the month and simulated candidates have an order of their own. Of candidates without a score there is no row.
-    """
+    """Each candidate beside the next in the order of S, as the better less the worse."""
     known = {(row["edition_id"], row["model_a"], row["model_b"]): row for row in pairs.iter_rows(named=True)}
     found = []
     for (edition_id,), of_edition in rows.filter(pl.col("rank").is_not_null()).group_by(

@@ -51,11 +51,7 @@ def _read_commitments(source: Source) -> Panel:
 
 
 def read_commitments(public_dir: Path | None) -> pl.DataFrame:
-    """One row per run of the public log, by its last commit, in the order of the log.
-
-    There are no rows where there is no log. A line that is no entry is passed over: whether the log holds is
-    for `proctor exam verify` to say.
-    """
+    """One row per run of the public log, by its last commit; what is no entry is passed over."""
     runs: dict[str, dict[str, Any]] = {}
     shares: Counter[int] = Counter()
     for entry in _read_entries(public_dir):

@@ -69,10 +69,7 @@ class NewFiles:
         self._before = set(self._list())
 
     def flush(self) -> list[Path]:
-        """Put the new files, and the folders that name them, on the disk; answers with the files.
-
-        A power cut after the commit then leaves no catalog that names a file without its bytes. Raises StoreError.
-        """
+        """Put new files and their folders on the disk before a commit names them; StoreError."""
         new = [path for path in self._list() if path not in self._before]
         try:
             for path in (*new, *sorted(self._list_folders(new), reverse=True)):
@@ -112,11 +109,7 @@ def find_file_faults(settings: Settings) -> list[StoreFault]:
 def find_garbled_files(
     settings: Settings, parts: Mapping[TablePart, Sequence[PartFile]], tables: Iterable[str]
 ) -> list[StoreFault]:
-    """Files of these tables that cannot be read to their end, wherever they lie.
-
-    Every byte of them is read. `parts` are those of the lake. Those that `find_file_faults` names are left out, and all of a store that
-    does not answer.
-    """
+    """Files of these tables that cannot be read to their end, besides `find_file_faults`'."""
     import duckdb
 
     wanted = set(tables)

@@ -144,10 +144,7 @@ class FileStore:
 
 
 def list_lake_files(catalog: Path, top: str | None = None) -> list[LakeFile]:
-    """Every file that a SQLite catalog names, also for its earlier snapshots.
-
-    `top` is where the lake's files lie, if known. Raises StoreError for one that lies elsewhere.
-    """
+    """Every file that a SQLite catalog names, for snapshots too; StoreError for one elsewhere."""
     with closing(sqlite3.connect(catalog)) as connection:
         rows = connection.execute(_FILES).fetchall()
     files = []

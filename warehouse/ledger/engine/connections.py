@@ -22,12 +22,7 @@ from warehouse.stores.installation import exam_file, ledger_file
 
 
 def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: float | None = None) -> Engine:
-    """An engine in driver autocommit.
-
-    Transactions are begun by hand, so that SQLite's are IMMEDIATE. `attached` is the exam's file of an embedded ledger: its
-    tables are then named like the ledger's own. `busy_s` is how long a statement waits for a lock, and a caller for a
-    connection.
-    """
+    """An engine in driver autocommit; `attached` is the exam's file, `busy_s` every wait."""
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         if address.database:

@@ -57,11 +57,7 @@ class ExamRole:
 
 
 def grant_role(ledger: Ledger, name: str) -> ExamRole:
-    """Make the role unless it exists, and give it the exam's side of the ledger.
-
-    This is done whatever the role had before. Run by the ledger's owner, again after every upgrade that adds a table to the
-    exam's side. Raises UsageError for a name that is none, and for a role that could read the ledger all the same.
-    """
+    """Make the role unless it exists, and give it the exam's side alone; UsageError if unfit."""
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", name):
         raise UsageError(
             f"{name!r} is no name for a role: up to 63 small letters, digits and underscores, a letter first."

@@ -32,11 +32,7 @@ def insert_rows(
 def insert_tuples(
     connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Write rows that are tuples in the order of `columns`.
-
-    Their JSON is encoded already; an empty list writes none. By the hundred thousand a dict for each row
-    costs as much as what is done with it.
-    """
+    """Write rows that are tuples in the order of `columns`, their JSON encoded already."""
     if not rows:
         return
     compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(columns))

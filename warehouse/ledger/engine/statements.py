@@ -153,11 +153,7 @@ def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str,
 
 
 class _Translating:
-    """A block whose errors of the driver are raised as SQLAlchemy's.
-
-    A connection that was lost with its server is given up, as SQLAlchemy does, so that the next transaction has another.
-    A class, since a generator would cost more than SQLite takes for a row.
-    """
+    """A block whose driver's errors are raised as SQLAlchemy's; a class, as cheaper."""
 
     __slots__ = ("_connection", "_sql")
 

@@ -51,11 +51,7 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
 def count_closed_by_month(
     connection: Connection, *, before: str | None = None
 ) -> dict[str, tuple[int, int, int]]:
-    """Closed sessions, their questions and their responses by month, over all runs.
-
-    With `before` (ISO text), only those closed by then. A question whose time was over is no response: it
-    lands as an allocation alone.
-    """
+    """Closed sessions, questions and responses by month over all runs, or `before` a moment."""
     is_closed = sessions.c.status == "closed"
     if before is not None:
         is_closed = and_(is_closed, sessions.c.closed_at <= before)

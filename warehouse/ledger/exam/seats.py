@@ -258,11 +258,7 @@ class QuestionCounts(NamedTuple):
 
 
 def hold_quotas(connection: Connection) -> None:
-    """Be the only one who hands out questions under a limit until the transaction ends.
-
-    This keeps others from taking the last one that is allowed. On a server it is one lock for all limits: with a row each,
-    the batches of two processes would wait for each other in a circle. SQLite has one writer anyway.
-    """
+    """Be the only one who hands out under a limit until commit: one lock, so no circle."""
     if connection.dialect.name == "postgresql":
         connection.execute(_HOLD_QUOTAS)
 

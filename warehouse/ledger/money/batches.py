@@ -166,11 +166,7 @@ def note_status(connection: Connection, batch_id: str, provider_status: str) -> 
 def finish_batch_calls(
     connection: Connection, batch: CallBatch, outcomes: Sequence[tuple[FinishedCall, float]]
 ) -> int:
-    """Write what came of calls of a batch; returns how many were new.
-
-    Each comes with what it may have cost beyond its reply. Calls of which that is already known are left as
-    they are: results may come twice.
-    """
+    """Write what came of a batch's calls, once, with their further cost; how many were new."""
     keys = sorted({call.call_key for call, _ in outcomes})
     worst = _read_sent(connection, batch.batch_id, keys)
     reserved, spent, done = 0.0, 0.0, 0
@@ -238,11 +234,7 @@ def list_sent_calls(connection: Connection, batch_id: str) -> dict[str, float]:
 
 
 def count_batch_failures(connection: Connection, call_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """How often each call failed in batches.
-
-    There are two counts: failures by an error of its own, and failures with a batch that failed or expired.
-    Calls that never failed are left out; so are failures with a batch that was never sent, or was cancelled.
-    """
+    """How often each call failed in batches: by an error of its own, and with its batch."""
     counts: dict[str, tuple[int, int]] = {}
     for names in iter_chunks(call_keys):
         query = (

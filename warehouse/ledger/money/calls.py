@@ -186,11 +186,7 @@ def find_call(connection: Connection, call_key: str) -> FoundCall | None:
 
 
 def finish_call(connection: Connection, call: FinishedCall) -> Later[bool]:
-    """Write what came of a call; whether that is what the ledger now says.
-
-    A call that is already done is left as it is, since its reply is the one in use: what the later one cost is booked beside it.
-    A failure is written by whoever has the call under way, nobody else.
-    """
+    """Write what came of a call; where it was done already, only the cost of the later one."""
     values = {
         f"new_{name}": value for name, value in vars(call).items() if name not in ("call_key", "holder")
     }
@@ -228,11 +224,7 @@ def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapp
 
 
 def list_units_since(connection: Connection, since: str | None) -> list[str]:
-    """The units with a call that was started or finished at `since` or later.
-
-    None as `since` means all units. The exam's units are left out. The calls of the exam land with their
-    sessions; an index holds only the others, in order of time.
-    """
+    """Units with a call since `since` (None: all), less the exam's, which land by session."""
     queries = [
         select(llm_calls.c.unit).where(llm_calls.c.unit.is_not(None), NOT_EXAM, moment >= (since or ""))
         for moment in (llm_calls.c.started_at, llm_calls.c.finished_at)
@@ -251,11 +243,7 @@ def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, 
 
 
 def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
-    """The month under which the calls of each unit are landed.
-
-    It is the run's month, else that of the first call. Units whose calls were made for `without_purpose` are
-    left out.
-    """
+    """The month under which each unit's calls land: the run's, else that of the first call."""
     first = func.substr(func.min(llm_calls.c.started_at), 1, 7)
     query = (
         select(llm_calls.c.unit, func.coalesce(func.min(runs.c.month), first))

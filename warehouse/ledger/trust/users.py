@@ -90,11 +90,7 @@ def add_user(
 
 
 def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
-    """Add a candidate user unless it exists.
-
-    Raises UsageError when the name belongs to somebody else. `organisation` is a key. A user of another name
-    of the same organisation moves to it.
-    """
+    """Add a candidate user unless it exists; UsageError for a name that is somebody else's."""
     found = read_user(connection, user_id)
     if found is None:
         connection.execute(
@@ -180,11 +176,7 @@ def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> 
 def write_role(
     connection: Connection, user_id: str, role: str, *, disciplines: Sequence[str] | None = None
 ) -> None:
-    """Give a person another role, and disciplines where they are given; their tokens end.
-
-    An annotator to whom nothing was given before may then be given anything. Raises UsageError for an unknown user or role, and for
-    a candidate.
-    """
+    """Give a person another role and disciplines; tokens end. UsageError for a candidate."""
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     user = read_user(connection, user_id)

@@ -108,10 +108,7 @@ def read_given(named: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def fetch_round(url: str, named: Mapping[str, Any], now: datetime) -> str:
-    """What drand answers for a named round. It is believed as far as its signature goes.
-
-    Raises UsageError for a value that is typed or is not given out yet, ProctorError where drand cannot be reached.
-    """
+    """What drand answers for a named round; UsageError before it is given out."""
     if "chain" not in named:
         raise UsageError(
             f"The value of {named['source']!r} is to be typed: look it up, and give it with --beacon-value TEXT."

@@ -132,12 +132,7 @@ def import_ratings(
     occasion: str | None = None,
     number: int | None = None,
 ) -> ImportedRatings:
-    """Land the stars of one rater.
-
-    The same workbook again changes nothing; an emptied cell withdraws nothing. Raises UsageError for a user
-    who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is
-    not of the round, or that is not the rater's to rate or to settle.
-    """
+    """Land the stars of one rater; an emptied cell withdraws nothing. Raises WorkbookError."""
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
     rows = read_workbook(path, FORM, person=rater)

@@ -99,11 +99,7 @@ class Time:
         )
 
     def has_passed(self, moment: str, since: str) -> bool:
-        """Whether a moment that was set at `since` has passed.
-
-        Both are as `now_text` writes them. A doubt of a day at most is waited for. Raises ClockError where it
-        has passed only if a longer doubt is true time.
-        """
+        """Whether a moment set at `since` has passed; ClockError where a doubt alone says so."""
         if moment > write_moment(self.now):
             return False
         least = self.find_least(since)
@@ -201,11 +197,7 @@ class GivenClock:
 
 
 class LedgerClock:
-    """The ledger's time in a process.
-
-    It is read from the ledger, and continued by a clock that is never set. A clock that is set while the process runs
-    changes nothing of what it decides; the next look at the ledger reports it.
-    """
+    """The ledger's time in a process: read once, and continued by a clock that is never set."""
 
     def __init__(self, host: Host | None = None) -> None:
         self.host = host or Host()
@@ -327,11 +319,7 @@ def measure_clock(ledger: Ledger) -> ClockReading:
 
 
 def confirm_clock(ledger: Ledger) -> ClockReading:
-    """Accept the clock as right, on a person's word: no earlier doubt remains.
-
-    The audit log says who did so, and from what time to what time. Raises ClockError where this host's clock
-    is not the database server's: one of the two must be set.
-    """
+    """Accept the clock as right, on a person's word and in the log; ClockError for hosts apart."""
     clock, found = clock_of(ledger.engine), measure_clock(ledger)
     if problem := _find_skew(found.database, found.host):
         raise ClockError(problem)

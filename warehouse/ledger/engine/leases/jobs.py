@@ -98,11 +98,7 @@ def list_names(connection: Connection, kind: str, run_id: str | None) -> set[str
 def list_waiting(
     connection: Connection, *, worker: str, closed_lanes: str, most_tries: int
 ) -> list[tuple[str, str]]:
-    """The kinds and runs of which jobs wait for the worker.
-
-    What a run on the worker itself deferred is left out, since that works on it too; so are lanes that begin with `closed_lanes`,
-    and what failed so many times.
-    """
+    """The kinds and runs of jobs that wait for the worker, less closed lanes and failures."""
     query = select(jobs.c.kind, jobs.c.run_id).where(
         jobs.c.run_id.is_not(None),
         jobs.c.holder.is_(None),
@@ -214,10 +210,7 @@ def give_back_jobs(
     problem: str | None = None,
     tries: int = 1,
 ) -> None:
-    """Let jobs wait again, as far as they are still the holder's.
-
-    Without a holder these are jobs that wait. `problem` says why that was a try that failed, or so many (`tries`).
-    """
+    """Let jobs wait again that are still the holder's; a `problem` counts as failed tries."""
     failed = {} if problem is None else {"problem": problem, "tries": jobs.c.tries + tries}
     connection.execute(
         update(jobs)

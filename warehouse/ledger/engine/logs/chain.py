@@ -132,10 +132,7 @@ class Entry:
 
 
 def add_entry(connection: Connection, entry: Entry) -> Entry:
-    """Write an entry with the transaction that is open on this connection; undone with it.
-
-    Who acts, and from where, is filled in where the entry does not say. Raises RuntimeError outside a transaction of the ledger (`Ledger.write`, the group-commit writer).
-    """
+    """Write an entry with the open transaction of the ledger, undone with it; else RuntimeError."""
     if not entry.accessed_at:
         entry.accessed_at = now_text()
     caller = CALLER.get()

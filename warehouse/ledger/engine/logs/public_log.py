@@ -133,11 +133,7 @@ def list_public_entries(connection: Connection, kinds: Sequence[str]) -> list[Pu
 
 
 def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
-    """Number what was gathered and write it, right before the audit log's entries.
-
-    On a server the row of the head is held from here on; the audit log's is asked for after it by everybody, so that nobody waits
-    for each other in a circle.
-    """
+    """Number and write what was gathered, before the audit log's entries: no circle of waits."""
     head = _take_head(connection)
     if head.number == 0:
         entries = [*_begin(connection, entries), *(entry for entry in entries if entry.kind != KEY)]

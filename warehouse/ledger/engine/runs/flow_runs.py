@@ -51,11 +51,7 @@ class StartedRun:
 def begin_flow_run(
     connection: Connection, run: StartedRun, *, host: str, process_id: int, lease_s: float | None = None
 ) -> None:
-    """Note that a run has begun.
-
-    A run that begins again (after a restart of its worker) runs again. With `lease_s` its process renews so often that it
-    lives; how the run ended before is told no more, and how it ends is.
-    """
+    """Note that a run has begun, or begins again; with `lease_s` its process renews it."""
     alive_until = None if lease_s is None else write_moment(read_lease_time(connection) + lease_s)
     known = update(flow_runs).where(flow_runs.c.flow_run_id == run.flow_run_id)
     again = connection.execute(
@@ -157,11 +153,7 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
 def list_run_starts(
     connection: Connection, schedule: FlowSchedule, since: str, *, is_only: bool
 ) -> list[tuple[datetime, datetime | None]]:
-    """When runs of the deployment began since a moment, however they ended.
-
-    Each comes with the time when it was due; None where nobody waited for it. Where it is the only one of its
-    flow (`is_only`), a command's run that completed stands for it.
-    """
+    """When runs of the deployment began since a moment, and when each was due (or None)."""
     by_deployment = flow_runs.c.deployment == schedule.deployment
     by_command = (
         (flow_runs.c.flow == schedule.flow)
