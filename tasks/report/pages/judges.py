@@ -6,7 +6,6 @@ import polars as pl
 
 from tasks.report.page_data import read_page
 from tasks.report.pages.common import round_last_digits
-from tasks.report.pages.corrected import read_corrected
 from tasks.report.pages.jury import read_jury
 from tasks.report.panels import Panel, Source
 from tasks.texts import Words
@@ -25,7 +24,6 @@ def read_judges(source: Source) -> list[Panel]:
         _read_agreement(source),
         _read_disagreements(source),
         _read_drift(source),
-        read_corrected(source),
         *read_jury(source),
     ]
 
