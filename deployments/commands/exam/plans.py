@@ -1,7 +1,4 @@
-"""How a plan is shown.
-
-It shows who sits what, who does not and why, what it costs, and how long the bank lasts.
-"""
+"""How a plan is shown: who sits what, who does not and why, its cost, the bank's future."""
 
 from __future__ import annotations
 
@@ -168,10 +165,7 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
 
 
 def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
-    """What a blind answer gets on each new set; nothing for a plan of an earlier version.
-
-    Before the run is planned a set is drawn on trial: the set that is put to candidates is drawn afresh.
-    """
+    """What a blind answer gets on each new set, of one drawn on trial; nothing for old plans."""
     trial = "" if summary["is_published"] else ", in a trial draw"
     for one in summary.get("keys", ()):
         level = "unknown" if one["chance_score"] is None else f"{one['chance_score']:.1f} points"

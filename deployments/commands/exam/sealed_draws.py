@@ -1,7 +1,4 @@
-"""Sealed draws with a public value that is named beforehand: `exam commit|share|draw`.
-
-The public log: exam seal.
-"""
+"""Sealed draws with a public value that is named beforehand: `exam commit|share|draw|seal`."""
 
 from __future__ import annotations
 

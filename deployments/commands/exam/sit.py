@@ -1,7 +1,4 @@
-"""`exam sit`: continue a planned run in house, or sit one session over HTTP.
-
-Over HTTP the session is sat with a model of one's own.
-"""
+"""`exam sit`: continue a planned run in house, or sit one session over HTTP."""
 
 from __future__ import annotations
 
