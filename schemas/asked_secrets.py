@@ -54,10 +54,7 @@ class AskedSecret(SecretStr):
 
 @lru_cache
 def ask_secret(command: str) -> str:
-    """The one line that a program prints, asked once in a process.
-
-    Raises UsageError where there is no such program, and StoreError where it fails, hangs, or prints no line, several or too much.
-    """
+    """The one line that a program prints, once in a process; UsageError, StoreError for others."""
     found = ask_program(command, LIMIT_S)
     try:
         lines = found.decode().strip().splitlines()
@@ -70,10 +67,7 @@ def ask_secret(command: str) -> str:
 
 
 def ask_program(command: str, limit_s: float, given: bytes = b"") -> bytes:
-    """What a program prints that is given these bytes on its standard input.
-
-    Raises UsageError where it cannot be started, and StoreError where it fails, prints too much or does not end in time.
-    """
+    """What a program prints that is given these bytes; UsageError, StoreError where it fails."""
     if len(given) > _MOST_GIVEN:
         raise ValueError(f"{len(given)} bytes are more than a program is given")
     words = _split(command)

@@ -1,7 +1,4 @@
-"""Judges held to people.
-
-The tables hold what was drawn to be rated, who agrees with whom, and what follows for the scores.
-"""
+"""Judges held to people: what was drawn to be rated, who agrees, what follows for scores."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What analyses say of closed months, frozen: years of judgements are not read again.
-
-A table `closed_NAME` holds the rows that the analysis NAME has of a closed month.
-"""
+"""What analyses say of closed months, frozen in a table `closed_NAME` for each."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Columns that several tables share.
-
-The same quantity has one name and one sentence in every table.
-
-A table that needs another sentence or rule for its own sake says so with `dataclasses.replace`.
-"""
+"""Columns that several tables share: the same quantity has one name and one sentence."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Editions: what was published, frozen.
-
-A published number never changes; a correction is a new revision.
-"""
+"""Editions: what was published, frozen; a correction is a new revision."""
 
 from __future__ import annotations
 

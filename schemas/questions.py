@@ -1,7 +1,4 @@
-"""Questions: what the splitter found, and fields that all later forms share.
-
-Every later form of a question has these shared fields.
-"""
+"""Questions: what the splitter found, and fields that all later forms share."""
 
 from __future__ import annotations
 

@@ -139,10 +139,7 @@ def _read_entries(group: str) -> EntryPoints:
 
 
 def _may_declare_any() -> bool:
-    """Whether a package other than ours may declare a group of ours.
-
-    Most installations have none, and to parse what all packages declare takes as long as a tenth of a short command.
-    """
+    """Whether another package may declare a group of ours: hardly any does, and all are slow."""
     for place in sys.path:
         try:
             names = [entry.name for entry in os.scandir(place or os.curdir)]

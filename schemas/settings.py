@@ -1,7 +1,4 @@
-"""Settings: `PROCTOR_*` variables, then `proctor.toml`, then the defaults here.
-
-`proctor.toml` and the folder `.proctor` are looked for in the working folder and upwards, the nearest first.
-"""
+"""Settings: `PROCTOR_*` variables, then the nearest `proctor.toml`, then the defaults here."""
 
 from __future__ import annotations
 
@@ -585,12 +582,7 @@ def _explain(error: ValidationError) -> UsageError:
 
 
 def find_toml() -> Path | None:
-    """The file `proctor.toml` that holds.
-
-    It is that of PROCTOR_CONFIG, else the nearest, else that of PROCTOR_SHARED, for all its hosts.
-
-    Raises UsageError when the one that PROCTOR_CONFIG names is missing.
-    """
+    """The `proctor.toml` that holds: PROCTOR_CONFIG's, else the nearest, else PROCTOR_SHARED's."""
     named = os.environ.get(TOML_VARIABLE)
     if not named:
         of_hosts = Path(os.environ.get(SHARED_VARIABLE, ""), TOML_NAME)

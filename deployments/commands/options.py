@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 _OPEN_MARK = "~$"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 NoServer = Annotated[
-    bool,
-    typer.Option("--no-server", help="Run the flow here as plain Python, without a Prefect server."),
+    bool, typer.Option("--no-server", help="Run the flow here as plain Python, without a Prefect server.")
 ]
 Month = Annotated[str, typer.Option("--month", help="Month of the run, YYYY-MM. Default: this month.")]
 Run = Annotated[str, typer.Option("--run", help="The run. Default: the run of the month.")]
@@ -88,10 +87,7 @@ def read_month(text: str, option: str = "--month") -> str:
 
 
 def list_workbooks(paths: Sequence[Path]) -> list[Path]:
-    """The workbooks meant: a folder stands for those in it.
-
-    What a spreadsheet program puts beside a workbook that is open in it is none. Raises UsageError where nothing is left.
-    """
+    """The workbooks meant, a folder's included, but for open ones' traces; UsageError for none."""
     found: list[Path] = []
     for path in paths:
         inside = [path] if not path.is_dir() else sorted(path.glob("*.xlsx"))

@@ -1,7 +1,4 @@
-"""From papers to a leaderboard: each step looks at what is there, and does what is missing.
-
-A step is one or a few commands of ours, each printed before it runs; stopped anywhere, the guide continues from there.
-"""
+"""From papers to a leaderboard: each step does, by printed commands, what is missing."""
 
 from __future__ import annotations
 
@@ -48,11 +45,7 @@ _WAYS: Final = ("desk", "workbooks", "import", _LATER)
 
 
 def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
-    """Go from papers to a month's leaderboard as far as it goes now; returns the exit code.
-
-    The month is the present one where none is named. Raises UsageError where something must be answered and
-    nobody can be asked.
-    """
+    """Go from papers to a month's leaderboard as far as it goes now; returns the exit code."""
     talk = Talk(is_silent)
     talk.tell(
         "Your own exam: papers, review, models, a plan with its cost, the exam, the leaderboard.\n"
@@ -188,10 +181,7 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
 
 
 def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:
-    """Ask what these papers are about before anybody reviews them.
-
-    What is named is kept beside the home's settings. Once a question is in the bank, another discipline of its paper is not its own any more.
-    """
+    """Ask what these papers are about before anybody reviews them, and keep it with the home."""
     if not unknown or talk.is_silent:
         return
     talk.tell(
@@ -492,8 +482,7 @@ def _ask_setting(
 ) -> None:
     """Ask for a setting, which must be one, and write it."""
     talk.set(
-        name,
-        talk.ask(question, default, given=given, check=check or (lambda text: read_setting(name, text))),
+        name, talk.ask(question, default, given=given, check=check or (lambda text: read_setting(name, text)))
     )
 
 

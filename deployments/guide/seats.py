@@ -159,10 +159,7 @@ def _mark_simulated(talk: Talk, models: Sequence[RegisteredModel]) -> None:
 
 
 def _try_judges(talk: Talk) -> None:
-    """Let each judge show that it can judge, before an exam is paid for.
-
-    One that cannot is taken out again, and ends the step; one that could not be asked ends it, too, and stays.
-    """
+    """Let each judge show that it can judge; one that cannot is taken out, and the step ends."""
     for judge in _list_own("judge"):
         if code := talk.run("models", "check", "--judge", judge.name, may_refuse=True):
             if code == _CANNOT_JUDGE:
@@ -251,12 +248,7 @@ def _add_judge(
         if name in [model.name for model in candidates]:
             raise UsageError(f"{name} is a candidate, and must not judge itself. Name another model.")
 
-    given = (
-        answers.judge_url,
-        answers.judge_key_variable,
-        answers.judge_organisation,
-        answers.judge_prices,
-    )
+    given = (answers.judge_url, answers.judge_key_variable, answers.judge_organisation, answers.judge_prices)
     like = (*wrong, *candidates)[0]
     # Nobody is taken for the candidates' owner without having said so: judges favour their kin.
     owner = "" if like.organisation in owners else like.organisation
@@ -289,10 +281,7 @@ def _ask_place(
     *,
     is_simulated: bool,
 ) -> tuple[_Place, tuple[str, ...]]:
-    """Ask for address, key, owner and prices; returned with the names that the address lists.
-
-    `given` has them in this order, as far as they were answered beforehand. By default they are those of the model that is there. Who answers as a simulation is asked for no price.
-    """
+    """Ask for address, key, owner and prices; returned with the names that the address lists."""
     url = talk.ask(
         f"Address of the {whose}",
         like.base_url if like else _LOCAL_URL,

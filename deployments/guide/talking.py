@@ -84,10 +84,7 @@ class Talk:
         option: str = "",
         check: Callable[[str], object] | None = None,
     ) -> str:
-        """The answer to a question; one that `check` refuses with a UsageError is asked for again.
-
-        Raises UsageError where what was given beforehand is refused, and where nobody can be asked and there is no default.
-        """
+        """The answer to a question that `check` accepts; UsageError if it cannot be had."""
         while True:
             is_typed = not given and not self.is_silent
             answer = given or default
@@ -119,10 +116,7 @@ class Talk:
         self.tell(paint(f"{number}. {title}", "bold"))
 
     def run(self, *arguments: str, may_refuse: bool = False) -> int:
-        """Print a command of ours as it would be typed, and run it.
-
-        Raises StepError where it fails. With `may_refuse` the exit codes 1 and 3 (incomplete, a gate refused) are returned.
-        """
+        """Print and run a command of ours; StepError where it fails, but for refusals if allowed."""
         self.tell(paint(f"$ proctor {shlex.join(arguments)}", "bold"))
         with subprocess.Popen([*_PROGRAM, *arguments], env=os.environ | {GUIDED_VARIABLE: "1"}) as child:
             try:
@@ -154,11 +148,7 @@ class Talk:
         load_settings.cache_clear()
 
     def read(self, *arguments: str, may_refuse: bool = False) -> Any:
-        """What a command of ours answers as JSON.
-
-        It runs in this process, which has loaded most of it already. Raises StepError where it fails;
-        `may_refuse` as for `run`.
-        """
+        """What a command of ours answers as JSON, in this process; StepError as for `run`."""
         said, complained = io.StringIO(), io.StringIO()
         with redirect_stdout(said), redirect_stderr(complained):
             code = _run_here([*arguments, "--json"])

@@ -53,10 +53,7 @@ class AccessChain(
 class PublicLine(
     LedgerRow,
     table="public_log",
-    indexes=(
-        Index("ix_public_log_run", ("run_id", "kind")),
-        Index("ix_public_log_ends_at", ("ends_at",)),
-    ),
+    indexes=(Index("ix_public_log_run", ("run_id", "kind")), Index("ix_public_log_ends_at", ("ends_at",))),
 ):
     """A line of the public log."""
 

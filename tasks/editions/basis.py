@@ -27,10 +27,7 @@ class QueryReader(Protocol):
 
 @dataclass(frozen=True)
 class JudgeInOrder:
-    """A judge by one version of its prompt; the others are null before any calibration.
-
-    `mean_kappa_low` is the lower end of the 95% interval of `mean_kappa`.
-    """
+    """A judge by one version of its prompt; the others (`mean_kappa_low`: of its 95% interval)"""
 
     judge: str
     prompt_wording: str
@@ -115,12 +112,10 @@ def read_basis(
 ) -> Basis:
     """Read what an edition of the run rests on, as the lake has it now.
 
-    `disciplines` weigh the same each. `judges` are those of an edition that is looked at again; by default they are chosen:
-    the judge that judged the run in full with the highest agreement with people on at least `least_ratings` responses, then
-    the others, people last.
-
-    Raises UsageError when there is no such run in the lake, or nobody has judged any of it, GateError when it was closed and nobody
-    has answered.
+    `disciplines` weigh the same each. `judges` are those of an edition that is looked at again; by default they are chosen: the
+    judge that judged the run in full with the highest agreement with people on at least `least_ratings` responses, then the others,
+    people last. Raises UsageError when there is no such run in the lake, or nobody has judged any of it, GateError when it was
+    closed and nobody has answered.
     """
     found = read("edition_run", {"run_id": run_id})
     if found.is_empty():

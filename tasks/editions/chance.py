@@ -1,8 +1,4 @@
-"""The chance level of what each candidate sat, beside its S.
-
-It is frozen with the edition: what the best answer that is always the same would have got on the same questions, and S as a share
-of what lies above it.
-"""
+"""The chance level of what each candidate sat, frozen with the edition beside its S."""
 
 from __future__ import annotations
 

@@ -71,7 +71,6 @@ class Answers:
         rows: as the model takes them.
         questions: question_uuid, lineage_uuid, discipline, first_month, format and passage by code.
         entries: model, sat_in_run_id and edition_id by code.
-        formats: by code.
     """
 
     rows: GradedRows
@@ -87,9 +86,7 @@ class PublishedScale:
     Attributes:
         edition_ids: its editions, the one that set it first.
         shared: covariance of the errors of their links, disciplines × editions × editions.
-        thresholds: by discipline.
         asymptotes: format → what chance earns, where an edition met it.
-        passage_sd: see `Scale`.
     """
 
     edition_ids: Sequence[str]
@@ -559,10 +556,7 @@ def _describe_fit(
 
 
 def _withhold(
-    disciplines: Sequence[str],
-    arranged: Answers,
-    scale: PublishedScale | None,
-    reason: str,
+    disciplines: Sequence[str], arranged: Answers, scale: PublishedScale | None, reason: str
 ) -> Equating:
     """No score, and the reason in the rows of `edition_fits`."""
     import polars as pl

@@ -40,12 +40,10 @@ class StyleAnswers:
     """The counted answers of one prompt style, with the codes that the estimators take.
 
     Attributes:
-        style: the prompt style.
         frame: answers of complete sessions, stars 0 where nobody could judge, by model, question and session; with `passage` (null
             for none), `candidate`, `discipline_code`, `question`, `lineage` and `cluster`, which is the passage or the lineage.
         models: candidates by code.
         disciplines: those that have weight, by code.
-        weights: their fixed weights.
     """
 
     style: str
@@ -56,10 +54,7 @@ class StyleAnswers:
 
 
 def arrange_styles(basis: Basis) -> Iterator[StyleAnswers]:
-    """The answers of complete sessions by prompt style, one style in memory at a time.
-
-    Disciplines without weight are left out.
-    """
+    """The answers of complete sessions by prompt style, one style in memory at a time."""
     import polars as pl
 
     if basis.answers.is_empty():
@@ -138,10 +133,7 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
 def estimate_scores(
     answers: StyleAnswers, pairs: Pairs, sessions: pl.DataFrame, reference: str
 ) -> pl.DataFrame:
-    """Rows of `edition_scores` of a style, without the edition: all disciplines and each.
-
-    `sessions` are those of `summarise_sessions`.
-    """
+    """Rows of `edition_scores` of a style, without the edition: all disciplines and each."""
     import polars as pl
 
     count = len(answers.models)
@@ -149,11 +141,7 @@ def estimate_scores(
     relative = _compute_relative(answers, reference)
     differences = pairs.differences
     ranks = compute_ranks(
-        scores.score.value,
-        pairs.first,
-        pairs.second,
-        differences.difference,
-        pairs.together.p_value,
+        scores.score.value, pairs.first, pairs.second, differences.difference, pairs.together.p_value
     )
     whole = {
         "candidate": np.arange(count),
@@ -210,9 +198,8 @@ def estimate_scores(
 def estimate_pairs(answers: StyleAnswers, pairs: Pairs) -> Iterator[pl.DataFrame]:
     """Rows of `edition_pairs` of a style without the edition, a frame for each discipline.
 
-    That over all disciplines is among them, in the order of their names.
-
-    All pairs are told together over all disciplines; by discipline a pair's disciplines are.
+    That over all disciplines is among them, in the order of their names. All pairs are told together over all
+    disciplines; by discipline a pair's disciplines are.
     """
     import polars as pl
 

@@ -1,8 +1,4 @@
-"""What keeps an edition from being published: pure checks on its basis.
-
-A gate that is shut refuses the publication with numbers. It can be overridden by name with a reason; both are part of the
-edition, and the leaderboard shows them.
-"""
+"""What keeps an edition from being published: pure checks on its basis, overridden by name."""
 
 from __future__ import annotations
 

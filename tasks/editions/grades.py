@@ -1,8 +1,4 @@
-"""How editions are attested, by the heads that witnesses were given.
-
-It is what their operator can state, and proves nothing. Whoever checks computes the grade from the witnesses' own files (`proctor exam verify --head`), and the verifier
-notes where more was stated.
-"""
+"""How editions are attested: what their operator can state; checkers compute it again."""
 
 from __future__ import annotations
 
@@ -81,10 +77,7 @@ def grade_editions(
 
 
 def keep_grades(ledger: Ledger, settings: Settings, lake: Lake | None = None) -> dict[str, Attestation]:
-    """State every edition's grade in `public/grades.json`, and land what has changed.
-
-    Returns them. Without an open lake one is opened only where the file has changed; a kill in between is mended by the next call.
-    """
+    """State every edition's grade in `public/grades.json`, land what changed, and return them."""
     with ledger.read() as connection:
         entries = list_public_entries(connection, _KINDS)
     found = grade_editions(entries, read_told(settings))
@@ -103,10 +96,7 @@ def keep_grades(ledger: Ledger, settings: Settings, lake: Lake | None = None) ->
 
 
 def foresee_grade(ledger: Ledger, settings: Settings, run_id: str) -> tuple[str, str]:
-    """The grade that a run's edition will have, and what the next one takes.
-
-    It is the grade once the witnesses of the settings are told. Of the highest the text is empty.
-    """
+    """The grade of a run's edition once the witnesses are told, and what the next one takes."""
     witnesses = read_witnesses(settings.witnesses, settings)
     programs = sum(witness.path is None for witness in witnesses)
     with ledger.read() as connection:

@@ -1,7 +1,4 @@
-"""How S of every candidate moved since a month, all told together; from frozen stars.
-
-Every publication computes it since the first month; since another month it is computed when somebody asks.
-"""
+"""How S of every candidate moved since a month, all told together; from frozen stars."""
 
 from __future__ import annotations
 
@@ -25,11 +22,7 @@ if TYPE_CHECKING:
 
 
 def write_improvements(lake: Lake, *, is_simulated: bool, since_month: str | None = None) -> pl.DataFrame:
-    """Compute the rows of `improvements` since a month and land them; returns them.
-
-    They take the place of what was computed since the same month before. A null month is the first that was published. Raises
-    UsageError where a month is named since which no candidate was published twice.
-    """
+    """Compute and land the rows of `improvements` since a month (null: the first); returns them."""
     frame = estimate_improvements(lake.read, is_simulated=is_simulated, since_month=since_month)
     if not frame.is_empty():
         unit = f"{'simulated' if is_simulated else 'real'}/{frame['since_month'][0]}"

@@ -57,10 +57,7 @@ def find_unlisted(connection: Connection, run_id: str, published: pl.DataFrame) 
 def prove_edition(
     ledger: Ledger, lake: Lake, settings: Settings, head: Mapping[str, Any]
 ) -> EditionFiles | None:
-    """The public files of an edition without an entry: killed before it, or older than the log.
-
-    Null, with a warning, where its stars cannot be had again: what was landed since gives others than those that were frozen.
-    """
+    """The public files of an edition without an entry; null, with a warning, without its stars."""
     folder = name_edition_folder(name_public_folder(settings), str(head["run_id"]), int(head["revision"]))
     found = read_edition_files(folder, str(head["edition_id"]), head["published_at"].isoformat())
     if found is not None:

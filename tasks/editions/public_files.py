@@ -82,11 +82,7 @@ def write_edition_files(
     basis: Basis,
     read_hashes: HashReader,
 ) -> EditionFiles:
-    """Write both files, each whole or not at all.
-
-    `head` is the edition's row of `editions`, `scores` and `series` its rows of `edition_scores` and `edition_series`; `read_hashes` is asked once for every
-    session.
-    """
+    """Write both files, each whole or not at all; `read_hashes` is asked once for each session."""
     roots = _Roots()
     files = {
         EDITION: write_whole(folder / EDITION, [encode_line(_describe_edition(head, scores, series))]),
@@ -192,10 +188,7 @@ def _write_sessions(basis: Basis, secret: bytes, read_hashes: HashReader, roots:
 def _iter_sessions(
     basis: Basis, secret: bytes
 ) -> Iterator[tuple[dict[str, Any], list[CountedQuestion], Sequence[int]]]:
-    """Every session that speaks, its questions by position, and their places by lineages' names.
-
-    One of which nothing has landed yet has as many unanswered questions as it was planned with, of no lineage.
-    """
+    """Every session that speaks: its questions by position, and places by lineages' names."""
     answers = _Answers(basis.answers, secret, basis.pictured)
     for row in basis.sessions.sort("session_id").iter_rows(named=True):
         found = answers.read(row["session_id"])

@@ -1,7 +1,4 @@
-"""Publish a run: compute its numbers once, freeze them, and never change them again.
-
-A correction is a new revision that names the edition it corrects; both stay. Publishing again changes nothing.
-"""
+"""Publish a run: compute its numbers once, freeze them, and never change them again."""
 
 from __future__ import annotations
 
@@ -76,11 +73,8 @@ class Edition:
     """One edition ready to be landed, or as it was landed.
 
     Attributes:
-        edition_id: run and revision.
         is_new: whether this call published it.
         is_outdated: an edition that stands, while what it rests on has changed since.
-        candidate_count: candidates with a score.
-        overridden: gates that were shut and overridden.
         frames: table → its rows; empty for one that stands in the lake.
         pairs: rows of `edition_pairs` that come before those of its frame, in files; null for one that stands.
         hashes: table → the hash of its rows, the edition's own row left out; empty for one that stands.
@@ -105,7 +99,6 @@ class PublishingHooks:
     """Who is told and asked while a run is published.
 
     Attributes:
-        step: told what is being done.
         confirm: asked before anything is published in spite of a gate; raises to keep it from being so.
         before_landing: called with a new edition right before the lake has it, while nobody else can publish the run.
     """
@@ -123,8 +116,6 @@ class Imprint:
         revision: 1 for the first edition of a run.
         replaces: the edition that it corrects; null for the first.
         reason: why it corrects it; null for the first.
-        overridden: gates that were shut and overridden.
-        override_reason: why; null where none was.
         provisional: why the order may change; null for what follows from the basis alone.
     """
 
@@ -173,11 +164,7 @@ def _list_batches(edition: Edition) -> list[Batch]:
     filed = {} if edition.pairs is None else {_PAIRS: edition.pairs.files}
     return [
         Batch(
-            table,
-            edition.edition_id,
-            frame,
-            rows_hash=edition.hashes.get(table),
-            files=filed.get(table, ()),
+            table, edition.edition_id, frame, rows_hash=edition.hashes.get(table), files=filed.get(table, ())
         )
         for table, frame in edition.frames.items()
     ]
@@ -209,11 +196,7 @@ def _prepare(
             Request(
                 "override",
                 f"{run_id}/{revision}",
-                {
-                    "gates": sorted(gate.gate for gate in shut),
-                    "reason": asked.reason,
-                    "basis": basis.hash(),
-                },
+                {"gates": sorted(gate.gate for gate in shut), "reason": asked.reason, "basis": basis.hash()},
             )
         )
     return freeze_edition(
@@ -245,10 +228,7 @@ def freeze_edition(
     is_recalibrated: bool = False,
     home: Path | None = None,
 ) -> Edition:
-    """Every row of an edition, from its basis and from the editions before it.
-
-    Nothing is written but pairs that memory need not hold, for as long as the edition lives, where `home` spills.
-    """
+    """Every row of an edition, from its basis and the editions before it; nothing is written."""
     imprint = imprint or Imprint()
     edition_id = f"{basis.run['run_id']}/{imprint.revision}"
     month = str(basis.run["month"])
@@ -356,10 +336,7 @@ def complete_hashes(hashes: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def compute_root(head: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
-    """SHA-256 of an edition's row (less its root) and every frozen row, for later checks.
-
-    `hashes` are those of `hash_tables`.
-    """
+    """SHA-256 of an edition's row (less its root) and of every frozen row (`hash_tables`)."""
     digest = hashlib.sha256()
     own = {
         name: str(value)

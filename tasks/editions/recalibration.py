@@ -7,7 +7,6 @@ that now and then it is worth asking how far the scale has come away from what a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,6 @@ class Recalibration:
     """What would move, as of one edition.
 
     Attributes:
-        edition_id: the edition.
         edition_count, question_count: what was fitted again.
         largest_move, mean_move: of an equated score of the edition, in points, whatever its sign; null where none was published.
         candidates: model, equated_score, equated_low, equated_high, recalibrated_score, move; one row per candidate of the edition.
@@ -47,10 +45,7 @@ class Recalibration:
 
 @on_one_thread()
 def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
-    """All editions up to the last of a run fitted from nothing, beside what was published.
-
-    Raises UsageError for a run that was not published, or whose answers cannot be fitted.
-    """
+    """All editions up to a run's last fitted from nothing; UsageError where that cannot be."""
     import polars as pl
 
     with lake.read_transaction():
@@ -76,16 +71,13 @@ def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
                 "edition_ids": [*([] if scale is None else scale.edition_ids), edition["edition_id"]],
             },
         )
-    fit, equated = fit_until_settled(arranged.rows, _read_weights(edition["weights"], disciplines))
+    weights = json.loads(edition["weights"])
+    fit, equated = fit_until_settled(arranged.rows, np.array([float(weights[name]) for name in disciplines]))
     candidates = (
         arranged.entries.with_columns(recalibrated_score=pl.Series(equated.score))
         .filter(edition_id=str(edition["edition_id"]))
         .unique("model", keep="first", maintain_order=True)
-        .join(
-            published.filter(sat_edition_id=str(edition["edition_id"])),
-            on="model",
-            how="left",
-        )
+        .join(published.filter(sat_edition_id=str(edition["edition_id"])), on="model", how="left")
         .select(
             "model",
             "equated_score",
@@ -114,8 +106,3 @@ def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
         candidates=candidates,
         questions=questions,
     )
-
-
-def _read_weights(text: str, disciplines: Sequence[str]) -> np.ndarray:
-    weights = json.loads(text)
-    return np.array([float(weights[name]) for name in disciplines])

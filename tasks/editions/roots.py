@@ -35,10 +35,7 @@ def publish_and_keep_root(
     *,
     step: Step = lambda _: None,
 ) -> Edition:
-    """Publish a run by its plan's disciplines; keep its roots and enter them in the public log.
-
-    A kill in between leaves an edition without a root and an entry; publishing again keeps both. Raises as `publish_run` does.
-    """
+    """Publish a run by its plan's disciplines; keep its roots and enter them in the public log."""
     proofs = {}
     overriding: list[Request] = []
 

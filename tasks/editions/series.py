@@ -1,7 +1,4 @@
-"""What an edition counts of questions with pictures, and each way of counting apart.
-
-Who sees a picture and who is told in words what it shows have answered two different questions. No number of an edition mixes them.
-"""
+"""What an edition counts of questions with pictures: no number mixes two ways to see them."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def find_picture_scope(basis: Basis) -> str | None:
-    """What S, R, ranks and pairs of an edition rest on.
-
-    Null where no question with a picture was asked, `pictures` where all candidates saw them, else `text_only`.
-    """
+    """What S, R, ranks and pairs rest on: null without pictures, `pictures`, or `text_only`."""
     if not basis.pictured:
         return None
     return PICTURES if all(ways == {PICTURES} for ways in _find_ways(basis).values()) else TEXT_ONLY
@@ -33,10 +27,7 @@ def choose_counted(basis: Basis) -> Basis:
 
 
 def estimate_series(basis: Basis, sessions: pl.DataFrame) -> pl.DataFrame | None:
-    """Rows of `edition_series` without the edition; null where no picture was asked about.
-
-    `sessions` are those of `summarise_sessions`. R and ranks of a series rest on its own candidates.
-    """
+    """Rows of `edition_series` without the edition; null where no picture was asked about."""
     import polars as pl
 
     parts = []
@@ -84,10 +75,7 @@ def _list_series(basis: Basis) -> Iterator[tuple[str, Basis]]:
 
 
 def _find_ways(basis: Basis) -> Mapping[str, set[str]]:
-    """How each candidate met the pictures of its questions, as its responses say.
-
-    Whoever answered none of these questions has earned nothing by them, seen or not: it stands with those that saw.
-    """
+    """How each candidate met the pictures; who answered none of them stands with those that saw."""
     import polars as pl
 
     asked = basis.answers.filter(pl.col("question_uuid").is_in(list(basis.pictured)))

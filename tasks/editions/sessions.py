@@ -17,11 +17,7 @@ _STATUSES = ("unanswered", "unparsed", "unjudged")
 
 
 def summarise_sessions(basis: Basis) -> pl.DataFrame:
-    """Rows of `edition_sessions` without the edition: every session that speaks, S if complete.
-
-    What nobody could judge earns nothing. A pair is a question that the session was judged on and the reference has stars for
-    (its mean over sittings of the set in that style).
-    """
+    """Rows of `edition_sessions` without the edition: every session that speaks, S if complete."""
     import polars as pl
 
     head = basis.sessions.select(

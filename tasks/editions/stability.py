@@ -38,10 +38,8 @@ class StabilityRequest:
     """What is drawn.
 
     Attributes:
-        prompt_style: the style whose stars are taken.
         sample_sizes: of the resamples, with replacement; a size named three times is drawn three times.
         curve_sizes: of the samples without replacement; by default 10, 20, 50, … and all questions of the set.
-        samples: samples of each of those sizes.
         seed: where the draws start; the same seed gives the same rows.
     """
 
@@ -57,12 +55,8 @@ class Stability:
     """What was drawn from one edition under one prompt style.
 
     Attributes:
-        edition_id: the edition.
-        prompt_style: the style.
         question_counts: set → questions that all its candidates have stars for.
         sets_left_out: sets that lack a discipline of S: there is no S of them to resample.
-        is_new: whether any row differs from what the lake held.
-        frames: table → its rows.
     """
 
     edition_id: str
@@ -74,11 +68,7 @@ class Stability:
 
 
 def write_stability(lake: Lake, run_id: str, request: StabilityRequest) -> Stability:
-    """Draw from the last edition of a run and land `bootstrap_scores` and `rating_curves`.
-
-    A later call with another seed or other sizes takes the place of the earlier one. Raises what `compute_stability` does,
-    and UsageError for a run that was not published.
-    """
+    """Draw from the last edition of a run and land `bootstrap_scores` and `rating_curves`."""
     from warehouse.lake import Batch
 
     found = lake.read("run_revisions", {"run_id": run_id})
@@ -177,11 +167,7 @@ def _check_request(request: StabilityRequest) -> None:
 
 
 def _take_set(stars: pl.DataFrame, set_id: str, reference: str) -> CommonStars:
-    """The stars of a set's candidates on its questions.
-
-    An anchor that a candidate met in two sets lies under one of them, so questions are matched, not sets. A question on
-    which nobody could judge the reference is left out, as R leaves it out.
-    """
+    """The stars of a set's candidates on those of its questions that have the reference's."""
     import polars as pl
 
     own = stars.filter(pl.col("set_id") == set_id)

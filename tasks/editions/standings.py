@@ -71,7 +71,7 @@ def list_standings(
             # What cannot be compared has no place.
             rank=pl.when((pl.col("comparability") != "none") & pl.col("standing_score").is_not_null()).then(
                 pl.when(pl.col("comparability") != "none").then("standing_score").rank("min", descending=True)
-            ),
+            )
         )
         .with_columns(pl.col("rank").cast(pl.Int64), month=pl.lit(basis.run["month"]))
         .drop("equated_score", "equated_low", "equated_high")

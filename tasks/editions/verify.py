@@ -25,10 +25,7 @@ class EditionFault:
 def find_changed_editions(
     lake: Lake, roots: Mapping[str, str], hashes: Mapping[str, str] | None = None
 ) -> list[EditionFault]:
-    """Compute the root of every edition again; `roots` are the ledger's, by edition.
-
-    `hashes`: of the rows of every `table/edition` that is not empty, as whoever has read them found them; without, they are read.
-    """
+    """The editions whose root is no longer the ledger's; `hashes` are of rows read already."""
     frozen = [table.name for table in TABLES.values() if table.is_frozen and table.name != "editions"]
     faults: list[EditionFault] = []
     editions = lake.read("run_revisions")

@@ -46,11 +46,7 @@ _LONGEST_TAIL: Final = 4_000
 
 
 def extract_answer(bare: BareQuestion, response: str) -> str | None:
-    """What a response answers, in the form of the bank's keys; null where nothing can be read.
-
-    `multiple_choice` gives the labels in the order of the options (`A`, `BD`), `true_false` gives `true` or `false`, other
-    types the text after the last mark of a final answer.
-    """
+    """What a response answers, in the form of the bank's keys; null where nothing can be read."""
     text = _DECORATION.sub("", _LATEX_TEXT.sub(r"\1", _unbox(response))).strip()
     if not text:
         return None

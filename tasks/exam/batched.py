@@ -1,7 +1,4 @@
-"""Sitting where a candidate's calls go into batches of its provider.
-
-The exam hands out as it always does, so many questions at a time as the run's window lets be pending: a batch holds no more of a session.
-"""
+"""Sitting in a provider's batches: one holds as much as the run's window lets be pending."""
 
 from __future__ import annotations
 

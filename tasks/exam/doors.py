@@ -13,15 +13,7 @@ from typing import Any, Protocol, Self
 from urllib.parse import quote, urlencode
 
 from tasks.exam.http_calls import PATIENCE_S, HttpCaller
-from tasks.exam.protocol import (
-    Answer,
-    Lease,
-    Put,
-    Quota,
-    Receipt,
-    SessionStatus,
-    SessionSummary,
-)
+from tasks.exam.protocol import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
 from warehouse.stores.away import EXAM
 
 

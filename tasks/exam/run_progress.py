@@ -38,11 +38,7 @@ class CandidateProgress:
     """How far a candidate is in a run.
 
     Attributes:
-        is_outside: whether it sits with its own client.
-        session_count: its sessions.
-        closed_count: how many are closed.
         done: questions that had their turn.
-        total: its questions.
         per_minute: answers a minute of late, over all its open sessions; 0 while it stands still.
         left_s: seconds left at that pace; null while it stands still, 0 at the end.
         cost_usd: what its answers have cost so far; null where no price is known.
@@ -69,11 +65,8 @@ class RunProgress:
         status: `open` or `closed`.
         updated_at: when this was read (UTC, ISO text).
         done: questions that had their turn.
-        total: questions of the run.
-        per_minute: answers a minute of late.
         left_s: seconds until the slowest candidate that moves is through; null while none moves.
         cost_usd: what the run has cost so far, its judges too, as its budget counts; null where no price is known.
-        candidates: each candidate, in order of name.
     """
 
     run_id: str
@@ -87,10 +80,7 @@ class RunProgress:
     candidates: tuple[CandidateProgress, ...]
 
     def keep_candidates(self, models: Collection[str]) -> RunProgress:
-        """The same of these candidates alone.
-
-        The sums are theirs, the cost is that of their answers without judging.
-        """
+        """The same of these candidates alone, with the cost of their answers but no judging."""
         kept = tuple(one for one in self.candidates if one.model in models)
         costs = [one.cost_usd for one in kept if one.cost_usd is not None]
         return _sum(kept, self.run_id, self.status, self.updated_at, cost_usd=sum(costs) if costs else None)
@@ -181,10 +171,7 @@ async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIter
 
 
 def write_progress(ledger: Ledger, home: Path, run_id: str) -> None:
-    """Write `progress.json`: whoever reads it finds a whole file, the former or the new one.
-
-    A file that cannot be written (a full disk) is no reason to end a run: the former one stays.
-    """
+    """Write `progress.json` whole; a disk that is full leaves the former one and ends no run."""
     names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
     text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
     with contextlib.suppress(OSError), writing_whole(home / FILE_NAME) as draft:

@@ -59,10 +59,6 @@ class ExamRoom:
     """What all sessions of a run have in common that are sat in one process.
 
     Attributes:
-        door: the way to the protocol.
-        client: the way to the candidates.
-        settings: leases and lives of tokens.
-        keys: signing keys of the tokens.
         progress: told of every answer that was acknowledged.
         note_error: told of a call that failed for good: session, position, error class.
         clock: the ledger's, which the protocol compares tokens with.

@@ -55,8 +55,6 @@ class SittingReport:
     """What came of sitting a run.
 
     Attributes:
-        session_count: its sessions.
-        closed_count: how many are closed now.
         outside_count: open sessions of candidates that sit with their own client.
         answer_count: answers acknowledged by this call.
         failures: sessions that stay open because something failed.
@@ -174,10 +172,7 @@ class _Candidate:
 
 
 class _Sitting:
-    """The sitting of a run in this process.
-
-    There are as many sessions at once as there is room for in each lane.
-    """
+    """The sitting of a run in this process, as many sessions at once as its lanes have room for."""
 
     def __init__(
         self,
@@ -198,11 +193,7 @@ class _Sitting:
         self._stop = asyncio.Event()
 
     def gather(self, most: int, *, is_helping: bool) -> Crew:
-        """What sits so many sessions at once, at most.
-
-        The last try of a session is left to who conducts the run: what fails here may be for want of something that is there. Another
-        command may conduct other candidates of the run: whoever conducts takes what it put there itself.
-        """
+        """What sits so many sessions at once; a helper leaves the last try to whoever conducts."""
         places = {
             one.lane: SESSIONS_PER_CALL * (one.model.max_concurrency or self._room.settings.call_concurrency)
             for one in self._candidates.values()

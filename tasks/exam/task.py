@@ -34,11 +34,7 @@ from warehouse.ledger.engine.opening import open_ledger
 @step(name="plan_month")
 @hide_content
 def plan_month(wishes: RunWishes) -> dict[str, object]:
-    """Plan the month's run and publish the plan.
-
-    Returns its id, or an empty one when no candidate is due. Where a second person must agree first, the id is empty, too, and
-    `waits_for` says how it goes on. Where no month is wished, it is the present one.
-    """
+    """Plan the month's run and publish it; an empty id where nobody is due or it waits."""
     settings = load_settings()
     wishes = replace(wishes, month=wishes.month or datetime.now(UTC).strftime("%Y-%m"))
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
@@ -59,11 +55,7 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
 @show_progress
 @hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
-    """Let every in-house candidate of the run answer what it has not answered yet.
-
-    Workers that are free sit beside this process. `in_batches` submits the questions that are pending to the
-    batch endpoints of candidates that have one.
-    """
+    """Let every in-house candidate answer what is open; free workers sit beside this process."""
     if not run_id:
         return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": [], "pending_sessions": 0}
     settings = load_settings()
@@ -106,11 +98,7 @@ def close_overdue_sessions() -> dict[str, object]:
 @hide_content
 @sign_landings
 def land_run(run_id: str) -> dict[str, object]:
-    """Land what has closed in the ledger.
-
-    That is sessions, responses, calls, and the access log as far as it has come. What a closed run was drawn
-    from is disclosed before.
-    """
+    """Disclose what closed runs were drawn from, then land what has closed in the ledger."""
     if not run_id:
         return {"landed_rows": {}}
     settings = load_settings()
@@ -122,11 +110,7 @@ def land_run(run_id: str) -> dict[str, object]:
 @step(name="collect_provider_batches", **RETRIED)
 @hide_content
 def collect_provider_batches() -> dict[str, object]:
-    """Book what providers have answered in batches.
-
-    What waits for it continues with the next `evaluate` or `judge`. A provider that cannot be asked now is
-    counted, and asked again by the next sweep.
-    """
+    """Book what providers have answered in batches; one that cannot be asked is asked again."""
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         collected = asyncio.run(collect_batches(ledger, settings, read_registry(settings.registry_path)))
@@ -138,12 +122,7 @@ def collect_provider_batches() -> dict[str, object]:
 
 
 async def _sit(
-    ledger: Ledger,
-    run_id: str,
-    budget_usd: float | None,
-    progress: Progress,
-    *,
-    in_batches: bool,
+    ledger: Ledger, run_id: str, budget_usd: float | None, progress: Progress, *, in_batches: bool
 ) -> tuple[SittingReport, Counter[str]]:
     settings = load_settings()
     registry = read_registry(settings.registry_path)

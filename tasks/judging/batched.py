@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from schemas.settings import Settings
 from tasks.judging.landing import judge_landed
 from tasks.judging.summary import JudgingSummary
-from tasks.models.batches import Collected, collect_batches
+from tasks.models.batches import collect_batches
 from tasks.models.registry import read_registry
 from tasks.running import Progress
 from warehouse.lake import Lake
@@ -59,7 +59,8 @@ async def judge_collected(
                 in_batches=choices.in_batches,
             )
             total = part if total is None else _join(total, part)
-        _add_collected(total, collected)
+        total.calls.update({f"batch_{name}": count for name, count in collected.counts.items()})
+        total.notes += [note for note in collected.problems if note not in total.notes]
         if not choices.waits or not total.pending or silent >= MOST_SILENT_LOOKS:
             return total
         await asyncio.sleep(settings.batch_poll_s)
@@ -74,8 +75,3 @@ def _join(before: JudgingSummary, after: JudgingSummary) -> JudgingSummary:
     after.calls.update(before.calls)
     after.notes = before.notes + after.notes
     return after
-
-
-def _add_collected(total: JudgingSummary, collected: Collected) -> None:
-    total.calls.update({f"batch_{name}": count for name, count in collected.counts.items()})
-    total.notes += [note for note in collected.problems if note not in total.notes]

@@ -53,13 +53,7 @@ _REPLY = {
 
 
 def draw_failure_sample(failed: pl.DataFrame, *, per_model: int, seed: str) -> pl.DataFrame:
-    """Up to `per_model` of each candidate's failed responses.
-
-    All have the same chance, and the same seed draws the same ones.
-
-    `failed` has session_id, seq and model; added are `failed_count` (how many the candidate has) and `sample_size` (how many
-    were drawn of it).
-    """
+    """Up to `per_model` failed responses of each candidate, of `failed_count`, by lot of `seed`."""
     if per_model < 1:
         raise UsageError("A sample of failures needs at least one response per candidate.")
     luck = [

@@ -129,9 +129,7 @@ class AskedStars:
 
     Attributes:
         stars: 0 to 3; null where no reply could be read.
-        reason: why, in its words.
         raw: its last reply; null where there was nothing to judge.
-        cost_usd: of all its replies.
         attempt: how often it was asked.
     """
 
@@ -147,12 +145,7 @@ _NOTHING_TO_JUDGE = AskedStars(stars=0, reason=NO_ANSWER_REASON, raw=None, cost_
 
 
 def name_unit(session_id: str, judge: str, wording: str | None = None, occasion: str = FIRST_OCCASION) -> str:
-    """The unit with which a judge's judgements of a session are landed.
-
-    Another wording or occasion makes another unit.
-
-    `wording` is the version of the prompt without its language (default: the present one of our own kind of judge).
-    """
+    """The unit of a judge's judgements of a session, by wording (without language) and occasion."""
     unit = f"{session_id}/{judge}/prompt-{wording or prompts.VERSION}"
     return unit if occasion == FIRST_OCCASION else f"{unit}/{occasion}"
 
@@ -173,11 +166,7 @@ def read_wording(prompt_version: str) -> str:
 
 
 def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
-    """Responses with what a judge needs of their questions.
-
-    The bank's `answer` becomes `reference_answer`. Joined on question and bank version; `answer`, what was
-    extracted of the response, may be missing. Raises ContractError when a response has no question in `bank`.
-    """
+    """Responses with what a judge needs of their questions; ContractError for one without."""
     if "pictures" not in bank.columns:
         bank = bank.with_columns(pictures=pl.lit(None))
     questions = bank.rename({"answer": "reference_answer"}).select(
@@ -336,7 +325,8 @@ async def _judge_unit(
     dealt.note([_read_outcome(tasks[id(put)]) for put in dealt.put])
     failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failed:
-        raise min(failed, key=_rank_failure)
+        # One that ends everything first, then what failed, then what waits.
+        raise min(failed, key=lambda error: isinstance(error, CallFailed) + isinstance(error, CallPending))
     return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
 
 
@@ -351,11 +341,6 @@ def _mix(responses: Sequence[PutResponse], dealt: Sequence[PutResponse]) -> list
 
 def _read_outcome(task: asyncio.Task[JudgementRow]) -> JudgementRow | BaseException:
     return task.exception() or task.result()
-
-
-def _rank_failure(error: BaseException) -> int:
-    """The failure to report first: one that ends everything, then what failed, then what waits."""
-    return isinstance(error, CallFailed) + isinstance(error, CallPending)
 
 
 async def _judge_response(

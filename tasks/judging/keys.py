@@ -13,11 +13,7 @@ _NUMBER: Final = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?")
 
 
 def check_key(question: QuestionContent, answer: str | None) -> str | None:
-    """`right` or `wrong` by the key alone; None where the key cannot decide.
-
-    It decides for the extracted answer to a true/false or choice question, for a result or filling that is the key in standard form, and
-    for two plain numbers that no rounding makes one.
-    """
+    """`right` or `wrong` by the key alone; None where the key cannot decide."""
     if answer is None or not question.answer:
         return None
     if question.question_type == "true_false":

@@ -1,7 +1,4 @@
-"""From landed responses to landed judgements, session by session.
-
-What a judge has to judge of a session is a job: several processes may judge one run at once, and each job is one's at a time.
-"""
+"""From landed responses to landed judgements; each session of each judge is a job."""
 
 from __future__ import annotations
 
@@ -306,10 +303,7 @@ class RunJudging:
             )
 
     def _list_unjudged(self, judge: RegisteredModel, names: Sequence[str], *, is_named: bool) -> list[str]:
-        """Those of the sessions that wait for the judge, in order.
-
-        A run that was not named waits only where some session was never judged; it is then judged whole by one version.
-        """
+        """Those of the sessions that wait for the judge, in order; unnamed runs are judged whole."""
         if not names:
             return []
         if not is_named:
@@ -342,11 +336,7 @@ def _count_at_once(units: Collection[str]) -> int:
 def name_occasions(
     lake: Lake, places: Sequence[Place], judge: str, wording: str | None = None
 ) -> dict[str, list[Place]]:
-    """The places by the next occasion on which the judge is asked in their session.
-
-    A place is a session and a position. The occasions are `again-1` and so on. An occasion is used up when it
-    has landed: after a kill the same one is asked again, and its replies are replayed.
-    """
+    """Places (session, position) by the next occasion on which the judge is asked there."""
     left = {session_id for session_id, _ in places}
     occasions: dict[str, list[Place]] = {}
     while left:
@@ -436,10 +426,7 @@ def _add_runs(
 def _list_chain(
     registry: Registry, judges: Sequence[RegisteredModel], *, is_simulated: bool
 ) -> list[RegisteredModel]:
-    """The judges to be asked in turn: the run's, then the registry's others.
-
-    Raises UsageError as `find_asking`: whoever may be asked in the end is known to be one before anything is paid.
-    """
+    """The judges to be asked in turn: the run's, then the registry's others, known to be such."""
     named = {judge.name for judge in judges}
     others = [
         model

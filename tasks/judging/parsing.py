@@ -104,10 +104,9 @@ class _Claim:
 def parse_judgement(text: str) -> ParsedJudgement:
     """Stars and reason of a judge's reply.
 
-    They are read from JSON (bare, fenced or amid words), from `Overall Rating: n`, or from `n stars` / `n 星`.
-
-    Stars outside 0 to 3, fractions, and replies that name several different stars are unparsed. What a judge shows as a candidate's
-    words does not count, nor what it weighs; a reply whose own words give or deny other stars than its JSON is unparsed.
+    They are read from JSON (bare, fenced or amid words), from `Overall Rating: n`, or from `n stars` / `n 星`. Stars outside 0 to 3,
+    fractions, and replies that name several different stars are unparsed. What a judge shows as a candidate's words does not count,
+    nor what it weighs; a reply whose own words give or deny other stars than its JSON is unparsed.
     """
     text = drop_thinking(text)
     objects = find_objects(text, repair=True)

@@ -41,7 +41,6 @@ class ImportedStars:
 
     Attributes:
         judged: responses that have their stars from it now.
-        left_empty: rows without stars.
         not_waiting: rows whose response waits for nobody: it was settled meanwhile, or is not of this home.
     """
 
@@ -51,11 +50,7 @@ class ImportedStars:
 
 
 def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
-    """Write the workbook of the responses on which no judge's reply could be read.
-
-    They are those of a run, or of all runs. Returns how many there are. It names no candidate, and its order
-    tells nothing. A text beyond what a cell holds is cut, and marked.
-    """
+    """Write the blind workbook of a run's responses, or of all, that no judge could be read of."""
     waiting = {compute_key(*place): (put, "", "") for place, put in _read_waiting(lake, run_id).items()}
     write_workbook(path, _FORM, waiting)
     return len(waiting)
@@ -75,7 +70,10 @@ def import_unparsed(
     waiting = {compute_key(*place): (place, put) for place, put in _read_waiting(lake, run_id).items()}
     given = [row for row in rows if row.mark]
     for row in given:
-        _check_reason(row)
+        if not row.note:
+            raise WorkbookError(
+                f"{row.place}, column F: stars without a reason. Say why; it is kept beside the stars."
+            )
     counted = {waiting[row.key][0]: (row, waiting[row.key][1]) for row in given if row.key in waiting}
     judge = f"{PERSON}:{user_id}"
     units: list[list[JudgementRow]] = []
@@ -124,10 +122,3 @@ def _describe_judgement(judge: str, occasion: str, row: MarkedRow, put: PutRespo
         "attempt": 1,
         "is_simulated": put.is_simulated,
     }
-
-
-def _check_reason(row: MarkedRow) -> None:
-    if not row.note:
-        raise WorkbookError(
-            f"{row.place}, column F: stars without a reason. Say why; it is kept beside the stars."
-        )

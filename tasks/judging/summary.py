@@ -14,14 +14,10 @@ class JudgingSummary:
     """What a run of the judges came to.
 
     Attributes:
-        judged: judgements with stars.
-        unparsed: judgements that could not be read.
         controls: judgements of control answers, which are in no score.
         resolved: responses of which somebody else, or the same judge asked again, could be read.
         unresolved: responses that nobody's judgement could be read of so far: they count 0, and block publication.
         failed: units that a judge gave no reply for.
-        judges: who judged.
-        calls: what became of the calls.
         failure: what went wrong, in a sentence; null where nothing did.
         pending: calls in batches under way, or gathered for the next one.
         notes: what else is to be known of batches, in sentences.

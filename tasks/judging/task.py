@@ -21,10 +21,8 @@ def judge_run(
 ) -> dict[str, object]:
     """Judge what a run's candidates answered and no judge has judged.
 
-    An empty id means every run.
-
-    `only_unparsed` asks again for what nobody could be read of, and judges nothing else. `in_batches` submits the calls to the
-    batch endpoints of judges that have one; `waits` stays until they have ended.
+    An empty id means every run. `only_unparsed` asks again for what nobody could be read of, and judges nothing else.
+    `in_batches` submits the calls to the batch endpoints of judges that have one; `waits` stays until they have ended.
     """
     settings = load_settings()
     with (

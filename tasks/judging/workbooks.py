@@ -62,12 +62,7 @@ def check_workbook_path(path: Path) -> None:
 def write_workbook(
     path: Path, form: Form, rows: dict[str, tuple[PutResponse, str, str]], *, person: str = ""
 ) -> None:
-    """Write a workbook of key → (response, mark and note to begin with).
-
-    It is blind: the rows are in the order of the keys, which tells nothing. It names no candidate. A text
-    beyond what a cell holds is cut, and marked. A workbook that is one person's names them among its
-    properties, which spreadsheet programs keep.
-    """
+    """Write a blind workbook of key → (response, mark and note to begin with), by key."""
     lines = [
         (key, render_question(put.question.bare), render_reference(put.question), put.response, mark, note)
         for key, (put, mark, note) in sorted(rows.items(), key=lambda row: row[0])
@@ -77,10 +72,7 @@ def write_workbook(
 
 
 def read_workbook(path: Path, form: Form, *, person: str = "") -> list[MarkedRow]:
-    """The rows of a filled-in workbook, marks as they stand there (`2.0` is `2`).
-
-    Raises WorkbookError for a damaged or foreign file, one that was written for somebody else than `person`, a key that stands there twice, or a mark that is none of the form's.
-    """
+    """The rows of a filled-in workbook; WorkbookError for a foreign one or a wrong mark."""
     workbook = open_workbook(path)
     named = str(workbook.properties.keywords or "").partition(_PERSON)[2]
     if person and named and named != person:

@@ -1,7 +1,4 @@
-"""One reply from one candidate.
-
-It is asked for again while it cannot be read, and is void when it stays unreadable.
-"""
+"""One reply from one candidate: asked for again while it cannot be read, void in the end."""
 
 from __future__ import annotations
 
@@ -40,8 +37,6 @@ class Reply(Generic[T]):
     Attributes:
         value: what could be read; null when no call gave anything readable.
         raw: the last text that came; null when no call succeeded.
-        version: version of the wording.
-        usage: what all calls came to.
     """
 
     value: T | None
@@ -60,11 +55,9 @@ class LeagueCalls:
     """How candidates of a league are called.
 
     Attributes:
-        client: the one door to models.
         run_id: what the calls are paid for.
         unit: what the calls are landed with.
         place: the round, or the entrant's domain: no other has the same.
-        temperature: of every call.
         most_tries: calls for one reply, the first included.
         voids_failures: take a call that failed for good as a reply that cannot be read, instead of raising.
     """

@@ -1,7 +1,4 @@
-"""What a league plays by: its claim.
-
-It is claimed once under its id, kept whole, and read again whenever the league continues.
-"""
+"""What a league plays by: its claim, made once under its id and kept whole."""
 
 from __future__ import annotations
 
@@ -40,8 +37,6 @@ class LeagueRules:
     Attributes:
         candidates: registered models, in the order of their seats.
         domains: name → content of the domain's file.
-        run_count: independent runs.
-        temperature: of all calls.
         language: of prompts, `zh` or `en`.
         season: whose topics are set; null for no topics.
         most_tries: calls for one reply that cannot be read, the first included.
@@ -74,10 +69,7 @@ class LeagueRules:
 
 @dataclass(frozen=True)
 class ClaimedLeague:
-    """A league that is claimed.
-
-    Its rules, its domains by name, and the key that letters and orders are drawn with.
-    """
+    """A claimed league: its rules, its domains by name, and the key of its letters and orders."""
 
     league_id: str
     rules: LeagueRules
@@ -93,10 +85,7 @@ class ClaimedLeague:
 
 
 def build_domains(rules: LeagueRules) -> dict[str, Domain]:
-    """The domains of the rules by name.
-
-    Raises UsageError where one has no prompts in the language.
-    """
+    """The domains of the rules by name; UsageError for one without prompts in the language."""
     domains = {name: parse_domain(content, f"domain {name}") for name, content in rules.domains.items()}
     for domain in domains.values():
         if rules.language not in domain.languages:
@@ -110,11 +99,7 @@ def build_domains(rules: LeagueRules) -> dict[str, Domain]:
 
 
 def check_rules(rules: LeagueRules, registry: Registry) -> list[RegisteredModel]:
-    """Return the candidates that the rules name.
-
-    Raises UsageError for too few candidates, for one that is named twice, for simulated ones beside real ones, or
-    for no domain.
-    """
+    """The candidates that the rules name; UsageError for rules that cannot be played."""
     names = rules.candidates
     if len(set(names)) < len(names):
         raise UsageError("A candidate is named twice in --candidates. Name each once.")
@@ -136,11 +121,11 @@ def check_rules(rules: LeagueRules, registry: Registry) -> list[RegisteredModel]
 def claim_league(
     lake: Lake, settings: Settings, registry: Registry, league_id: str, rules: LeagueRules
 ) -> ClaimedLeague:
-    """Claim the id for these rules; the same rules again give the same claim.
-
-    Raises UsageError for rules that cannot be played, and for an id that is claimed with other rules.
-    """
-    _check_id(league_id)
+    """Claim the id for these rules; UsageError where other rules have it."""
+    if not _ID.fullmatch(league_id):
+        raise UsageError(
+            f"{league_id!r} is no id for a league: use up to 40 letters, digits, dots, hyphens and underscores."
+        )
     models = check_rules(rules, registry)
     for name, digest in rules.benchmarks.items():
         if hash_benchmark(Path(name)) != digest:
@@ -159,10 +144,7 @@ def claim_league(
 
 
 def find_league(lake: Lake, settings: Settings, league_id: str) -> ClaimedLeague | None:
-    """The claim of an id, or None when it is free.
-
-    Raises StoreError when its key is not the one that it was made with.
-    """
+    """The claim of an id, or None when it is free; StoreError when its key is another."""
     rows = lake.read("leagues_named", {"league_id": league_id}).to_dicts()
     if not rows:
         return None
@@ -209,19 +191,13 @@ def check_same(claim: ClaimedLeague, rules: LeagueRules) -> None:
 
 
 def hash_benchmark(path: Path) -> str:
-    """SHA-256 of a file that questions are compared with.
-
-    Raises UsageError when the file cannot be read as questions.
-    """
+    """SHA-256 of a file that questions are compared with; UsageError if it holds none."""
     read_benchmark(path)
     return hash_file(path)
 
 
 def name_unit(league_id: str, run_type: str, league_round: int) -> str:
-    """The unit with which the rounds of one number, of all domains and runs, are landed.
-
-    Either all of them are landed, or none.
-    """
+    """The unit of all rounds of one number, of all domains and runs: they land together."""
     return f"{name_run(league_id)}/{run_type}/round-{league_round:02d}"
 
 
@@ -276,13 +252,6 @@ def _parse_rules(text: str) -> LeagueRules:
     # A rule of earlier leagues that is kept by none: no program is run in a weaker room.
     values.pop("has_open_network", None)
     return LeagueRules(**{**values, "candidates": tuple(values["candidates"])})
-
-
-def _check_id(league_id: str) -> None:
-    if not _ID.fullmatch(league_id):
-        raise UsageError(
-            f"{league_id!r} is no id for a league: use up to 40 letters, digits, dots, hyphens and underscores."
-        )
 
 
 def _read_key(settings: Settings, league_id: str) -> bytes:

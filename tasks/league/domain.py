@@ -76,8 +76,6 @@ class Domain:
     Attributes:
         name: as it is named on the command line and in the tables.
         aggregation: `borda` (judges rank) or `score_100` (judges give 0 to 100).
-        question: fields that an asker returns.
-        answer: fields that an answerer returns.
         prompts: language → role → wording, without sections and form of output, which are the same everywhere.
         examples: language → texts that an asker is shown.
         originality: files that questions are compared with, absolute paths.
@@ -119,12 +117,7 @@ def list_domains() -> list[str]:
 
 
 def read_domain(name: str) -> Domain:
-    """The shipped domain of that name, or the one in a file.
-
-    A name that ends with .yaml or .yml is a file.
-
-    Raises UsageError naming the file, the field, and what to do.
-    """
+    """The shipped domain of that name, or the one in a YAML file; raises UsageError."""
     import yaml
 
     path = Path(name) if name.endswith((".yaml", ".yml")) else DOMAINS / f"{name}.yaml"
@@ -259,10 +252,7 @@ def name_season(day: date) -> str:
 
 
 def list_topics(domain: Domain, season: str, language: str) -> list[str]:
-    """The season's topics in a language; none where the domain has none.
-
-    Raises UsageError for a text that is not a season.
-    """
+    """The season's topics in a language; none where the domain has none. Raises UsageError."""
     match = _SEASON.fullmatch(season)
     if match is None:
         raise UsageError(f"{season!r} is no season: write the year and the quarter, for example 2026-Q4.")

@@ -1,7 +1,4 @@
-"""A new candidate enters a finished league by matches.
-
-Its answers meet the others' answers, before judges of the league.
-"""
+"""A new candidate enters a finished league by matches before judges of the league."""
 
 from __future__ import annotations
 
@@ -40,11 +37,7 @@ OCCASION = "entry"
 
 @dataclass(frozen=True)
 class EntrantRating:
-    """An entrant's result in a domain.
-
-    It has the matches, those without a result, the rating with its 95% interval, and the rank that the entrant
-    would have.
-    """
+    """An entrant's result in a domain: matches, those without result, rating, interval and rank."""
 
     domain: str
     entrant: str
@@ -83,7 +76,6 @@ class EntryRequest:
 
     Attributes:
         candidate: the model that enters; it is none of the league's.
-        match_count: matches in each domain.
         budget_usd: what the league may cost; null for the limit of the settings.
     """
 
@@ -132,10 +124,7 @@ async def enter_candidate(
 
 
 def rate_members(pairs: pl.DataFrame, names: Sequence[str]) -> dict[str, float]:
-    """Bradley-Terry ratings from `pairs`, with a mean of 1000.
-
-    The columns are winner, loser and win_count; an equal pair is half a win each.
-    """
+    """Bradley-Terry ratings of `pairs` (winner, loser, win_count), mean 1000; equal is half."""
     places = {name: place for place, name in enumerate(names)}
     wins = np.zeros((len(names), len(names)))
     for winner, loser, count in pairs.select("winner", "loser", "win_count").iter_rows():
@@ -239,10 +228,7 @@ class _Entry:
         return list(questions.values())
 
     def _draw(self, questions: Sequence[_Question], count: int) -> list[_Match]:
-        """Matches in an order that only the key's holder can foresee.
-
-        A shorter draw is the beginning of a longer one.
-        """
+        """Matches in an order that only the key's holder can foresee; a shorter draw begins it."""
         key, name = self._claim.key, self._entrant.name
         by_id = {question.question_id: question for question in questions}
         order = [by_id[one] for one in draw_sequence(key, by_id, "entry", name)]

@@ -1,7 +1,4 @@
-"""What a league remembers.
-
-These are the collections that questions are compared with, and the rounds that were played before.
-"""
+"""What a league remembers: collections of questions, and rounds that were played before."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ MEMORY = "memory"
 def recall_rounds(
     lake: Lake, claim: ClaimedLeague, places: Sequence[RoundPlace]
 ) -> dict[RoundPlace, PlayedRound]:
-    """Questions and answers of the rounds of one number, as the full run has them.
-
-    They come without what they cost: that is counted in the full run.
-    """
+    """Questions and answers of the rounds of one number, as the full run has them, without cost."""
     asked = {"league_id": claim.league_id, "round": places[0].league_round}
     questions = {
         (row["domain"], row["league_run"]): row

@@ -1,8 +1,7 @@
 """How near a question is to those that exist.
 
-This is measured by the share of its 5-grams that are found there, and by the cosine to the nearest neighbour.
-
-A 5-gram is five tokens in a row: a word, a number, or one Chinese character each (League of LLMs, originality).
+This is measured by the share of its 5-grams that are found there, and by the cosine to the nearest neighbour. A
+5-gram is five tokens in a row: a word, a number, or one Chinese character each (League of LLMs, originality).
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ class Nearness:
     """What a text came to against one collection.
 
     Attributes:
-        compared_with: name of the collection.
         neighbour: the entry that shares most, or is most similar; null where nothing is shared.
         ngram_overlap: share of the text's 5-grams found anywhere in the collection; 0 for a text shorter than that.
         similarity: cosine of the most similar entry; null without an embedding model, or for an empty collection.
@@ -115,13 +113,7 @@ def compute_grams(text: str) -> set[int]:
 
 
 def read_benchmark(path: Path) -> list[tuple[str, str]]:
-    """(line, question) for each question of a file.
-
-    The file is JSON lines, CSV or TSV with a column that holds the question, or plain text with one question per
-    line.
-
-    Raises UsageError naming file, line and what to do.
-    """
+    """(line, question) of JSON lines, CSV, TSV or plain text; UsageError naming file and line."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

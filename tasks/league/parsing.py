@@ -1,9 +1,8 @@
 """Read what askers, answerers and judges returned.
 
-What cannot be read with certainty is None, never 0.
-
-Models wrap JSON in words and fences, leave commas behind, and write TeX with single backslashes. All of that is read. A
-ranking that leaves a letter out or names one twice, and a score outside 0 to 100, are not.
+What cannot be read with certainty is None, never 0. Models wrap JSON in words and fences, leave commas behind, and
+write TeX with single backslashes. All of that is read. A ranking that leaves a letter out or names one twice, and a
+score outside 0 to 100, are not.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ class ReadEvaluation:
     Attributes:
         ranks: letter → rank from 1; null when no complete ranking could be read.
         scores: letter → 0 to 100, for the letters whose score could be read.
-        reasons: letter → reason.
         templates: letter → the template that the judge says the answer recites.
     """
 
@@ -57,10 +55,7 @@ class ReadEvaluation:
 
 
 def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
-    """Key → text of the fields in a reply.
-
-    The result is None when no JSON object in the reply has all the fields that are not optional.
-    """
+    """Key → text of the fields in a reply; None without an object with all that are needed."""
     needed = [item.key for item in fields if not item.is_optional]
     best: dict[str, str] | None = None
     for found in find_objects(drop_thinking(text), repair=True) or ():
@@ -75,12 +70,7 @@ def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
 
 
 def parse_ranking(text: str, labels: Sequence[str]) -> ReadEvaluation:
-    """The ranking of a judge, best first.
-
-    `ranks` is None unless the ranking names each letter exactly once.
-
-    Rankings that differ are none: one of them may be a quotation from an answer. Those that are shown as one do not count.
-    """
+    """The ranking of a judge, best first; None unless one, and only one, names each letter once."""
     reads: list[ReadEvaluation] = []
     for found in _find_verdicts(text):
         order = _pick(found, _RANKING_KEYS)
@@ -92,11 +82,7 @@ def parse_ranking(text: str, labels: Sequence[str]) -> ReadEvaluation:
 
 
 def parse_scores(text: str, labels: Sequence[str]) -> ReadEvaluation:
-    """The scores of a judge; a letter whose score is missing or outside 0 to 100 has none.
-
-    Where two objects give a letter different scores, none is read: one of them may be a quotation from an answer. Those that are shown as
-    one do not count.
-    """
+    """The scores of a judge; none for a letter with none, two, or one outside 0 to 100."""
     reads: list[ReadEvaluation] = []
     known: dict[str, float] = {}
     for found in _find_verdicts(text):

@@ -1,9 +1,8 @@
 """Play a league, one round number after the other.
 
-Rounds of the same number, of all domains and runs, are played at once and landed together.
-
-A round that has landed is never played again. One that was stopped in the middle is played from the ledger of calls as far
-as it was paid for: letters, topics and the memory that it is compared with are the same again, so its calls are, too.
+Rounds of the same number, of all domains and runs, are played at once and landed together. A round that has landed is
+never played again. One that was stopped in the middle is played from the ledger of calls as far as it was paid for:
+letters, topics and the memory that it is compared with are the same again, so its calls are, too.
 """
 
 from __future__ import annotations
@@ -32,15 +31,7 @@ from tasks.league.rounds import (
     gather_all,
     judge_answers,
 )
-from tasks.league.rows import (
-    FULL,
-    Row,
-    Tally,
-    build_batches,
-    describe_round,
-    list_evaluations,
-    name_place,
-)
+from tasks.league.rows import FULL, Row, Tally, build_batches, describe_round, list_evaluations, name_place
 from tasks.league.sandbox import run_answer, run_reference
 from tasks.league.setting import set_question
 from tasks.models import CallFailed, ModelClient, SharedClient, read_call_frames
@@ -65,14 +56,11 @@ class LeagueSummary:
     """What came of playing.
 
     Attributes:
-        league_id: the league.
-        run_type: `full` or `without_reference`.
         round_count: rounds that it has in this type of run.
         finished_count: those that are finished now.
         new_count: those that were finished this time.
         void_count: evaluations without a score among those of this time.
         failed_count: rounds that stayed open because a call failed.
-        failure: why the first of them did.
         calls: what the client did (sent, replayed, repeated, retried, failed).
         cost_usd: what the rounds of this time cost, calls of earlier times included.
     """
@@ -146,10 +134,7 @@ async def play_league(
 
 
 def list_rounds(claim: ClaimedLeague, run_type: str) -> list[list[RoundPlace]]:
-    """All rounds of a league by their number: each list may be played at once.
-
-    The order of askers begins with another candidate in each run, so that rounds of one number have different askers.
-    """
+    """All rounds by number, each list playable at once: each run begins with another asker."""
     seats = claim.rules.candidates
     return [
         [
@@ -184,10 +169,7 @@ class _Board:
         if run_type != FULL:
             self._check_played()
         self.summary = LeagueSummary(
-            claim.league_id,
-            run_type,
-            sum(map(len, self._rounds)),
-            len(self._landed) * len(self._rounds[0]),
+            claim.league_id, run_type, sum(map(len, self._rounds)), len(self._landed) * len(self._rounds[0])
         )
         self._tallies = self._read_tallies(run_type)
         self._benchmarks: dict[str, list[Collection]] = {}
@@ -198,10 +180,7 @@ class _Board:
         self._landed_at = time.monotonic()
 
     def open_collections(self, encode: Encode | None) -> None:
-        """Read what questions are compared with.
-
-        These are the files of the league and its domains, and the memory of all leagues.
-        """
+        """Read what questions are compared with: files of the league and its domains, all memory."""
         if self.summary.run_type != FULL or self.summary.is_complete:
             return
         rules = self._claim.rules

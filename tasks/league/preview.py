@@ -1,7 +1,4 @@
-"""What a league would take, before anything is paid.
-
-It gives the calls, tokens and cost of each candidate.
-"""
+"""What a league would take, before anything is paid: calls, tokens and cost by candidate."""
 
 from __future__ import annotations
 
@@ -23,12 +20,10 @@ class CandidatePreview:
     """What one candidate would take.
 
     Attributes:
-        model: the candidate.
         asking_calls: questions it sets, and its own later solutions of them.
         answering_calls: answers it gives.
         judging_calls: judgements it gives; each sees all answers of a round but its own.
         input_tokens: tokens sent, with replies as long as the domain's usual ones.
-        output_tokens: tokens returned.
         cost_usd: their cost; null where a price is not registered.
         most_usd: cost if every reply were as long as the model's limit on tokens; null without a price or a limit.
     """
@@ -55,12 +50,7 @@ class _Kind:
 def preview_league(
     rules: LeagueRules, models: Sequence[RegisteredModel], *, with_reference: bool = True
 ) -> list[CandidatePreview]:
-    """The preview of each candidate; nothing is called.
-
-    Replies that are asked for again are not included.
-
-    Without the reference answers only the judgements are made again.
-    """
+    """The preview of each candidate without repeats; without a reference, judging alone."""
     domains = build_domains(rules)
     return [_preview(rules, domains, model, with_reference) for model in models]
 
@@ -91,10 +81,7 @@ def _preview(
 
 
 def _list_kinds(rules: LeagueRules, domain: Domain, with_reference: bool) -> dict[str, list[_Kind]]:
-    """The calls of one candidate in one domain.
-
-    Each candidate asks once a run, answers the others, and judges every round.
-    """
+    """The calls of one candidate in one domain: it asks once a run, answers, and judges all."""
     count, runs, language = len(rules.candidates), rules.run_count, rules.language
     tokens = domain.typical_tokens
     # A question comes with its reference; half of its tokens are taken to be the asking text.

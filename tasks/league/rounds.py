@@ -1,8 +1,7 @@
 """One round: a candidate asks, the others answer, and every candidate judges.
 
-Every candidate judges all answers but its own.
-
-Nothing here writes: a round is data until it is finished, and lands whole.
+Every candidate judges all answers but its own. Nothing here writes: a round is data until it is finished, and
+lands whole.
 """
 
 from __future__ import annotations
@@ -35,10 +34,7 @@ class RoundPlace:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """What an answerer gave.
-
-    The text is None when it could not be read, the execution is None when it was not run.
-    """
+    """What an answerer gave: no text if unread, no execution if it was not run."""
 
     answerer: str
     text: str | None
@@ -49,10 +45,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class GivenEvaluation:
-    """What a judge gave: the letters as they were drawn for it, and what could be read.
-
-    The reply is None when the judge was not asked.
-    """
+    """What a judge gave: its letters as drawn and what could be read; no reply if not asked."""
 
     judge: str
     labels: dict[str, str]
@@ -87,7 +80,6 @@ class JudgedRound:
     """What judges see of a round.
 
     Attributes:
-        question: the question.
         answers: answerer → text and what running it came to.
         place: what the letters are drawn by.
     """

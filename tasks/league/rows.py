@@ -1,7 +1,4 @@
-"""Played rounds as rows of the lake, one batch per table, all landed at once.
-
-From ranks and scores to points, and from points to a ranking.
-"""
+"""Played rounds as rows of the lake: from ranks and scores to points, and to a ranking."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ OCCASION = "round"
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a candidate stands: the mean over its evaluations, and its rank.
-
-    The mean is None without an evaluation. Ranks count from 1, and equal means share the better rank.
-    """
+    """Where a candidate stands: its mean (None without evaluations) and the shared better rank."""
 
     model: str
     evaluation_count: int
@@ -42,22 +36,14 @@ def name_place(claim: ClaimedLeague, place: RoundPlace) -> str:
 
 
 def list_evaluations(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
-    """Rows of `league_evaluations`: one per judge and other answerer.
-
-    There is a row also where nothing could be read or asked.
-    """
+    """Rows of `league_evaluations`: one per judge and other answerer, also where nothing is."""
     return [row for given in played.evaluations for row in _evaluation_rows(claim, played, given)]
 
 
 def describe_round(
     claim: ClaimedLeague, played: PlayedRound, evaluations: Sequence[Row], tally: Tally
 ) -> dict[str, list[Row]]:
-    """Table → rows of a finished round.
-
-    `tally` holds the evaluations of its run up to and including this round.
-
-    Questions and answers belong to the full run; a round judged again brings evaluations alone.
-    """
+    """Table → rows of a finished round; judged again, a round brings evaluations alone."""
     place = played.place
     judged = _name_judged(claim, place)
     scored = sum(row["score"] is not None for row in evaluations)
@@ -211,22 +197,14 @@ def _describe_answers(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
 
 def _describe_originality(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
     return [
-        _name_played(claim, played)
-        | {
-            "draft": number,
-            **asdict(near),
-            "is_too_near": is_too_near,
-        }
+        _name_played(claim, played) | {"draft": number, **asdict(near), "is_too_near": is_too_near}
         for number, draft in enumerate(played.question.drafts, start=1)
         for near, is_too_near in zip(draft.nearness, draft.is_too_near, strict=True)
     ]
 
 
 class Tally:
-    """Sums and counts of the evaluations of each candidate.
-
-    What could not be read is not counted, and does not count as 0.
-    """
+    """Sums and counts of the evaluations of each candidate; what could not be read is no 0."""
 
     def __init__(self, sums: Mapping[str, tuple[float, int]] | None = None) -> None:
         self._sums: dict[str, tuple[float, int]] = dict(sums or {})
@@ -260,10 +238,8 @@ class Tally:
 def compute_borda_points(candidate_count: int, rank: int) -> int:
     """Return N - 1 - r points for rank r, whatever the length of the judge's list.
 
-    This is League of LLMs, as its tables are computed.
-
-    With n = 8 the asker's list of seven earns 6 to 0, the other judges' lists of six earn 6 to 1. Raises ContractError
-    for a rank that no judge can give.
+    This is League of LLMs, as its tables are computed. With n = 8 the asker's list of seven earns 6 to 0, the other
+    judges' lists of six earn 6 to 1. Raises ContractError for a rank that no judge can give.
     """
     if not 1 <= rank <= candidate_count - 1:
         raise ContractError(f"There is no rank {rank} in a league of {candidate_count}.")

@@ -1,7 +1,4 @@
-"""An asker sets a question.
-
-The question is drafted again while it is too near to others, and solved again by its own author on request.
-"""
+"""An asker sets a question: drafted again while too near to others, solved again on request."""
 
 from __future__ import annotations
 
@@ -35,13 +32,11 @@ class SetQuestion:
 
     Attributes:
         question_id: says neither whose it is nor which round's.
-        asker: who set it.
         topic: what it was to be about; null for none.
         put: what is put and judged; null when no draft could be read.
         final_answer: the reference answer's result; null where there is none.
         details: the other fields, by key.
         drafts: every draft that could be read.
-        reply: the last reply.
         usage: all drafts, and the solutions of self-consistency.
         self_consistency: share of the asker's own solutions with the same result; null when not asked.
         execution: what running the reference came to; null when it was not run.

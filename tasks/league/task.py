@@ -22,10 +22,9 @@ from warehouse.ledger.engine.opening import open_ledger
 def claim_season(candidates: list[str] | None = None, domains: list[str] | None = None) -> str:
     """The id of the present season's league, for example `season-2026-Q4`.
 
-    The league is claimed with these rules unless it is claimed already.
-
-    Without `candidates` every candidate of the registry that is no simulation plays (simulated ones where there are no others);
-    without `domains` the domain is mathematics. Raises UsageError where they cannot play.
+    The league is claimed with these rules unless it is claimed already. Without `candidates` every candidate of the registry
+    that is no simulation plays (simulated ones where there are no others); without `domains` the domain is mathematics. Raises
+    UsageError where they cannot play.
     """
     settings = load_settings()
     season = name_season(datetime.now(UTC).date())
@@ -52,15 +51,9 @@ def _choose_candidates(registry: Registry) -> list[str]:
 @hide_content
 @sign_landings
 def play_rounds(
-    league_id: str,
-    run_type: str = "full",
-    budget_usd: float | None = None,
-    voids_failures: bool = False,
+    league_id: str, run_type: str = "full", budget_usd: float | None = None, voids_failures: bool = False
 ) -> dict[str, object]:
-    """Play the rounds of a claimed league that are not finished.
-
-    What was paid for is not paid again.
-    """
+    """Play the unfinished rounds of a claimed league; what was paid for is not paid again."""
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,

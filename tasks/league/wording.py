@@ -1,9 +1,8 @@
 """What askers, answerers and judges are sent.
 
-This is the domain's wording, the sections, and the form of the reply.
-
-What comes from another candidate stands between lines that carry a tag made from the content itself: nobody can close a
-section, nor open another, without knowing the tag beforehand. No prompt names a candidate.
+This is the domain's wording, the sections, and the form of the reply. What comes from another candidate stands between
+lines that carry a tag made from the content itself: nobody can close a section, nor open another, without knowing the
+tag beforehand. No prompt names a candidate.
 """
 
 from __future__ import annotations
@@ -85,8 +84,6 @@ class PutQuestion:
     """A question as it is put and judged.
 
     Attributes:
-        stem: the asking text.
-        reference_answer: the asker's own solution.
         principle: what it turns on; null where the domain has none.
         scoring_standard: how 100 points are given; null where the domain has none.
     """
@@ -99,10 +96,7 @@ class PutQuestion:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer as a judge sees it: a letter, a text, and the result of running it.
-
-    The result is None when the answer was not run.
-    """
+    """An answer as a judge sees it: letter, text, and the result if it was run."""
 
     label: str
     text: str
@@ -145,10 +139,7 @@ def render_judging(
     *,
     with_reference: bool,
 ) -> Prompt:
-    """What a judge is sent.
-
-    This is the question, the answers under letters, and the reference where it is shown.
-    """
+    """What a judge is sent: question, answers under letters, and the reference where shown."""
     sections = [("question", question.stem)]
     if with_reference:
         sections.append(("reference", question.reference_answer))
@@ -169,10 +160,7 @@ def render_judging(
 
 
 def extract_sections(messages: Sequence[Mapping[str, str]]) -> list[tuple[str, str | None, str]]:
-    """(name, label, text) of each section of a league's prompt, in order.
-
-    The list is empty when the messages are not those of a league.
-    """
+    """(name, label, text) of each section of a league's prompt, in order; empty for others."""
     text = messages[-1]["content"] if messages else ""
     marks = [match for match in _LINE.finditer(text) if match["title"] in _NAMES]
     if len(marks) < 2 or _NAMES[marks[-1]["title"]] != "end":

@@ -1,7 +1,4 @@
-"""What a figure of a panel is drawn along.
-
-An axis with its title, and groups of rows with the words that stand for them.
-"""
+"""What a figure is drawn along: axes with titles, groups of rows with words."""
 
 from __future__ import annotations
 
@@ -19,13 +16,8 @@ class Axis:
     """A quantity that a figure shows by place, length or colour.
 
     Attributes:
-        column: the column of the frame.
-        title: what stands beside the axis.
         low: the column of the lower end of its interval; none draws no intervals.
-        high: the column of the upper end.
-        is_log: whether it is logarithmic.
         is_percent: whether its values, shares from 0 to 1, are written in per cent.
-        from_zero: whether it begins at 0.
         domain: its ends, where they are not those of the values.
     """
 
@@ -52,10 +44,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Group:
-    """A column whose values name rows or divide them into series.
-
-    With what stands for each value; other values stand as they are.
-    """
+    """A column whose values name or divide rows, with what stands for each."""
 
     column: str
     words: Mapping[str, Words] = field(default_factory=dict)

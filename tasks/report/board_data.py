@@ -1,9 +1,7 @@
 """What the scripts of the site read: every edition, candidate and difference.
 
-They are in columns of whole numbers, so that years fit in a file.
-
-A script of a page that is opened from a disk may not fetch a file, but it may be loaded beside another: each set of data is a script of
-one assignment.
+They are in columns of whole numbers, so that years fit in a file. A script of a page that is opened from a disk may not fetch a file,
+but it may be loaded beside another: each set of data is a script of one assignment.
 """
 
 from __future__ import annotations
@@ -67,13 +65,7 @@ def write_data(path: Path, name: str, data: Mapping[str, object]) -> None:
 
 
 def describe_board(history: pl.DataFrame) -> dict[str, Any]:
-    """Every edition and prompt style in columns, in the order of `leaderboard_history`.
-
-    Takes the rows of `leaderboard_history`.
-
-    Disciplines are those that anybody has a score in. Candidates stand once in `models`, a simulated one apart from a real one of its name; a row names its place there. Scores are in
-    hundredths.
-    """
+    """Every edition and prompt style of `leaderboard_history` in columns, scores in hundredths."""
     models = history.group_by("model", "is_simulated", maintain_order=True).agg(
         pl.col(name).first() for name in _OF_A_MODEL
     )

@@ -1,7 +1,4 @@
-"""The charts of the leaderboard and of trends, and the conversion of charts to SVG.
-
-Vega-Lite charts are turned into SVG on this machine, without a browser or a network.
-"""
+"""The charts of leaderboard and trends; Vega-Lite to SVG without browser or network."""
 
 from __future__ import annotations
 
@@ -39,19 +36,12 @@ PALETTE = [
 
 
 def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
-    """Chart of candidates x disciplines.
-
-    Takes the rows of `discipline_heatmap`: model, rank, discipline, discipline_score (0 to 10).
-    """
+    """Chart of candidates x disciplines, from the rows of `discipline_heatmap` (0 to 10)."""
     import altair as alt
 
     order = [name for name in (*EXAMINED_DISCIPLINES, *DISCIPLINES) if name in set(frame["discipline"])]
     order = list(dict.fromkeys(order))
-    data = frame.select(
-        "model",
-        "discipline",
-        pl.col("discipline_score").round(2),
-    ).to_dicts()
+    data = frame.select("model", "discipline", pl.col("discipline_score").round(2)).to_dicts()
     words = ", ".join(f"'{name}': '{label(name, language)}'" for name in order)
     models = frame.sort("rank", "model")["model"].unique(maintain_order=True).to_list()
     base = alt.Chart(inline_rows(data)).encode(
@@ -85,13 +75,7 @@ def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
-    """Chart of S over the months, one line per candidate with its name at the end.
-
-    Each point has a bar of its 95% interval.
-
-    Takes the rows of `monthly_trend`: month, model, score, score_low, score_high, rank. Draws the first twelve of the latest
-    month. The axis is one of time: a month without a session is a gap that no line crosses.
-    """
+    """Chart of S by month for the first twelve: 95% intervals as bars, gaps left open."""
     import altair as alt
 
     models = choose_trend_models(frame)
@@ -110,10 +94,7 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
         "month:T",
         title=None,
         axis=alt.Axis(
-            format="%Y-%m",
-            labelOverlap=True,
-            labelAngle=0,
-            tickCount="month" if is_short else alt.Undefined,
+            format="%Y-%m", labelOverlap=True, labelAngle=0, tickCount="month" if is_short else alt.Undefined
         ),
         scale=alt.Scale(padding=16),
     )
@@ -145,10 +126,7 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def _fill_months(kept: pl.DataFrame) -> list[dict[str, Any]]:
-    """A row for each candidate and month between its first and last.
-
-    The row has no value where the candidate did not sit.
-    """
+    """A row for each month between a candidate's first and last, empty where it did not sit."""
     known = {(row["model"], row["month"]): row for row in kept.iter_rows(named=True)}
     rows = []
     for (model,), part in kept.group_by("model", maintain_order=True):
@@ -175,10 +153,7 @@ def list_months(first: str, last: str) -> list[str]:
 def _place_names(
     rows: Sequence[Mapping[str, Any]], models: Sequence[str], gap: float
 ) -> list[dict[str, Any]]:
-    """Where the name of each line stands beside its last point: `at`.
-
-    No two names are nearer than `gap`, and each is as near its point as that allows.
-    """
+    """Where each line's name stands (`at`): near its last point, no two nearer than `gap`."""
     last = {row["model"]: row for row in rows if row["score"] is not None}
     ends = sorted((last[model] for model in models if model in last), key=lambda row: row["score"])
     newest = max((row["month"] for row in ends), default="")
@@ -190,12 +165,7 @@ def _place_names(
 
 
 def spread_apart(values: Sequence[float], gap: float) -> list[float]:
-    """The values, which ascend, moved apart as little as possible.
-
-    Each is then at least `gap` above the one before.
-
-    Values that touch form a block around their mean, as in isotonic regression (pool adjacent violators).
-    """
+    """Ascending values moved apart by at least `gap`, as little as can be (adjacent violators)."""
     blocks: list[tuple[float, int]] = []
     for place, value in enumerate(values):
         mean, count = value - place * gap, 1
@@ -208,10 +178,7 @@ def spread_apart(values: Sequence[float], gap: float) -> list[float]:
 
 
 def choose_trend_models(frame: pl.DataFrame) -> list[str]:
-    """The candidates that the trend shows, best of their latest month first.
-
-    There are fewer of them where there are many months, because lines over many months cross more often.
-    """
+    """The candidates that the trend shows, best first; fewer over many months, as lines cross."""
     count = TREND_CANDIDATES if frame["month"].n_unique() <= _SHORT_MONTHS else _LONG_CANDIDATES
     latest = frame.sort("month").group_by("model", maintain_order=True).last()
     ordered = latest.sort(["month", "rank", "model"], descending=[True, False, False])
@@ -219,11 +186,7 @@ def choose_trend_models(frame: pl.DataFrame) -> list[str]:
 
 
 def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -> Any:
-    """Chart of S against release date, with the fitted curve where there is one.
-
-    Takes the rows of `score_by_release_date`: release_date, model, score, is_open, is_best_so_far. Names that would cover one another are
-    left to the tooltip and the table, those of record holders last.
-    """
+    """Chart of S against release date (`score_by_release_date`), with its curve if any."""
     import altair as alt
 
     scored = frame.filter(pl.col("score").is_not_null())
@@ -269,13 +232,7 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
 
 
 def draw_families(frame: pl.DataFrame, language: Language) -> Any:
-    """Chart of the latest S of each family's members by release date.
-
-    A line runs through those that were the family's best, with the family's name at its end.
-
-    Takes the rows of `family_trajectories`: family, model, mode, release_date, score. Members in another mode, and those without a
-    release date, are in the table only.
-    """
+    """Chart of the latest S of families' members by release date, of `family_trajectories`."""
     import altair as alt
 
     known = (
@@ -342,10 +299,7 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def _choose_points(frame: pl.DataFrame) -> set[str]:
-    """The names that fit without covering one another at the narrowest width.
-
-    Record holders come first, then the best.
-    """
+    """The names that fit at the narrowest width: record holders first, then the best."""
     if not frame.height:
         return set()
     days = [day.toordinal() for day in frame["release_date"]]
@@ -392,10 +346,7 @@ def _curve_layer(curve: Curve, days: list[dt.date]) -> alt.Chart:
 
 
 def inline_rows(rows: list[dict[str, Any]]) -> alt.Data:
-    """Rows as a text, which `write_spec` puts back.
-
-    Altair copies rows once or more for each layer that draws them, and refuses frames above its row limit.
-    """
+    """Rows as a text for `write_spec` to put back: Altair copies rows by layer and limits them."""
     import altair as alt
 
     return alt.Data(values=json.dumps(rows, ensure_ascii=False))  # type: ignore[no-untyped-call]

@@ -1,8 +1,7 @@
 """The pages whose content a reader chooses.
 
-They are the leaderboard of a month and style, one candidate, and several candidates compared.
-
-Their templates hold what is read without scripts; the scripts draw the rest from the data of every edition, which lies in the folder once.
+They are the leaderboard of a month and style, one candidate, and several candidates compared. Their templates hold what is read without
+scripts; the scripts draw the rest from the data of every edition, which lies in the folder once.
 """
 
 from __future__ import annotations
@@ -62,12 +61,7 @@ _SPOKEN: Final = (
 
 
 def write_leaderboard(source: Source, issue: Issue, history: pl.DataFrame) -> Path:
-    """Write `index.html`, the data of every edition and `leaderboard.csv`.
-
-    Returns the path of the page.
-
-    Takes the rows of `leaderboard_history`. A lake without a published edition gives a page that says so.
-    """
+    """Write `index.html`, the data of every edition and `leaderboard.csv`; the page's path."""
     page = PanelPage("index", ABOUT, lambda asked: read_leaderboard(asked, history), "leaderboard.html.j2")
     write_table(
         history.drop(_OF_AN_EDITION, _OF_A_CANDIDATE, _DERIVED).with_columns(pl.selectors.float().round(2)),
@@ -125,10 +119,7 @@ def _write_chosen(
 
 
 def _share(source: Source) -> dict[str, Any]:
-    """What the templates of the three pages have in common.
-
-    This is the words of the scripts, and what the board rests on.
-    """
+    """What the templates of the three pages have in common: scripts' words, and the basis."""
     words = SITE_LABELS | {key: LABELS[key] for key in _SPOKEN}
     query = "leaderboard_history"
     return {

@@ -1,7 +1,4 @@
-"""Figures for a talk or a paper.
-
-Each is one drawing with its title, and under it what a reader must know: how the numbers were made, of which edition, and what is to be known of it.
-"""
+"""Figures for a talk or a paper: one drawing with its title and what a reader must know."""
 
 from __future__ import annotations
 
@@ -32,8 +29,6 @@ class Figure:
     """A figure.
 
     Attributes:
-        title: what stands above it.
-        caption: what stands under it, as one text.
         spec: the whole of it as a Vega-Lite specification.
     """
 
@@ -59,10 +54,7 @@ class Asked:
     """What a figure is asked for.
 
     Attributes:
-        names: the candidates that it is about.
         month: the month; the latest where it is empty.
-        style: the prompt style.
-        language: of its texts.
     """
 
     names: Sequence[str] = ()
@@ -76,10 +68,7 @@ class Asked:
 
 
 def draw_figure(name: str, run_named: NamedQuery, asked: Asked) -> Figure:
-    """The figure of that name.
-
-    Raises UsageError for another name, for candidates that it cannot be about, and where nothing is published of what is asked for.
-    """
+    """The figure of that name; UsageError for what there is not."""
     if name not in FIGURES:
         raise UsageError(f"There is no figure {name!r}; there are {', '.join(FIGURES)}.")
     if asked.language not in LANGUAGES:
@@ -134,7 +123,10 @@ def _draw_leaderboard(run_named: NamedQuery, asked: Asked) -> Figure:
         count=f"{max(board['question_count'].to_list()):,}",
         style=label(asked.style, asked.language),
         candidates=board.height,
-        **_name_edition(first),
+        edition=first["edition_id"],
+        published=f"{first['published_at']:%Y-%m-%d}",
+        judge=first["judge"],
+        bank=first["bank_version"],
     )
     title = asked.say("leaderboard_title", month=first["month"])
     return _finish(
@@ -277,15 +269,6 @@ def _wrap(caption: str, language: Language) -> list[str]:
         lines[-1] += character
         width += size
     return lines
-
-
-def _name_edition(row: Mapping[str, Any]) -> dict[str, object]:
-    return {
-        "edition": row["edition_id"],
-        "published": f"{row['published_at']:%Y-%m-%d}",
-        "judge": row["judge"],
-        "bank": row["bank_version"],
-    }
 
 
 def _get(rows: Mapping[str, Mapping[str, Any]], month: str, name: str) -> float | None:

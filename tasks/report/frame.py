@@ -1,9 +1,7 @@
 """The frame of the report site.
 
-It holds the site's pages, the files that they share, and the writing of a page into it.
-
-A site is a folder. Nothing in it asks for anything outside: styles, scripts and data lie beside the pages, so that it opens from a disk
-as it does from a server.
+It holds the site's pages, the files that they share, and the writing of a page into it. A site is a folder. Nothing in it asks for
+anything outside: styles, scripts and data lie beside the pages, so that it opens from a disk as it does from a server.
 """
 
 from __future__ import annotations
@@ -100,11 +98,9 @@ def write_page(
 ) -> Path:
     """Write `<name>.html` from a template that extends `layout.html.j2`; returns its path.
 
-    What it shares with other pages is written, too.
-
-    `current` is the page of the navigation that it belongs to, its own name by default. A page with `has_figures` in its values draws them in
-    the browser. `scripts` are files of the templates' folder that it needs besides the common ones, and data
-    in the folder of the site (with a slash in their names), in the order in which they are loaded.
+    What it shares with other pages is written, too. `current` is the page of the navigation that it belongs to, its own name by default. A
+    page with `has_figures` in its values draws them in the browser. `scripts` are files of the templates' folder that it needs besides the
+    common ones, and data in the folder of the site (with a slash in their names), in the order in which they are loaded.
     """
     issue.folder.mkdir(parents=True, exist_ok=True)
     has_figures = bool(values.get("has_figures"))
@@ -126,22 +122,14 @@ def write_page(
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table as CSV with a byte order mark, so that spreadsheets read Chinese names.
-
-    Values of a list are joined by semicolons.
-
-    Numbers have six significant digits: years of editions are to fit in a folder that is sent around.
-    """
+    """Write a table as CSV with a byte order mark for Chinese names and six significant digits."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = write_safe_csv(flatten_lists(frame.with_columns(pl.selectors.float().round_sig_figs(6))))
     path.write_bytes(b"\xef\xbb\xbf" + text.encode("utf-8"))
 
 
 def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) -> None:
-    """Write the styles and scripts, and the drawing library only where it is not there.
-
-    The library is large and takes a second and a half to put together: it is kept for the next folder.
-    """
+    """Write styles and scripts; the large drawing library only where it is not there."""
     for path in (*_SHARED, *(_TEMPLATES / name for name in scripts if "/" not in name)):
         shutil.copyfile(path, folder / path.name)
     if not has_figures:

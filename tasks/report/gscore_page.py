@@ -14,21 +14,13 @@ from tasks.report.panels import NamedQuery, Panel, Source
 
 EDITION = ["run_id", "profile", "similarity_model"]
 PARTS = ("bleu4", "rouge2", "chrf", "similarity", "accuracy")
-KIND_SCORES = (
-    *PARTS,
-    "accuracy_unordered",
-    "accuracy_symbolic",
-    "step_chrf",
-)
+KIND_SCORES = (*PARTS, "accuracy_unordered", "accuracy_symbolic", "step_chrf")
 _RESAMPLES = 300
 _SEED = 1
 
 
 def write_gscore_page(source: Source, issue: Issue) -> bool:
-    """Write `gscore.html` and `gscore.csv`, every subject of what the page shows.
-
-    For a lake without Gscores it returns False and writes nothing.
-    """
+    """Write `gscore.html` and `gscore.csv`; False, and nothing, for a lake without Gscores."""
     page = read_gscore_page(source.run_named, source.include_simulated)
     if page is None:
         return False
@@ -53,22 +45,14 @@ def read_gscore_panels(source: Source) -> list[Panel]:
 
 
 def read_gscore_page(run_named: NamedQuery, include_simulated: bool | None = None) -> dict[str, Any] | None:
-    """Everything the template shows, or None for a lake without Gscores.
-
-    Editions (run, profile, similarity model) are never mixed. `include_simulated` None shows simulated candidates only in
-    editions without a real one.
-    """
+    """Everything the template shows, by edition, or None for a lake without Gscores."""
     categories = _choose(run_named("gscore_by_category", {}), include_simulated)
     if categories.is_empty():
         return None
     subjects = _choose(run_named("gscore_by_subject", {}), include_simulated)
     kinds = _choose(run_named("gscore_by_kind", {}), include_simulated)
     editions = [
-        _describe_edition(
-            rows,
-            _of_edition(subjects, key),
-            _of_edition(kinds, key),
-        )
+        _describe_edition(rows, _of_edition(subjects, key), _of_edition(kinds, key))
         for key, rows in categories.group_by(EDITION, maintain_order=True)
     ]
     return {
@@ -97,10 +81,7 @@ def _of_edition(frame: pl.DataFrame, key: tuple[object, ...]) -> pl.DataFrame:
 
 
 def _describe_edition(rows: pl.DataFrame, subjects: pl.DataFrame, kinds: pl.DataFrame) -> dict[str, Any]:
-    """One edition for the page.
-
-    It has the candidates, best first, their categories, their subjects and the kinds of items.
-    """
+    """One edition for the page: candidates, best first, by category, subject and kind of item."""
     overall = rows.filter(pl.col("category").is_null()).sort(
         ["gscore", "model"], descending=[True, False], nulls_last=True
     )

@@ -36,15 +36,13 @@ class KeptPages:
     def __init__(self, source: Source, issue: Issue) -> None:
         self._source = source
         self._folder = issue.folder
-        self._made_by = [_digest_code(), issue.language, *_list_others(issue.folder)]
+        leagues = sorted(path.name for path in issue.folder.glob("league-*.html"))
+        self._made_by = [_digest_code(), issue.language, *leagues]
         self._known = _read(issue.folder / _FILE)
         self._now: dict[str, Any] = {}
 
     def make(self, name: str, make: Callable[[Source], Any], *besides: object) -> Any:
-        """What `make` says of a page that it made; what it said then, where the page is left.
-
-        `besides` are values that the page shows and no query of its own gives. What is said is a value of JSON.
-        """
+        """What `make` says (JSON) of a page it made, or said then of one left as it is."""
         made_by = json.loads(json.dumps([*self._made_by, *besides]))
         known = self._known.get(name)
         if known is not None and known["made_by"] == made_by and self._is_as_it_was(known):
@@ -98,11 +96,6 @@ def _digest_code() -> str:
         if path.suffix in (".py", ".yaml", ".j2", ".css", ".js"):
             digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _list_others(folder: Path) -> list[str]:
-    """Pages of leagues in the folder, which others link."""
-    return sorted(path.name for path in folder.glob("league-*.html"))
 
 
 def _list_files(folder: Path) -> dict[str, tuple[int, int]]:

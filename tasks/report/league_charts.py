@@ -1,7 +1,4 @@
-"""The plots of a league's page.
-
-Vega-Lite charts are turned into SVG on this machine, without a browser or a network.
-"""
+"""The plots of a league's page; Vega-Lite to SVG without browser or network."""
 
 from __future__ import annotations
 
@@ -21,13 +18,7 @@ _LONGEST_NAME = 18
 
 
 def render_radar(frame: pl.DataFrame, order: list[str]) -> str:
-    """SVG of one small radar for each answerer, with an axis for each asker.
-
-    It is the same in both languages.
-
-    Takes the rows of `league_by_asker` of one domain: asker, answerer, score, most_points. `order` names the candidates. It is drawn
-    here: Vega-Lite knows no radar, and one made of layers takes seconds.
-    """
+    """SVG of a small radar for each answerer, an axis for each asker, of `league_by_asker`."""
     axes = [name for name in order if name in set(frame["asker"])]
     answerers = [name for name in order if name in set(frame["answerer"])]
     angle = {name: 2 * math.pi * at / len(axes) for at, name in enumerate(axes)}
@@ -58,11 +49,7 @@ def render_radar(frame: pl.DataFrame, order: list[str]) -> str:
 
 
 def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
-    """SVG of judges x answerers in order of family; cells within a family are framed.
-
-    Takes the rows of `league_heatmap` of one domain: judge, judge_family, answerer, answerer_family, is_in_family, score,
-    most_points.
-    """
+    """SVG of judges x answerers by family, framed within it, of rows of `league_heatmap`."""
     import altair as alt
 
     by_family = pl.concat(
@@ -116,12 +103,7 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
 
 
 def render_solving(frame: pl.DataFrame, language: Language, prefix: str) -> str:
-    """SVG of solving against setting, with 95% intervals both ways.
-
-    Harder questions are further up.
-
-    Takes the rows of `league_ranking` of one domain: model, score, answer_low, answer_high, setting_score, setting_low, setting_high.
-    """
+    """SVG of solving against setting (harder up), 95% intervals both ways, of `league_ranking`."""
     import altair as alt
 
     data = frame.filter(pl.col("score").is_not_null() & pl.col("setting_score").is_not_null()).select(
@@ -152,10 +134,7 @@ def render_solving(frame: pl.DataFrame, language: Language, prefix: str) -> str:
 
 
 def render_top_k(frame: pl.DataFrame, language: Language, prefix: str) -> str:
-    """SVG of the top-k overlap with its interval against the chance level.
-
-    Takes the rows of `league_top_k` of one domain: k, overlap, overlap_low, overlap_high, run_low, run_high, chance.
-    """
+    """SVG of the top-k overlap with its interval against chance, of rows of `league_top_k`."""
     import altair as alt
 
     names = [label("overlap", language), label("chance", language)]

@@ -1,7 +1,4 @@
-"""The page of a league: ranking, pictures and tests by domain, beside the exam.
-
-Questions are shown only where they are asked for.
-"""
+"""The page of a league by domain, beside the exam; questions only where asked for."""
 
 from __future__ import annotations
 
@@ -52,13 +49,14 @@ def render_league(
     given: dict[str, object] = {"league_id": league_id}
     run_named = _round(run_named)
     ranking = run_named("league_ranking", dict(given))
-    if ranking.is_empty() and run_named("league_top_k", dict(given)).is_empty():
+    overlaps = run_named("league_top_k", dict(given))
+    if ranking.is_empty() and overlaps.is_empty():
         raise UsageError(
             f"League {league_id} has no statistics to show. Run `proctor league report {league_id}`."
         )
     domains = [
         _read_domain(run_named, league_id, domain, with_questions=with_questions)
-        for domain in _list_domains(run_named, ranking, league_id)
+        for domain in sorted({*ranking["domain"], *overlaps["domain"]})
     ]
     page = {
         "league_id": league_id,
@@ -86,24 +84,13 @@ def render_league(
 
 
 def name_file(league_id: str) -> str:
-    """The name of a league's page without its suffix.
-
-    It has letters, digits, dots, dashes and underlines only.
-    """
+    """The name of a league's page without suffix: letters, digits, dots, dashes, underlines."""
     return "league-" + re.sub(r"[^A-Za-z0-9._-]", "_", league_id)
 
 
 def _round(run_named: NamedQuery) -> NamedQuery:
-    """The same queries without their last digits.
-
-    Threads add up in any order, and a page must not change with it.
-    """
+    """The same queries without their last digits, which threads make different each time."""
     return lambda name, given: run_named(name, given).with_columns(pl.col(pl.Float64).round(9))
-
-
-def _list_domains(run_named: NamedQuery, ranking: pl.DataFrame, league_id: str) -> list[str]:
-    overlaps = run_named("league_top_k", {"league_id": league_id})
-    return sorted({*ranking["domain"], *overlaps["domain"]})
 
 
 def _read_domain(
@@ -139,11 +126,7 @@ def _read_domain(
 
 
 def _draw_figures(
-    ranking: pl.DataFrame,
-    by_asker: pl.DataFrame,
-    cells: pl.DataFrame,
-    overlaps: pl.DataFrame,
-    domain: str,
+    ranking: pl.DataFrame, by_asker: pl.DataFrame, cells: pl.DataFrame, overlaps: pl.DataFrame, domain: str
 ) -> dict[str, dict[str, str]]:
     """SVG of each figure in both languages; a figure without data has no entry."""
     order = ranking["model"].to_list()

@@ -16,12 +16,7 @@ from tasks.report.panels import Draw
 
 
 def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str = "") -> Draw:
-    """A line for each series over the months of `month` (YYYY-MM), on an axis of time.
-
-    A month without a row is a gap.
-
-    `dashed`, a column of booleans, gives its rows a broken line.
-    """
+    """A line for each series over months, gaps kept; `dashed` rows have a broken line."""
     gapless = fill_gaps(frame, [*filter(None, (series.column, dashed))], value.column)
 
     def draw(language: Language) -> Any:
@@ -66,10 +61,7 @@ def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str 
 
 
 def month_bars(frame: pl.DataFrame, *, value: Axis, series: Group) -> Draw:
-    """A bar for each month of `month` (YYYY-MM) on an axis of time.
-
-    Its parts by series are stacked one on top of the other.
-    """
+    """A bar for each month on an axis of time, its parts by series stacked."""
 
     def draw(language: Language) -> Any:
         import altair as alt
@@ -99,10 +91,7 @@ def month_bars(frame: pl.DataFrame, *, value: Axis, series: Group) -> Draw:
 
 
 def fill_gaps(frame: pl.DataFrame, series: Sequence[str], value: str) -> pl.DataFrame:
-    """The rows, with months that are missing filled in.
-
-    Each month between the first and last of a series for which it has no row gets one, without a value.
-    """
+    """The rows, with an empty one for each missing month within a series."""
     kept = frame.select("month", *series, value)
     parts = kept.partition_by(*series, maintain_order=True) if series else [kept]
     filled = []
@@ -117,10 +106,7 @@ def fill_gaps(frame: pl.DataFrame, series: Sequence[str], value: str) -> pl.Data
 
 
 def _month_axis(months: Sequence[str], *, is_band: bool = False) -> Any:
-    """A real axis of time, of moments without a zone, so that a month is the same everywhere.
-
-    The months of a year each have their label; for a longer span, the labels are those that fit.
-    """
+    """A real axis of time without a zone, with so many labels as fit."""
     import altair as alt
 
     days = sorted({dt.date.fromisoformat(month[:10]) for month in months})

@@ -1,7 +1,4 @@
-"""A page's panels as data (pages/<page>.yaml): titles, columns, figures and words.
-
-A page's code reads rows and says what they show.
-"""
+"""A page's panels as data (pages/<page>.yaml): titles, columns, figures and words."""
 
 from __future__ import annotations
 
@@ -50,12 +47,7 @@ class PageData:
     def panel(
         self, name: str, frame: pl.DataFrame, /, *, drawn: pl.DataFrame | None = None, **read: Any
     ) -> Panel:
-        """The panel of that name over the rows of a query.
-
-        Its figure, where it has one, is drawn over `drawn`, if that has rows.
-
-        `read`: what else the code gives of a Panel, in place of what the file says.
-        """
+        """The panel of that name over a query's rows, its figure over `drawn`; `read` goes first."""
         found = dict(self.panels[name])
         figure, cut_by = found.pop("figure", None), found.pop("cut_by", "")
         about = find_words(found.get("about", ("", "")))
@@ -71,10 +63,7 @@ class PageData:
         return Panel(**{**fields, **read, "frame": frame})
 
     def say(self, finding: str, values: Mapping[str, Any]) -> Words:
-        """A sentence in both languages with values in their places.
-
-        Of a pair of words each language has its own; a list is joined as the language does.
-        """
+        """A sentence in both languages with values in their places; lists joined as each does."""
         zh, en = self.findings[finding]
         return zh.format(**_choose(values, 0, "、")), en.format(**_choose(values, 1, ", "))
 

@@ -1,7 +1,4 @@
-"""The figures of the pages that are made of panels.
-
-They are dots with intervals, lines over a number, bars, cells and points.
-"""
+"""The figures of pages made of panels: dots with intervals, lines, bars, cells, points."""
 
 from __future__ import annotations
 
@@ -31,13 +28,7 @@ def dots(
     series: Group | None = None,
     mark_at: float | None = None,
 ) -> Draw:
-    """A dot for each row beside its name, with its interval.
-
-    `mark_at` draws a line to compare with.
-
-    Rows stand in the order of the frame, the first forty names of it. Several series of a name with intervals stand one under the
-    other, without intervals on one line.
-    """
+    """A dot with its interval for each of the first forty names; `mark_at` draws a line."""
     kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:
@@ -121,10 +112,7 @@ def number_lines(frame: pl.DataFrame, *, at: Axis, value: Axis, series: Group) -
 
 
 def bars(frame: pl.DataFrame, *, name: Group, value: Axis, series: Group | None = None) -> Draw:
-    """A bar for each name, its parts by series one after the other.
-
-    The rows are in the order of the frame, for its first forty names.
-    """
+    """A bar for each of the first forty names, its parts by series one after the other."""
     kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:
@@ -160,10 +148,7 @@ def bars(frame: pl.DataFrame, *, name: Group, value: Axis, series: Group | None 
 
 
 def cells(frame: pl.DataFrame, *, across: Axis, down: Axis, value: Axis, facet: str) -> Draw:
-    """A picture for each value of `facet`, side by side.
-
-    Each has a cell for each pair, coloured by its share (0 to 1) and labelled with it in per cent.
-    """
+    """A picture for each `facet`: cells coloured by share (0 to 1), labelled in per cent."""
 
     def draw(language: Language) -> Any:
         import altair as alt
@@ -203,11 +188,7 @@ def cells(frame: pl.DataFrame, *, across: Axis, down: Axis, value: Axis, facet: 
 
 
 def scatter(frame: pl.DataFrame, *, across: Axis, up: Axis, name: str, flag: Group) -> Draw:
-    """A point for each row.
-
-    Rows with the flag (words of `true` and `false`) have the first colour, and their names where they do not touch;
-    others have the second.
-    """
+    """A point for each row, in the first colour and named where `flag` says so."""
     known = frame.filter(pl.col(across.column).is_not_null() & pl.col(up.column).is_not_null())
     known = known.filter(pl.col(across.column) > 0) if across.is_log else known
     place = _place_between(known[across.column], is_log=across.is_log)
@@ -280,10 +261,7 @@ def _choose_names(frame: pl.DataFrame, name: str, up: str, spread: float) -> set
 
 
 def say_cut(about: Words, frame: pl.DataFrame, name: str) -> Words:
-    """The words about a figure.
-
-    They say that the figure shows only the first names where there are more names than it shows.
-    """
+    """The words about a figure, and that it shows the first names only where it does."""
     count = frame[name].n_unique()
     if count <= _SHOWN_ROWS:
         return about

@@ -1,7 +1,4 @@
-"""A page of panels.
-
-Each panel has its figure drawn in both languages, its rows as CSV, and the SQL that gave them.
-"""
+"""A page of panels: figures in both languages, rows as CSV, and the SQL behind them."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 @dataclass(frozen=True)
 class PanelPage:
-    """A page that is made of panels.
-
-    It has its name in the navigation, the sentence at its top, what reads it, and its template.
-    """
+    """A page made of panels: name, top sentence, what reads it, and its template."""
 
     name: str
     about: Words
@@ -46,10 +40,7 @@ def write_panels(
     more: Mapping[str, Any] = _NOTHING,
     scripts: Sequence[str] = (),
 ) -> Path:
-    """Write a page of panels, and the data of each panel as `data/<page>-<panel>.csv`.
-
-    `more` is what its template shows besides, `scripts` as in `write_page`.
-    """
+    """Write a page of panels and their data (`data/<page>-<panel>.csv`); `more` for its words."""
     for panel in panels:
         write_panel_data(issue, page.name, panel)
     title = next(one.title for one in SITE_PAGES if one.name == page.name)
@@ -103,10 +94,7 @@ def _pair_short(panels: Sequence[Panel]) -> set[str]:
 
 
 def _draw(panel: Panel) -> str:
-    """The figure as JSON, safe inside a script element; empty for a panel without one.
-
-    One specification serves both languages: where their words differ stands `{"$zh": …, "$en": …}`, of which the script takes its own.
-    """
+    """The panel's figure as JSON for a script, words as `{"$zh": …, "$en": …}`; maybe empty."""
     if panel.draw is None or panel.frame.is_empty():
         return ""
     from altair.utils.schemapi import debug_mode

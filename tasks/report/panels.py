@@ -1,7 +1,4 @@
-"""A page as a list of panels.
-
-Each panel answers one question by a sentence, a figure and a table, from one named query.
-"""
+"""A page as a list of panels: each a question's sentence, figure and table from one query."""
 
 from __future__ import annotations
 
@@ -48,9 +45,7 @@ class Cell:
 
     Attributes:
         name: the column of the frame; for an interval its lower end, whose upper end is `high`.
-        title: its heading.
         kind: how a value is written; `word` is looked up in `words`, `flag` is shown as its heading where it is true.
-        digits: decimals of numbers.
         high: for an interval: the column of its upper end.
         words: for `word`: what stands for each value; others stand as they are.
         is_warning: for `flag`: whether it is nothing good.
@@ -76,7 +71,6 @@ class Panel:
 
     Attributes:
         name: its anchor, and the name of its CSV.
-        title: its heading.
         about: what is shown and how it is read.
         query: the named query that it rests on, with `params`.
         params: parameters of the query; `simulated` among them where the query takes it.
@@ -124,10 +118,7 @@ def name_words(named: Mapping[str, Words], value: object, language: Language) ->
 
 
 def write_rows(panel: Panel) -> list[list[dict[str, Any]]]:
-    """The cells of the panel's table.
-
-    A cell has its text in both languages, the value to sort by, and whether it is a number.
-    """
+    """The cells of the panel's table: text in both languages, sort value, whether a number."""
     cells = panel.shown_cells
     return [[_write_cell(cell, row) for cell in cells] for row in panel.frame.iter_rows(named=True)]
 

@@ -1,7 +1,4 @@
-"""A page from its template.
-
-Words are in both languages, numbers as people write them, and everything else is escaped.
-"""
+"""A page from its template: words in both languages, numbers for people, all escaped."""
 
 from __future__ import annotations
 

@@ -34,12 +34,9 @@ PANEL_PAGES: Final = (
 def render_site(source: Source, issue: Issue) -> Path:
     """Write every page of the site into the issue's folder.
 
-    Returns the path of the first page, `index.html`.
-
-    Pages that would say the same again are left as they are, where `source` can tell what they rest on (`kept_pages.py`).
-
-    Each figure has its data in `data/`. Pages of leagues that lie in the folder are linked from the page of leagues. Raises UsageError for
-    a language that the site does not speak.
+    Returns the path of the first page, `index.html`. Pages that would say the same again are left as they are, where `source` can tell
+    what they rest on (`kept_pages.py`). Each figure has its data in `data/`. Pages of leagues that lie in the folder are linked from the
+    page of leagues. Raises UsageError for a language that the site does not speak.
     """
     source = replace(source, run_named=_remember(source.run_named))
     pages = KeptPages(source, issue)

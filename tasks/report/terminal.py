@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 def render_leaderboard_text(
     frame: pl.DataFrame, *, language: Language = "en", width: int = 110, is_colour: bool = False
 ) -> str:
-    """The rows of the `leaderboard` query as a table of `width` characters.
-
-    Above it stands where it is so: SIMULATED, PROVISIONAL, the gates that were overridden with their reason. A second run of
-    the month has a table of its own below the first. An empty frame gives a sentence.
-    """
+    """The rows of `leaderboard` as a table of `width` characters, below what is to be known."""
     from rich.console import Console
     from rich.text import Text
 
@@ -66,10 +62,7 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
     first = frame.row(0, named=True)
     if first["overridden_gates"]:
         console.print(
-            Text.assemble(
-                (label("gates", language), "bold red"),
-                f"  {describe_override(first, language)}",
-            )
+            Text.assemble((label("gates", language), "bold red"), f"  {describe_override(first, language)}")
         )
     repetition = f" · {label('repetition', language)}" if first["is_repetition"] else ""
     table = Table(
@@ -129,10 +122,7 @@ def _describe_chance(frame: pl.DataFrame, language: Language) -> str:
 
 
 def _list_alike(frame: pl.DataFrame, language: Language) -> str:
-    """How many others each candidate cannot be told from, in the order of the table.
-
-    Those whose rank is certain are left out.
-    """
+    """How many others each candidate cannot be told from; those of certain rank are left out."""
     alike = frame.filter(pl.col("rank_high") > pl.col("rank_low"))
     separator = "；" if language == "zh" else "; "
     return separator.join(

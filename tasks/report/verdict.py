@@ -43,11 +43,7 @@ class SpokenVerdict:
 def compare_pair(
     read: ReadRows, first: str, second: str, style: str = "zero_shot", *, simulated: bool | None = None
 ) -> SpokenVerdict:
-    """All that is said of two candidates.
-
-    Differences are the first less the second. Raises UsageError for the name of nobody who was published, and where
-    the two never stood in one month.
-    """
+    """All that is said of two candidates, first less second; UsageError if never in one month."""
     if first == second:
         raise UsageError(f"A candidate cannot be compared with itself: {first} was named twice.")
     asked = {"simulated": simulated, "prompt_style": style, "model_a": first, "model_b": second}
@@ -85,10 +81,7 @@ def compare_pair(
 def follow_candidate(
     read: ReadRows, model: str, style: str = "zero_shot", *, simulated: bool | None = None
 ) -> SpokenVerdict:
-    """Whether a candidate has changed since its first month.
-
-    Raises UsageError for fewer than two months.
-    """
+    """Whether a candidate has changed since its first month; UsageError for only one."""
     asked = {"simulated": simulated, "prompt_style": style}
     rows = _select(read("improvement_since", asked), model)
     if not rows:
@@ -115,10 +108,7 @@ def follow_candidate(
 def follow_family(
     read: ReadRows, family: str, style: str = "zero_shot", *, simulated: bool | None = None
 ) -> list[SpokenVerdict]:
-    """Each member of a family beside the one released before it.
-
-    Raises UsageError for a family of nobody.
-    """
+    """Each member of a family beside the one released before it; UsageError for none."""
     rows = read("family_trajectories", {"simulated": simulated})
     steps = [row for row in rows if row["family"] == family]
     if not steps:
@@ -141,10 +131,7 @@ def follow_family(
 
 
 def _turn(rows: list[dict[str, Any]], first: str) -> list[Row]:
-    """The rows with that candidate first.
-
-    Of those the other way round, every difference changes its sign.
-    """
+    """The rows with that candidate first, every difference of a turned one negated."""
     return [row if row["model_a"] == first else turn_row(row) for row in rows]
 
 

@@ -43,12 +43,7 @@ def list_values(sentence: Sentence) -> list[str | Words]:
 
 
 def say_pair(row: Row, disciplines: Sequence[Row] = ()) -> list[Sentence]:
-    """What a row of `verdicts` says, the most important first.
-
-    It is told from the side of whoever was ahead in the last month, however the row has them, so that a pair has one verdict.
-    `disciplines` are the rows of the same pair by discipline, in the same order of candidates: their difference on 0 to 10, and
-    `is_distinguishable`.
-    """
+    """What a row of `verdicts` says, from the side of who was last ahead, by importance."""
     if (row["difference"] or 0) < 0:
         row = turn_row(row)
         disciplines = [dict(one) | {"difference": -one["difference"]} for one in disciplines]
@@ -258,10 +253,7 @@ def _name_disciplines(rows: Sequence[Row], value: str, factor: float = 1.0) -> W
     named = [
         _fill(
             _PARTS["one_discipline"],
-            {
-                "discipline": LABELS[row["discipline"]],
-                "value": write_signed(row[value] * factor),
-            },
+            {"discipline": LABELS[row["discipline"]], "value": write_signed(row[value] * factor)},
         )
         for row in rows
     ]
@@ -276,17 +268,11 @@ def _say_needed(row: Row) -> list[Sentence]:
     if count > _MOST_QUESTIONS:
         return [Sentence("needed_never", {})]
     usd = row["needed_usd"]
-    price = ("", "") if not usd else _fill(_PARTS["price"], {"usd": _write_usd(usd)})
-    return [Sentence("needed", {"count": f"{_round_two(count):,}", "price": price})]
-
-
-def _round_two(count: int) -> int:
-    """Two digits: more would pretend to know the true difference."""
-    return round(count, 2 - len(str(count)))
-
-
-def _write_usd(usd: float) -> str:
-    return f"{usd:,.0f}" if usd >= 10 else f"{usd:.2f}"
+    price = (
+        ("", "") if not usd else _fill(_PARTS["price"], {"usd": f"{usd:,.0f}" if usd >= 10 else f"{usd:.2f}"})
+    )
+    # Two digits: more would pretend to know the true difference.
+    return [Sentence("needed", {"count": f"{round(count, 2 - len(str(count))):,}", "price": price})]
 
 
 def _write_interval(low: float | None, high: float | None, *, is_apart: bool) -> Words:

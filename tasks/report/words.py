@@ -1,7 +1,4 @@
-"""Errors and ranks in words.
-
-This is what a candidate's interval, rank range and place are called on the page and in the terminal.
-"""
+"""Errors and ranks in words: intervals, rank ranges and places, on pages and terminals."""
 
 from __future__ import annotations
 
@@ -42,10 +39,7 @@ def format_rank_range(low: int | None, high: int | None) -> str:
 
 
 def format_change(value: float | None, low: float | None, high: float | None) -> str:
-    """A change with its sign and, where it is known, its 95% interval.
-
-    An example is +1.20 (-0.4 to +2.8).
-    """
+    """A change with its sign and, if known, 95% interval: +1.20 (-0.4 to +2.8)."""
     if value is None:
         return MISSING
     interval = "" if low is None or high is None else f" ({low:+.1f} … {high:+.1f})"
@@ -66,10 +60,7 @@ def describe_place(row: Mapping[str, Any], language: Language) -> str:
 
 
 def describe_override(row: Mapping[str, Any], language: Language) -> str:
-    """Which gates of an edition were shut and overridden, and why, as a sentence.
-
-    It is empty where none was.
-    """
+    """Which gates of an edition were overridden, and why, as a sentence; else empty."""
     gates = row["overridden_gates"] or ()
     if not gates:
         return ""
@@ -78,10 +69,7 @@ def describe_override(row: Mapping[str, Any], language: Language) -> str:
 
 
 def describe_grade(row: Mapping[str, Any], language: Language) -> str:
-    """How an edition is attested, in words.
-
-    Rows of a lake of an earlier version do not say it, and none of theirs is witnessed.
-    """
+    """How an edition is attested, in words; rows of an earlier version are not witnessed."""
     name = str(row.get("grade") or GRADES[0]).replace(" + ", "_").replace("-", "_")
     return label(f"grade_{name}", language)
 
@@ -98,10 +86,7 @@ def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
 
 
 def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str, str]]:
-    """What the column `marks` of an analysis says: a kind, its name and a sentence for each.
-
-    The kinds are `simulated`, `provisional`, `text_only`, `with_pictures` and `gates`. Gates that were overridden are one mark.
-    """
+    """The column `marks` of an analysis as a kind, its name and a sentence for each."""
     named = [one for one in (marks or "").split(", ") if one]
     gates = [one.removeprefix("overridden ") for one in named if one.startswith("overridden ")]
     found = [
@@ -116,10 +101,7 @@ def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str
 
 
 def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
-    """What is to be known of all that the site shows: a kind, its name and a sentence.
-
-    The sentence ends with the editions that it is about. Takes the rows of `leaderboard_history`.
-    """
+    """What is to be known of the site: a kind, its name, and a sentence with its editions."""
     import polars as pl
 
     if history.is_empty():
@@ -173,10 +155,7 @@ def list_unequated(edition: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def describe_unequated(row: Mapping[str, Any], language: Language) -> str:
-    """Why an edition has no equated scores, as a sentence.
-
-    `row` is of a candidate with S and without an equated score.
-    """
+    """Why an edition has no equated scores, as a sentence, of a row of a candidate with S."""
     key = f"unequated_{row['unequated_because']}"
     why = label(key if key in LABELS else "unequated_unknown", language)
     return f"{label('unequated', language)}{'：' if language == 'zh' else ': '}{why}"

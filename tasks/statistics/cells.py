@@ -28,7 +28,6 @@ class StarRows:
     All arrays have one length; codes are whole numbers from 0.
 
     Attributes:
-        candidate: code of the candidate.
         discipline: code of the discipline, an index into the weights.
         question: code of the question; where styles are pooled, of question × style.
         lineage: code of the question's lineage; for changes, one numbering for both editions.
@@ -139,8 +138,6 @@ class Deviations:
     Their squares sum to its variance, their products to covariances.
 
     Attributes:
-        owner: code of the candidate.
-        cluster: code of the cluster.
         value: in stars.
         degrees: degrees of freedom of each candidate's variance, shape (candidates,).
         is_known: whether the candidate's variance is known.
@@ -167,9 +164,6 @@ class Sums:
     all of them where each has one cluster only.
 
     Attributes:
-        owner: code of the candidate.
-        stratum: code of the stratum.
-        cluster: code of the cluster.
         size: questions in it.
         total: its stars.
         weight: of a star in S, in stars.
@@ -196,10 +190,7 @@ def check_weights(weights: ArrayLike) -> Floats:
 
 
 def average_repeats(rows: StarRows, candidate_count: int, discipline_count: int) -> Units:
-    """Units of the rows.
-
-    Raises ContractError for a code beyond the counts, and for a question that stands in two disciplines, lineages or clusters.
-    """
+    """Units of the rows; ContractError for codes beyond counts or a question in two places."""
     for name, codes, count in (
         ("candidate", rows.candidate, candidate_count),
         ("discipline", rows.discipline, discipline_count),

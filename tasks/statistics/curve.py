@@ -27,7 +27,6 @@ class Curve:
         origin: the day from which years are counted.
         parameters: `start, slope` (points, points per year) or `top, middle, width` (points, years, years).
         r_squared: share of the variance explained; null when all scores are equal.
-        point_count: points that were fitted.
     """
 
     kind: CurveKind

@@ -19,7 +19,6 @@ class Spearman:
     Attributes:
         rho: -1 to 1; null for fewer than three pairs, or when one list is all equal.
         p_value: two-sided, by the t approximation (scipy's default, and what LLMEval-Fair's table 3 prints); null with rho.
-        pair_count: pairs compared.
     """
 
     rho: float | None
@@ -35,7 +34,6 @@ class Pearson:
         r: -1 to 1; null for fewer than three pairs, or when one list is all equal.
         p_value: two-sided; null with r.
         low, high: 95% interval by Fisher's z; null for fewer than four pairs.
-        pair_count: pairs compared.
     """
 
     r: float | None
@@ -118,10 +116,7 @@ def compute_pearson(
 
 
 def compute_external_correlations(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Correlation of our scores with each benchmark, from rows of the query `external_pairs`.
-
-    Gives one row per benchmark: benchmark, spearman_rho, p_value, candidate_count.
-    """
+    """Correlation of our scores with each benchmark, one row each, of rows of `external_pairs`."""
     schema = {
         "benchmark": pl.String,
         "spearman_rho": pl.Float64,

@@ -1,7 +1,4 @@
-"""Open DuckDB on the lake.
-
-Extensions come from their wheels; the catalog is in SQLite (WAL) or PostgreSQL, and files are in a folder or on S3.
-"""
+"""Open DuckDB on the lake: extensions from wheels, catalog and files on disk or servers."""
 
 from __future__ import annotations
 
@@ -44,11 +41,7 @@ _MARKED_VERSION = "proctor_contract_of_schema_version"
 
 
 def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection whose default catalog is the lake.
-
-    The data path that settings give wins over the one stored in the catalog, so that a moved folder opens.
-    Raises StoreError when the lake does not exist (read-only) or cannot be opened; the message holds no password.
-    """
+    """A DuckDB connection with the lake as default catalog, where settings say; StoreError."""
     import duckdb
 
     catalog, data = settings.catalog_address, settings.data_address
@@ -100,12 +93,7 @@ def render_attach_script(settings: Settings) -> str:
 
 
 def list_attach_statements(settings: Settings) -> list[str]:
-    """The statements that open the lake read-only in any DuckDB of this version, offline.
-
-    They may hold passwords.
-
-    Raises StoreError when there is no lake, or an extension is not installed.
-    """
+    """The statements that open the lake in any DuckDB of this version; they may hold passwords."""
     import duckdb
 
     catalog, data = settings.catalog_address, settings.data_address
@@ -142,10 +130,7 @@ def has_moved(settings: Settings) -> bool:
 
 
 def remember_data_path(settings: Settings) -> None:
-    """Write a moved folder into the catalog.
-
-    Plain DuckDB then finds the files without being given the folder.
-    """
+    """Write a moved folder into the catalog, so that plain DuckDB finds the files."""
     catalog = settings.catalog_address
     if is_postgres(catalog):
         return
@@ -159,10 +144,7 @@ def remember_data_path(settings: Settings) -> None:
 
 
 def read_server_id(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """The installation that the catalog of an attached lake belongs to.
-
-    Returns None for a catalog that was given none yet.
-    """
+    """The installation that the catalog of an attached lake belongs to, or None."""
     rows = connection.execute(
         f"SELECT value FROM __ducklake_metadata_{ALIAS}.ducklake_metadata WHERE key = ?", [CATALOG_KEY]
     ).fetchall()
@@ -170,10 +152,7 @@ def read_server_id(connection: duckdb.DuckDBPyConnection) -> str | None:
 
 
 def give_catalog_id(settings: Settings, installation_id: str) -> None:
-    """Write the installation into a SQLite catalog. Raises StoreError.
-
-    It replaces one that the catalog names.
-    """
+    """Write the installation into a SQLite catalog, in the place of another. Raises StoreError."""
     catalog = settings.catalog_address
     try:
         change_catalog(
@@ -188,10 +167,7 @@ def give_catalog_id(settings: Settings, installation_id: str) -> None:
 
 
 def read_stored_comment(settings: Settings, table: str) -> str | None:
-    """The comment of a table as a SQLite catalog keeps it, without DuckDB.
-
-    Returns None where there is none.
-    """
+    """The comment of a table as a SQLite catalog keeps it, without DuckDB, or None."""
     return _read_catalog(
         settings.catalog_address,
         f"""
@@ -205,10 +181,7 @@ def read_stored_comment(settings: Settings, table: str) -> str | None:
 
 
 def read_definition_digest(settings: Settings) -> str | None:
-    """What `write_definition_digest` noted in a SQLite catalog.
-
-    None as soon as anything was defined, altered or dropped after it.
-    """
+    """What was noted in a SQLite catalog, unless anything was defined, altered or dropped since."""
     return _read_catalog(
         settings.catalog_address,
         f"""
@@ -223,10 +196,7 @@ def read_definition_digest(settings: Settings) -> str | None:
 
 
 def write_definition_digest(settings: Settings, mark: str) -> None:
-    """Note something about the tables and views of a SQLite catalog as they are now.
-
-    It is not noted where it cannot be.
-    """
+    """Note something about a SQLite catalog's tables and views as they are now, where it can be."""
     with suppress(sqlite3.Error):
         change_catalog(
             catalog_path(settings.catalog_address),
@@ -243,10 +213,7 @@ def write_definition_digest(settings: Settings, mark: str) -> None:
 
 
 def _read_catalog(catalog: str, sql: str) -> str | None:
-    """The first value of a query on a SQLite catalog.
-
-    Returns None where there is no row, or no catalog yet.
-    """
+    """The first value of a query on a SQLite catalog; None without a row or a catalog."""
     path = catalog_path(catalog)
     if not path.exists():
         return None  # Opening it would make one, in place of one that somebody misses.
@@ -282,10 +249,7 @@ def catalog_path(catalog: str) -> Path:
 
 
 def describe_catalog(catalog: str) -> str:
-    """The catalog's address as it may be shown.
-
-    A PostgreSQL address may hold a password and is not shown.
-    """
+    """The catalog's address as it may be shown: PostgreSQL's may hold a password."""
     return "in PostgreSQL" if is_postgres(catalog) else str(catalog_path(catalog))
 
 
@@ -294,10 +258,7 @@ def _catalog_extension(catalog: str) -> str:
 
 
 def _keep_password(connection: duckdb.DuckDBPyConnection, catalog: str) -> tuple[str, str | None]:
-    """The catalog's address without its password, and the name of DuckDB's secret that holds it.
-
-    DuckDB shows the address of what is attached to every query that asks, and a secret to none.
-    """
+    """The address without its password, which DuckDB shows, and the secret that holds it."""
     if not is_postgres(catalog):
         return catalog, None
     import psycopg
@@ -340,10 +301,7 @@ def _unwritable(catalog: str, error: sqlite3.Error) -> StoreError:
 
 
 def _stored_data_path(catalog: str) -> str | None:
-    """The data path in a SQLite catalog.
-
-    Returns None where there is no catalog yet, or only a file without tables.
-    """
+    """The data path in a SQLite catalog; None where there are no tables yet."""
     return _read_catalog(catalog, "SELECT value FROM ducklake_metadata WHERE key = 'data_path'")
 
 

@@ -1,11 +1,10 @@
 """The one way to a SQLite catalog beside DuckLake's own.
 
-There are never two copies of SQLite on one file in one process.
-
-DuckDB's extension carries a SQLite of its own. The locks that keep a write-ahead log alive belong to the process, and each
-copy knows only of its own connections: when one of Python's closed while DuckDB had a transaction open, it took itself for
-the last, and removed the log from under that transaction (measured: what was committed then was in no file). So a process
-that uses DuckDB asks DuckDB's SQLite, and has a process of its own make changes; one that does not asks Python's.
+There are never two copies of SQLite on one file in one process. DuckDB's extension carries a SQLite of its own. The locks
+that keep a write-ahead log alive belong to the process, and each copy knows only of its own connections: when one of
+Python's closed while DuckDB had a transaction open, it took itself for the last, and removed the log from under that
+transaction (measured: what was committed then was in no file). So a process that uses DuckDB asks DuckDB's SQLite, and has
+a process of its own make changes; one that does not asks Python's.
 """
 
 from __future__ import annotations
@@ -49,10 +48,7 @@ finally:
 
 
 class _Door:
-    """Which SQLite this process uses for catalogs.
-
-    From the first connection to DuckDB on, it is DuckDB's.
-    """
+    """Which SQLite this process uses for catalogs: DuckDB's from the first connection on."""
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -73,19 +69,14 @@ def leave_to_duckdb() -> None:
 
 
 def ask_catalog(path: Path, queries: Sequence[str]) -> list[object]:
-    """The first value of each query on a catalog that is there.
-
-    A value is None without a row, or without such a table yet.
-
-    Makes no file. Raises sqlite3.DatabaseError, whichever SQLite was asked.
-    """
+    """The first value of each query on a catalog, or None; raises sqlite3.DatabaseError."""
     with _DOOR.lock:
         if not _DOOR.uses_duckdb:
             return ask_file(path, queries)
         import duckdb
 
         try:
-            return _ask_duckdb(path, queries)
+            return [rows[0][0] if rows else None for rows in _list_by_duckdb(path, queries)]
         except duckdb.Error as error:
             raise _as_sqlite(error) from None
 
@@ -105,12 +96,7 @@ def list_catalog(path: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) -> str:
-    """Run statements on a catalog; returns the first value of the last one.
-
-    All of them run within what they begin and commit.
-
-    `copy_to` is a new file that gets a copy of the catalog first, as of one moment. Raises sqlite3.Error.
-    """
+    """Run statements on a catalog, copied first to `copy_to`; the value of the last one."""
     done = subprocess.run(
         [
             sys.executable,
@@ -136,12 +122,7 @@ def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) ->
 
 
 def create_catalog(path: Path) -> None:
-    """Make an empty catalog in WAL mode.
-
-    In that mode readers and the one writer do not wait for each other.
-
-    One that is there stays. The new one comes to its name when nobody has it open any more. Raises OSError, sqlite3.Error.
-    """
+    """Make an empty catalog in WAL mode, which gets its name closed; one that is there stays."""
     if path.exists() and path.stat().st_size:
         return
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
@@ -155,10 +136,6 @@ def create_catalog(path: Path) -> None:
             change_catalog(path, "PRAGMA journal_mode = WAL")
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _ask_duckdb(path: Path, queries: Sequence[str]) -> list[object]:
-    return [rows[0][0] if rows else None for rows in _list_by_duckdb(path, queries)]
 
 
 def _list_by_duckdb(path: Path, queries: Sequence[str]) -> list[list[tuple[object, ...]]]:

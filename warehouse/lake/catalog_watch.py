@@ -1,7 +1,4 @@
-"""Whether the catalog still lies where a lake was opened.
-
-This also keeps the mark beside the catalog of what was acknowledged.
-"""
+"""Whether the catalog lies where a lake was opened; keeps the mark of what was acknowledged."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ if TYPE_CHECKING:
 
 
 class CatalogWatch:
-    """Of a SQLite catalog that a lake has open; of one in PostgreSQL its server takes care.
-
-    DuckDB opens the file for every transaction: one that is gone would be made again, empty.
-    """
+    """A watch over a SQLite catalog: DuckDB would make one that is gone again, empty."""
 
     def __init__(self, settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
         catalog = settings.catalog_address

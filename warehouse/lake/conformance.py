@@ -15,10 +15,8 @@ _USED = re.compile(r"\$([a-z_][a-z0-9_]*)")
 def check_analyses(folder: Traversable) -> list[Query]:
     """Read every analysis of a folder and bind it on an empty lake of this version.
 
-    Returns the analyses.
-
-    Raises AssertionError naming file and rule: a question as the first line, a name that none of ours has, every parameter declared
-    and used, one SELECT over tables and views that there are.
+    Returns the analyses. Raises AssertionError naming file and rule: a question as the first line, a name that none of ours has,
+    every parameter declared and used, one SELECT over tables and views that there are.
     """
     import duckdb
 

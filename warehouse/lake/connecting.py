@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb.DuckDBPyConnection:
     """DuckDB in memory, in UTC.
 
-    It downloads nothing unasked and keeps its own files under `home`.
-
-    `trusted`: extensions are loaded without a check of their signature, a tenth of a CPU second for each. Only for files from
-    installed wheels, which are as much ours to trust as the DuckDB beside them; never for what is downloaded.
+    It downloads nothing unasked and keeps its own files under `home`. `trusted`: extensions are loaded without a check of
+    their signature, a tenth of a CPU second for each. Only for files from installed wheels, which are as much ours to trust
+    as the DuckDB beside them; never for what is downloaded.
     """
     import duckdb
 
@@ -45,18 +44,12 @@ def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb
 
 
 def spill_path(home: Path) -> Path:
-    """Where this process spills.
-
-    A folder whose name begins with that of a dead process may be removed.
-    """
+    """Where this process spills; such a folder of a dead process may be removed."""
     return home.resolve() / "duckdb" / f"spill-{os.getpid()}"
 
 
 def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> None:
-    """Load extensions from their wheels by path.
-
-    Only an extension that has no wheel is installed over the network.
-    """
+    """Load extensions from their wheels by path; only one without a wheel is downloaded."""
     import duckdb
 
     for name in names:
@@ -75,10 +68,7 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> 
 
 
 def find_extension(name: str) -> Path | None:
-    """The extension's file inside its wheel, for the running DuckDB.
-
-    Returns None when the wheel is missing.
-    """
+    """The extension's file inside its wheel, for the running DuckDB, or None."""
     import duckdb
 
     try:

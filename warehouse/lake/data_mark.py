@@ -1,9 +1,8 @@
 """Whether the lake's files lie where its catalog means.
 
-This is checked by a mark among the files, whose value the catalog knows.
-
-For files in an object store, and for a catalog on a server: there a setting that names another prefix, or a folder that one host has
-for itself, would divide the lake without a word. What is embedded lies in one home, whose files are compared one by one.
+This is checked by a mark among the files, whose value the catalog knows. For files in an object store, and for a catalog on a
+server: there a setting that names another prefix, or a folder that one host has for itself, would divide the lake without a word.
+What is embedded lies in one home, whose files are compared one by one.
 """
 
 from __future__ import annotations
@@ -43,12 +42,7 @@ _NEWEST_FILE: Final = """
 def check_data_mark(
     connection: duckdb.DuckDBPyConnection, alias: str, data: str, installation_id: str, *, read_only: bool
 ) -> None:
-    """Pass when the files at `data` are those of the attached catalog.
-
-    A process that may write marks them the first time.
-
-    Raises StoreError for another lake's files, and, before anything is written, for a place that lacks the mark and the newest file.
-    """
+    """Pass when the files at `data` are the catalog's, or are marked so now; else StoreError."""
     catalog = f"__ducklake_metadata_{alias}"
     expected = _read_expected(connection, catalog)
     held = _read_mark(connection, data)

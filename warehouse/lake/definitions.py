@@ -1,7 +1,4 @@
-"""What a lake holds.
-
-It holds every table of the contract with its comments, and every mart as a view.
-"""
+"""What a lake holds: every table of the contract with comments, every mart as a view."""
 
 from __future__ import annotations
 
@@ -42,13 +39,7 @@ def create_in_memory(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def has_every_definition(settings: Settings) -> bool:
-    """Whether a SQLite catalog was brought up to exactly this contract.
-
-    It must also not have been redefined since.
-
-    False where only DuckDB can tell: its lists of tables, columns and views cost 80 ms, each time a lake is opened for
-    writing.
-    """
+    """Whether a SQLite catalog has exactly this contract, which DuckDB takes 80 ms to tell."""
     if is_postgres(settings.catalog_address):
         return False
     return read_definition_digest(settings) == _contract_digest()
@@ -61,11 +52,7 @@ def remember_definitions(settings: Settings) -> None:
 
 
 def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The statements that bring the lake up to this version's contract; empty when it is.
-
-    Tables and columns are only ever added: a column that this version does not know stays as it is. Raises StoreError
-    when a column has another type than the contract says.
-    """
+    """The statements that bring the lake to this contract; StoreError for another type."""
     views = dict(
         connection.execute(
             f"SELECT view_name, comment FROM duckdb_views() WHERE database_name = '{ALIAS}' AND NOT internal"
@@ -78,10 +65,7 @@ def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]
 
 
 def list_missing_packings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The statements by which files are packed as the contract says.
-
-    DuckLake accepts them for tables that are committed.
-    """
+    """The statements by which files are packed as the contract says, for committed tables."""
     found = dict(
         connection.execute(
             f"SELECT scope_entry, value FROM {ALIAS}.options() WHERE option_name = '{_ROW_GROUP}' AND scope = 'TABLE'"
@@ -105,17 +89,6 @@ def create_table_statements(table: Table) -> list[str]:
     statements.append(_comment_on_table(table))
     statements += [_comment_on_column(table, column) for column in table.columns]
     return statements
-
-
-def create_view_statements(query: Query) -> list[str]:
-    """CREATE OR REPLACE VIEW and its comment.
-
-    The comment ends with a digest of the text that the view was made from.
-    """
-    return [
-        f"CREATE OR REPLACE VIEW {quote_name(query.name)} AS {query.body}",
-        f"COMMENT ON VIEW {quote_name(query.name)} IS {quote_text(_view_comment(query))}",
-    ]
 
 
 def _table_statements(connection: duckdb.DuckDBPyConnection) -> list[str]:
@@ -193,12 +166,7 @@ def _comment_on_column(table: Table, column: Column) -> str:
 
 
 def _view_statements(found: dict[str, str | None]) -> list[str]:
-    """The statements that make the views again, in their order.
-
-    Views are bound by name, so when one mart's text changed, all are dropped and made again.
-
-    Dropped before any is made: within a transaction a view is bound to the old text of one that is replaced.
-    """
+    """The statements that drop and make all views again, in order, where one has changed."""
     marts = read_views()
     wanted = {name: _view_comment(query) for name, query in marts.items()}
     ours = {name for name, comment in found.items() if "[definition " in (comment or "")}
@@ -206,7 +174,10 @@ def _view_statements(found: dict[str, str | None]) -> list[str]:
         return []
     statements = [f"DROP VIEW {quote_name(name)}" for name in sorted(ours)]
     for query in order_by_dependency(marts):
-        statements += create_view_statements(query)
+        name = quote_name(query.name)
+        statements.append(f"CREATE OR REPLACE VIEW {name} AS {query.body}")
+        # The comment ends with a digest of the text that the view is made from.
+        statements.append(f"COMMENT ON VIEW {name} IS {quote_text(_view_comment(query))}")
     return statements
 
 

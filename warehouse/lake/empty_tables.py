@@ -1,7 +1,4 @@
-"""Statistics of tables that have no rows yet.
-
-With them, reading such a table costs what reading any other table costs.
-"""
+"""Statistics of tables without rows, so that these cost no more to read than others."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""DuckDB's errors as ours.
-
-What they say about a statement is kept, and what they may quote of a row is not.
-"""
+"""DuckDB's errors as ours: what they say of a statement is kept, what of a row is not."""
 
 from __future__ import annotations
 
@@ -49,10 +46,7 @@ CONFLICT_TRIES = 10
 
 
 def translate_error(error: duckdb.Error) -> UsageError | StoreError:
-    """A DuckDB error as ours.
-
-    Only messages about the statement are repeated: others may quote a row's values.
-    """
+    """A DuckDB error as ours; only messages about the statement, which quote no row, are kept."""
     import duckdb
 
     about_statement = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
@@ -83,10 +77,7 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
 
 
 def find_absence(error: duckdb.Error) -> StoreAway | None:
-    """What to raise where the object store or the catalog's server does not answer.
-
-    DuckDB's error says so; returns None for any other error.
-    """
+    """What to raise where the object store or the catalog's server does not answer, or None."""
     import duckdb
 
     # What is wrong with a statement or with a value may quote both, and so say anything; what extensions throw may have no class.
@@ -108,10 +99,7 @@ def find_absence(error: duckdb.Error) -> StoreAway | None:
 
 
 def _broke_off(text: str) -> bool:
-    """Whether a query to the catalog broke off.
-
-    Its error has a cause that says so, or, as for a lost connection, has none.
-    """
+    """Whether a query to the catalog broke off: its cause says so, or, with no connection, none."""
     if (broken := _CATALOG_BROKE.search(text)) is None:
         return False
     cause = text[broken.end() :].rpartition('":')[2].strip()
@@ -127,10 +115,7 @@ def is_conflict(error: duckdb.Error) -> bool:
 
 
 def retry_opening(run: Callable[[], T]) -> T:
-    """What `run` returns.
-
-    It is run again while the catalog is being closed by a writer, for up to `OPENING_S` seconds.
-    """
+    """What `run` returns, tried up to `OPENING_S` while a writer is closing the catalog."""
     import duckdb
 
     deadline = time.monotonic() + OPENING_S
@@ -138,15 +123,7 @@ def retry_opening(run: Callable[[], T]) -> T:
         try:
             return run()
         except duckdb.Error as error:
-            if not _is_unopened(error) or time.monotonic() > deadline:
+            # SQLite removes the catalog's log when its last writer closes it: a moment later it opens again.
+            if "unable to open database file" not in str(error) or time.monotonic() > deadline:
                 raise
         time.sleep(random.uniform(0.001, 0.01))
-
-
-def _is_unopened(error: duckdb.Error) -> bool:
-    """Whether the catalog could not be opened in this moment.
-
-    SQLite removes the catalog's write-ahead log when the last writer closes it; a reader that opens it just then is refused,
-    and a moment later it is not.
-    """
-    return "unable to open database file" in str(error)

@@ -1,10 +1,8 @@
 """The form of a lake's rows: kept in the comment of `landings`.
 
-It is checked before anything is read or written.
-
-What the contract adds (tables, columns, comments, views) comes from `definitions` and needs no new form. A change that rows have
-to follow, such as a renamed column or other units, raises FORM; what became of the rows of the form before is then written in
-`bring_up_to_date`, inside the one transaction that it makes.
+It is checked before anything is read or written. What the contract adds (tables, columns, comments, views) comes from
+`definitions` and needs no new form. A change that rows have to follow, such as a renamed column or other units, raises FORM;
+what became of the rows of the form before is then written in `bring_up_to_date`, inside the one transaction that it makes.
 """
 
 from __future__ import annotations
@@ -30,12 +28,7 @@ def describe_form() -> str:
 
 
 def check_form(settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
-    """Pass if the rows of the attached lake have this version's form.
-
-    A lake without tables passes, too.
-
-    Raises StoreError for the form of a newer version, and for what was written before the first release.
-    """
+    """Pass if the attached lake has tables of this version's form, or none; StoreError else."""
     if is_postgres(settings.catalog_address):
         row = connection.execute(
             f"SELECT comment FROM duckdb_tables() WHERE database_name = '{ALIAS}' AND table_name = 'landings'"

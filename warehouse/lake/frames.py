@@ -1,7 +1,4 @@
-"""Frames at the border of the lake.
-
-They are held to their contract and identified by their content, and refused rows are written as JSON.
-"""
+"""Frames at the border of the lake: held to their contract and identified by their content."""
 
 from __future__ import annotations
 
@@ -40,10 +37,9 @@ WORK_TIMES: dict[str, tuple[str, ...]] = {
 def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) -> pl.DataFrame:
     """The frame with the table's own columns in order and in its types.
 
-    With `is_coded` a column of text that is Categorical may stay so, and a narrower number too.
-
-    Harmless differences are cast (an all-null column, a narrower number, another unit of time). Raises ContractError
-    for missing or unknown columns, another type, and numbers that are not finite. The message holds no value.
+    With `is_coded` a column of text that is Categorical may stay so, and a narrower number too. Harmless differences
+    are cast (an all-null column, a narrower number, another unit of time). Raises ContractError for missing or
+    unknown columns, another type, and numbers that are not finite. The message holds no value.
     """
     names = [column.name for column in table.own_columns]
     missing, unknown = sorted(set(names) - set(frame.columns)), sorted(set(frame.columns) - set(names))
@@ -74,10 +70,7 @@ def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) 
 
 
 def unsign_zeros(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame without a zero below zero.
-
-    DuckDB writes both zeros of a column as the one that it met first, so that rows would not be read back as they were hashed.
-    """
+    """The frame without a zero below zero: DuckDB writes both as the one that it met first."""
     signed = [
         name
         for name, kind in frame.schema.items()
@@ -98,12 +91,10 @@ def hash_contents(
 ) -> list[str]:
     """SHA-256 of each of the conformed frames.
 
-    It is over the frame's rows in any order and over the table's rules.
-
-    Left out are `ignore` and the columns that only say when the work was done (`WORK_TIMES`), so that doing the work
-    again changes nothing. The rules are in it, so that a changed contract is applied to rows already landed.
-
-    With the `hash_rows` of each frame its rows are not hashed once more.
+    It is over the frame's rows in any order and over the table's rules. Left out are `ignore` and the columns that
+    only say when the work was done (`WORK_TIMES`), so that doing the work again changes nothing. The rules are in
+    it, so that a changed contract is applied to rows already landed. With the `hash_rows` of each frame its rows are
+    not hashed once more.
     """
     left_out = {*ignore, *WORK_TIMES.get(table.name, ())}
     rules = [(c.name, c.type, c.required, c.allowed, c.low, c.high, c.pattern) for c in table.own_columns]
@@ -123,11 +114,7 @@ def hash_rows(frame: pl.DataFrame) -> str:
 
 
 def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
-    """SHA-256 of each frame over its rows in any order, and of nothing else.
-
-    A column that is null throughout does not count, nor does the order of columns: one that a later version adds leaves the
-    hash of earlier rows as it is.
-    """
+    """SHA-256 of each frame over its rows in any order, columns of nulls left out."""
     # frames with the same columns in use are written out together
     alike: dict[tuple[str, ...], list[int]] = {}
     for place, frame in enumerate(frames):
@@ -153,11 +140,7 @@ def start_hash(names: Sequence[str]) -> hashlib._Hash:
 
 
 def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: hashlib._Hash) -> list[str]:
-    """The hash of each frame: `start` and its rows as lines of JSON, sorted.
-
-    The frames have the same types. Few rows of many frames are written out together, many rows of one in parts that follow each
-    other in the order of their lines.
-    """
+    """The hash of each frame: `start` and its rows as sorted lines of JSON."""
     hashes: list[str] = []
     for some in _gather(frames):
         digests = [start.copy() for _ in some]
@@ -188,10 +171,7 @@ def _gather(frames: Sequence[pl.DataFrame]) -> Iterator[Sequence[pl.DataFrame]]:
 
 
 def _iter_in_order(frame: pl.DataFrame, depth: int = 0) -> Iterator[pl.DataFrame]:
-    """The rows in parts; every line of one stands before those of the next.
-
-    A part has few rows where that can be: rows are divided by the JSON of their first column, those that agree in it by that of the second.
-    """
+    """The rows in parts; every line of one stands before those of the next."""
     if frame.height <= _LINES_AT_ONCE or depth == frame.width:
         yield frame
         return

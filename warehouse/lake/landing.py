@@ -1,8 +1,7 @@
 """What happens to rows between a stage and the lake.
 
-They are hashed, checked, refused or written, and counted.
-
-A `Batch` is what a stage hands in, a `Landing` what came of it. `Lake.land_together` puts the steps in order.
+They are hashed, checked, refused or written, and counted. A `Batch` is what a stage hands in, a `Landing`
+what came of it. `Lake.land_together` puts the steps in order.
 """
 
 from __future__ import annotations
@@ -113,10 +112,7 @@ def name_landing(table: str, unit: str) -> str:
 
 
 def check_batches(batches: Sequence[Batch]) -> None:
-    """Raise ContractError for a batch that cannot be landed.
-
-    That is one for a table that is not landed, with a unit without a name, or with a unit that is there twice.
-    """
+    """Raise ContractError for a batch of no table that lands, without a unit, or twice there."""
     seen: set[tuple[str, str]] = set()
     for batch in batches:
         get_table(batch.table)
@@ -138,10 +134,9 @@ def check_batches(batches: Sequence[Batch]) -> None:
 def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[HashedBatch]:
     """Each batch conformed to its table, with its hash.
 
-    The hash is of its rows and of the rows that the stage refused.
-
-    All batches of a table are conformed and written out for hashing in one go: a unit of few rows costs no more than they. What is
-    frozen is large and lands whole: the hash of its rows, which is kept anyway, stands for them.
+    The hash is of its rows and of the rows that the stage refused. All batches of a table are conformed and written out for
+    hashing in one go: a unit of few rows costs no more than they. What is frozen is large and lands whole: the hash of its rows,
+    which is kept anyway, stands for them.
     """
     hashed: dict[str, HashedBatch] = {}
     for name in dict.fromkeys(batch.table for batch in batches):
@@ -162,10 +157,7 @@ def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[Hashed
 
 
 def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The frames in the table's columns and types.
-
-    Those that are alike already are conformed as one.
-    """
+    """The frames in the table's columns and types; those that are alike, as one."""
     first = frames[0].schema
     if any(frame.schema != first for frame in frames[1:]):
         return [conform_frame(table, frame) for frame in frames]
@@ -175,16 +167,15 @@ def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.D
 
 
 def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[CheckedBatch]:
-    """Each batch divided into rows that keep the rules and rows for quarantine.
-
-    All batches of a table are checked in one go.
-    """
+    """Each batch divided into rows that keep the rules and rows for quarantine, by table."""
     checked: dict[str, CheckedBatch] = {}
     for name in dict.fromkeys(one.batch.table for one in changed):
         table = get_table(name)
         batches = [one for one in changed if one.batch.table == name]
         frames = [_with_unit(one.batch) for one in batches]
-        broken_rules = _find_broken_rules(table, pl.concat(frames))
+        broken_rules: dict[int, list[str]] = {}
+        for refusal in find_refusals(table, pl.concat(frames)):
+            broken_rules.setdefault(refusal.position, []).append(refusal.rule)
         start = 0
         found: list[tuple[HashedBatch, dict[int, list[str]], pl.DataFrame]] = []
         for one, frame in zip(batches, frames, strict=True):
@@ -193,7 +184,8 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
                 position - start: rules for position, rules in broken_rules.items() if start <= position < end
             }
             start = end
-            found.append((one, broken, _without_rows(frame, broken)))
+            kept = frame.filter(~pl.int_range(pl.len()).is_in(list(broken))) if broken else frame
+            found.append((one, broken, kept))
         for (one, broken, accepted), rows_hash in zip(found, _hash_accepted(found), strict=True):
             checked[one.batch.landing_unit] = CheckedBatch(
                 one.batch,
@@ -206,17 +198,15 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
                         _refused_frame(one.batch),
                     ]
                 ),
-                len(broken) + _count_refused(one.batch),
+                # A row that breaks two rules is one row.
+                len(broken) + (0 if one.batch.refused is None else one.batch.refused["row_json"].n_unique()),
                 _check_files(table, one.batch),
             )
     return [checked[one.batch.landing_unit] for one in changed]
 
 
 def _check_files(table: Table, batch: Batch) -> int:
-    """How many rows the files of a batch have.
-
-    Raises ContractError for one that breaks a rule: of what is published in parts none is refused alone.
-    """
+    """How many rows the files of a batch have; ContractError where one breaks a rule."""
     count = 0
     for path in batch.files:
         with explain_spilling():
@@ -244,12 +234,7 @@ def _hash_accepted(found: Sequence[tuple[HashedBatch, dict[int, list[str]], pl.D
 def stage_rows(
     settings: Settings, checked: Sequence[CheckedBatch], flow_run_id: str | None
 ) -> Iterator[dict[str, Path]]:
-    """Table → Parquet file of the rows that this landing writes to it.
-
-    `quarantine` and `landings` are included.
-
-    The files live as long as the block. Raises StoreError when they cannot be written.
-    """
+    """Table → Parquet of the rows that this landing writes, while the block lasts; StoreError."""
     folder: Path | None = None
     try:
         try:
@@ -275,10 +260,7 @@ def stage_rows(
 def replace_units(
     connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch], paths: dict[str, Path]
 ) -> None:
-    """Within a transaction: replace what the units held by what they hold now.
-
-    What they held is deleted, what they hold now is inserted, and `landings` says so.
-    """
+    """Within a transaction: replace what units held by what they hold now; `landings` says so."""
     _delete_units(connection, checked)
     for one in checked:
         if one.batch.files:
@@ -288,22 +270,8 @@ def replace_units(
         _insert(connection, name, [path])
 
 
-def _find_broken_rules(table: Table, frame: pl.DataFrame) -> dict[int, list[str]]:
-    """Position → names of the rules that the row breaks."""
-    broken: dict[int, list[str]] = {}
-    for refusal in find_refusals(table, frame):
-        broken.setdefault(refusal.position, []).append(refusal.rule)
-    return broken
-
-
 def _with_unit(batch: Batch) -> pl.DataFrame:
     return batch.frame.with_columns(pl.lit(batch.unit, pl.String).alias(LANDING_UNIT.name))
-
-
-def _without_rows(frame: pl.DataFrame, broken: dict[int, list[str]]) -> pl.DataFrame:
-    if not broken:
-        return frame
-    return frame.filter(~pl.int_range(pl.len()).is_in(list(broken)))
 
 
 def _quarantine_frame(table: Table, batch: Batch, broken: dict[int, list[str]], stage: str) -> pl.DataFrame:
@@ -338,11 +306,6 @@ def _refused_frame(batch: Batch) -> pl.DataFrame:
         pl.lit(batch.unit).alias("unit"),
         pl.lit(batch.landing_unit).alias(LANDING_UNIT.name),
     )
-
-
-def _count_refused(batch: Batch) -> int:
-    """Refused rows: one that breaks two rules is one row."""
-    return 0 if batch.refused is None else batch.refused["row_json"].n_unique()
 
 
 def _hash_with_refused(content_hash: str, refused: pl.DataFrame) -> str:
@@ -397,10 +360,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> Path:
 
 
 def _delete_units(connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch]) -> None:
-    """Delete only what `landings` says is there.
-
-    A first landing has nothing to delete, and looks for nothing.
-    """
+    """Delete only what `landings` says is there: a first landing looks for nothing."""
     held = connection.execute(
         "SELECT table_name, unit, landing_unit, row_count, rejected_count FROM landings "
         f"WHERE landing_unit IN {quote_list(one.batch.landing_unit for one in checked)}"

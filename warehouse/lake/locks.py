@@ -1,7 +1,4 @@
-"""The right to write to a lake.
-
-With a catalog in SQLite there is one writer at a time; with PostgreSQL there is one writer of a unit.
-"""
+"""The right to write to a lake: one writer with SQLite's catalog, one of a unit elsewhere."""
 
 from __future__ import annotations
 
@@ -24,12 +21,7 @@ _CLASS = zlib.crc32(b"proctor lake unit") >> 1
 
 @contextmanager
 def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the right to write to a lake with a SQLite catalog.
-
-    With PostgreSQL there is nothing to hold.
-
-    The operating system gives it back when its holder dies. Raises StoreError after `timeout_s`.
-    """
+    """Hold the right to write to a lake with a SQLite catalog; StoreError after the time."""
     catalog = settings.catalog_address
     if is_postgres(catalog):
         yield
@@ -61,10 +53,9 @@ def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> I
 def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Hold the right to write these units of a lake with its catalog in PostgreSQL.
 
-    In SQLite every writer is alone anyway.
-
-    Two processes that landed one unit at once would both find nothing to replace, and its rows would be there twice. The
-    server gives the right back when its holder dies. Raises StoreError after `timeout_s`.
+    In SQLite every writer is alone anyway. Two processes that landed one unit at once would both find nothing to
+    replace, and its rows would be there twice. The server gives the right back when its holder dies. Raises StoreError
+    after `timeout_s`.
     """
     stripes = sorted({zlib.crc32(name.encode()) % _STRIPES for name in names})
     with _hold(settings, stripes, timeout_s):
@@ -73,20 +64,14 @@ def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK
 
 @contextmanager
 def hold_merge(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the right to merge files, beside landings and other merges.
-
-    As `hold_units`; only `hold_all` is kept out.
-    """
+    """Hold the right to merge files, beside landings and other merges; else as `hold_units`."""
     with _hold(settings, [_STRIPES], timeout_s, is_shared=True):
         yield
 
 
 @contextmanager
 def hold_all(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold every right to write.
-
-    A file that no snapshot names is then nobody's who is still at work. As `hold_units`.
-    """
+    """Hold every right to write, so that files no snapshot names are nobody's at work."""
     with _hold(settings, range(_STRIPES + 1), timeout_s):
         yield
 

@@ -92,10 +92,7 @@ class _NarrowLake(Lake):
         return super()._execute(sql, params, fetch)
 
     def _find_past(self, sql: str) -> str:
-        """What a query reads and may not, as DuckDB itself parses it; '' for nothing.
-
-        '' also where its grammar is wrong, which is the same when it is run: DuckDB says where.
-        """
+        """What a query reads and may not, as DuckDB parses it; '' for nothing or wrong grammar."""
         import json
 
         with self._lock, self.connection.cursor() as cursor:

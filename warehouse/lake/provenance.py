@@ -13,10 +13,7 @@ _FLOW_RUN_ID: ContextVar[str | None] = ContextVar("flow_run_id", default=None)
 
 @contextmanager
 def landing_provenance(flow_run_id: str | None) -> Iterator[None]:
-    """Within the block, what lands is landed by this flow run; None means by none.
-
-    This includes coroutines.
-    """
+    """Within the block, coroutines too, what lands is landed by this flow run (None: by none)."""
     token = _FLOW_RUN_ID.set(flow_run_id)
     try:
         yield
@@ -31,10 +28,7 @@ def read_flow_run_id() -> str | None:
 
 @lru_cache(maxsize=1)
 def read_code_version() -> str:
-    """Version of Proctor as installed.
-
-    It is `unknown` when Proctor runs from files that were never installed.
-    """
+    """Version of Proctor as installed; `unknown` when it never was."""
     try:
         return version("proctor")
     except PackageNotFoundError:

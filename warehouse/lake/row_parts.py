@@ -1,7 +1,4 @@
-"""Rows of one unit that memory need not hold at once.
-
-They are written in parts as they are made, and hashed and landed from there.
-"""
+"""Rows of one unit that memory need not hold: written, hashed and landed in parts."""
 
 from __future__ import annotations
 
@@ -63,10 +60,7 @@ class RowParts:
             self.frame = self.frame.clear()
 
     def hash(self) -> str:
-        """What `hash_rows` gives of all rows in one frame.
-
-        Lines are sorted some at a time, and those runs merged from the disk.
-        """
+        """What `hash_rows` gives of all rows in one frame: sorted runs merged from the disk."""
         if not self.files:
             return hash_rows(self.frame)
         counts = dict(zip(self.frame.columns, self._count_nulls(), strict=True))

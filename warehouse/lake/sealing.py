@@ -1,7 +1,4 @@
-"""What lands is closed in the audit log of the home, before it lands.
-
-The lake does not know the ledger otherwise. A lake without a ledger beside it, as libraries and tests make one, has no log to be in.
-"""
+"""What lands is closed in the home's audit log, if there is one, before it lands."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ class LandingLog:
     def close_units(
         self, hashes: Mapping[str, str], list_known: Callable[[], Iterable[tuple[str, str]]]
     ) -> None:
-        """Note what is about to land: `table/unit` → the hash of its rows.
-
-        `list_known` reads what was there before anything was closed, where that is now.
-        """
+        """Note `table/unit` → hash before it lands; `list_known`: what was there before any log."""
         hashes = {name: digest for name, digest in hashes.items() if not name.startswith(_CHAINED)}
         if not hashes or not self._has_ledger():
             return

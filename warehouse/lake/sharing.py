@@ -41,10 +41,7 @@ _SHARED = _Shared()
 
 @contextmanager
 def share_lake() -> Iterator[None]:
-    """Within the block this process attaches each lake once.
-
-    Blocks may be nested, and used by several threads.
-    """
+    """Within the block this process attaches each lake once; blocks nest, threads share."""
     with _SHARED.lock:
         _SHARED.depth += 1
     try:
@@ -67,16 +64,8 @@ def is_shared() -> bool:
 def connect_shared(
     settings: Settings, attach: Callable[[], duckdb.DuckDBPyConnection]
 ) -> duckdb.DuckDBPyConnection:
-    """A connection of its own to the shared DuckDB.
-
-    `attach` makes the shared DuckDB (for writing) where there is none yet.
-    """
-    lake = _Lake(
-        os.getpid(),
-        str(settings.home.resolve()),
-        settings.catalog_address,
-        settings.data_address,
-    )
+    """A connection of its own to the shared DuckDB, which `attach` makes first."""
+    lake = _Lake(os.getpid(), str(settings.home.resolve()), settings.catalog_address, settings.data_address)
     with _SHARED.lock:
         if lake not in _SHARED.connections:
             _SHARED.connections[lake] = attach()

@@ -23,10 +23,7 @@ T = TypeVar("T")
 
 
 def begin_reading(connection: duckdb.DuckDBPyConnection) -> int:
-    """Begin a transaction that only reads, and hold the lake as it is now.
-
-    Later statements see nothing newer. Returns the number of the snapshot that is held.
-    """
+    """Begin a transaction that sees the lake as now; returns the snapshot that is held."""
     import duckdb
 
     def begin() -> int:
@@ -42,10 +39,7 @@ def begin_reading(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def check_snapshot(connection: duckdb.DuckDBPyConnection, snapshot: int) -> None:
-    """Raise StoreError where a snapshot that was read is no more.
-
-    With a catalog in SQLite a reader is not told: of a snapshot that an erasure drops meanwhile, tables have fewer rows or none.
-    """
+    """Raise StoreError where a snapshot was dropped: SQLite's readers would see fewer rows."""
     sql = f"SELECT 1 FROM __ducklake_metadata_{ALIAS}.ducklake_snapshot WHERE snapshot_id = {snapshot}"
     if retry_opening(lambda: connection.execute(sql).fetchone()) is None:
         raise StoreError(

@@ -49,13 +49,7 @@ from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read
 from warehouse.lake.sealing import LandingLog
 from warehouse.lake.sharing import connect_shared, is_shared
-from warehouse.lake.statements import (
-    begin_reading,
-    check_snapshot,
-    execute_statement,
-    quote_list,
-    roll_back,
-)
+from warehouse.lake.statements import begin_reading, check_snapshot, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
 from warehouse.stores.away import CATALOG, OBJECTS, until_there
 
@@ -119,10 +113,7 @@ def _attach_for_writing(settings: Settings, lock_timeout_s: float) -> duckdb.Duc
 
 
 class Lake:
-    """One process's door to the lake; may be shared by threads.
-
-    Close it, or use it as a context manager.
-    """
+    """One process's door to the lake, for threads and as a context manager."""
 
     def __init__(
         self,
@@ -154,17 +145,11 @@ class Lake:
         self.connection.close()
 
     def query(self, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
-        """The rows of one statement, with `$name` parameters and unqualified table names.
-
-        Raises UsageError for SQL that does not parse or names what is not there.
-        """
+        """The rows of one statement with `$name` parameters; UsageError for wrong SQL."""
         return self._execute(sql, params, lambda result: result.pl())
 
     def stream(self, sql: str, params: Mapping[str, object], take: Callable[[pl.DataFrame], None]) -> None:
-        """Give `take` the rows of one statement, some at a time; what was taken is not kept.
-
-        Raises StoreError where the lake is away: what was taken would be taken twice.
-        """
+        """Give `take` the rows of one statement in parts; StoreError, and no retry, if away."""
         import duckdb
         import pyarrow as pa
 
@@ -184,20 +169,12 @@ class Lake:
         self._execute(sql, params, give)
 
     def read_rows(self, name: str, params: Mapping[str, object] | None = None) -> list[tuple[object, ...]]:
-        """The rows of a query under `warehouse/sql/reads` as plain values.
-
-        For few rows in a process that makes no frames of results: that loads PyArrow and NumPy, 40 MB of memory.
-        """
+        """The rows of a query under `warehouse/sql/reads` as plain values, without PyArrow's 40 MB."""
         query = find_read(name)
         return self._fetch(query.body, bind_parameters(query, params or {}))
 
     def feed(self, name: str, take: Callable[[list[tuple[Any, ...]]], None], *, at_once: int = 500) -> int:
-        """Give `take` the rows of a query under `warehouse/sql/reads`; returns how many there were.
-
-        It gives `at_once` rows at a time.
-
-        What was taken is not kept: a table that memory would not hold can be read. `take` asks nothing of the lake.
-        """
+        """Give `take` rows of a query of `warehouse/sql/reads`, `at_once` each, none kept; count."""
         import duckdb
 
         query = find_read(name)
@@ -221,10 +198,7 @@ class Lake:
         return rows
 
     def _execute(
-        self,
-        sql: str,
-        params: Mapping[str, object] | None,
-        fetch: Callable[[duckdb.DuckDBPyConnection], T],
+        self, sql: str, params: Mapping[str, object] | None, fetch: Callable[[duckdb.DuckDBPyConnection], T]
     ) -> T:
         import duckdb
 
@@ -239,10 +213,7 @@ class Lake:
             return attempt() if self._depth else self._wait(attempt, CATALOG)
 
     def _wait(self, attempt: Callable[[], T], *stores: str) -> T:
-        """What `attempt` returns; stores that are away are waited for.
-
-        `stores`: those that `attempt` surely talks to.
-        """
+        """What `attempt` returns; stores that are away are waited for, `stores` it surely talks to."""
         return until_there(attempt, stores=stores, wait_s=self.settings.store_wait_s)
 
     def units(self, table: str) -> set[str]:
@@ -285,12 +256,7 @@ class Lake:
         flow_run_id: str | None = None,
         ignore: Sequence[str] = (),
     ) -> list[Landing]:
-        """Land several units in one transaction: all are there afterwards, or none.
-
-        Results are in the given order.
-
-        `landings` names the flow run: the given one, else the one that is running (`landing_provenance`), else none.
-        """
+        """Land several units in one transaction, all or none; results in the given order."""
         if self.is_read_only:
             raise StoreError(
                 "The lake was opened for reading only. Open it with read_only=False to land rows."
@@ -313,10 +279,7 @@ class Lake:
         return [answers[batch.landing_unit] for batch in batches]
 
     def run_named(self, name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
-        """The rows of a mart, an analysis or a check under `warehouse/sql`.
-
-        Of closed months frozen rows are read (`months.py`), which are those that reading everything would give.
-        """
+        """The rows of a mart, analysis or check, frozen ones for closed months (`months.py`)."""
         query = find_query(name)
         values = bind_parameters(query, params or {})
         if not query.found:
@@ -331,10 +294,7 @@ class Lake:
 
     @contextmanager
     def one_thread(self) -> Iterator[None]:
-        """Queries of the block run on one thread.
-
-        The reason is that each thread unpacks row groups of its own, 100 MB for all of a bank.
-        """
+        """Queries of the block run on one thread: each unpacks row groups of its own, 100 MB."""
         with self._lock:
             found = self.connection.execute("SELECT current_setting('threads')").fetchone()
             self.connection.execute("SET threads = 1")
@@ -386,11 +346,7 @@ class Lake:
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
-        """Every query of the block sees the lake as of the first one, and nothing can be written.
-
-        A block within another sees what that one does. Raises StoreError at its end where an erasure removed meanwhile what it saw:
-        what was read is not to be used then.
-        """
+        """Queries of the block see one state and write nothing; StoreError if an erasure broke it."""
         import duckdb
 
         def attempt() -> int:
@@ -413,10 +369,7 @@ class Lake:
                 roll_back(self.connection)
 
     def _read_landings(self, names: Iterable[str]) -> dict[str, _Landed]:
-        """Landing (`table/unit`) → what the lake has of it.
-
-        Only those of the given landings that are there are included.
-        """
+        """Landing (`table/unit`) → what the lake has of it, for those given that are there."""
         wanted = list(names)
         if not wanted:
             return {}
@@ -482,10 +435,7 @@ class Lake:
 
 
 def _explain_once(error: duckdb.Error, sql: str) -> Exception:
-    """The failure of a result that was taken in part.
-
-    Not begun again, as a statement is that failed at once: what was taken would be taken twice.
-    """
+    """The failure of a result taken in part, which is not begun again: it would count twice."""
     failure = explain_error(error, sql)
     return StoreError(str(failure)) if isinstance(failure, StoreAway) else failure
 
@@ -494,10 +444,7 @@ _One = TypeVar("_One", HashedBatch, CheckedBatch)
 
 
 def _list_changed(batches: Sequence[_One], landed: Mapping[str, _Landed]) -> list[_One]:
-    """The batches that the lake does not have as they are.
-
-    Raises StoreError for another content of what is frozen.
-    """
+    """The batches that the lake lacks as they are; StoreError for other content of frozen ones."""
     changed = [
         one
         for one in batches

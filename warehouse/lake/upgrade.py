@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
 
 def attach_for_reading(settings: Settings) -> duckdb.DuckDBPyConnection:
-    """A read-only connection to a lake of this version's form.
-
-    Views and columns that the next writer will add are there for this connection alone.
-    """
+    """A read-only connection to a lake of this form, with what the next writer will add."""
     connection = attach_lake(settings, read_only=True)
     try:
         check_form(settings, connection)
@@ -88,10 +85,7 @@ def _borrow_columns(connection: duckdb.DuckDBPyConnection) -> None:
 def bring_up_to_date(
     settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
 ) -> None:
-    """Create what this version's contract has and the lake lacks.
-
-    All in one transaction; takes the writer lock only if there is something to do.
-    """
+    """Create what the contract has and the lake lacks, in one transaction under the lock."""
     import duckdb
 
     if not has_moved(settings):

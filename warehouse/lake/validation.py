@@ -1,10 +1,4 @@
-"""Which rows of a landing break a rule of their table.
-
-The rules of `schemas.rules` are written as Polars expressions.
-
-`warehouse/lake/suite/suite.py` evaluates the same rules with Great Expectations; a property test holds that both refuse the
-same rows.
-"""
+"""Which rows break a rule: `schemas.rules` as Polars expressions, as the suite has them."""
 
 from __future__ import annotations
 
@@ -27,13 +21,7 @@ class RefusedRow:
 
 
 def find_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
-    """The rows of `frame` that break a rule, once per rule, in order of position.
-
-    `frame` has the table's own columns and `landing_unit`.
-
-    A key is unique within a landing: its first row stays, later ones are refused. Raises ContractError when a rule
-    cannot be evaluated. Neither result nor error holds a value of the frame.
-    """
+    """The rows of `frame` that break a rule, once per rule, by position; ContractError."""
     if frame.is_empty():
         return []
     rules = list_rules(table)
@@ -49,10 +37,7 @@ def find_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
 
 
 def _express_broken(rule: Rule) -> pl.Expr:
-    """True where a row breaks the rule.
-
-    Null breaks only what is required, or a key that is there already.
-    """
+    """True where a row breaks the rule; null breaks only what is required or there already."""
     match rule:
         case Required(column):
             return pl.col(column).is_null()

@@ -1,4 +1,1 @@
-"""What must be durable at once, on two sides: the exam's and the owner's.
-
-The exam API opens the exam's side alone.
-"""
+"""What must be durable at once: the owner's side, and the exam's for the exam API."""

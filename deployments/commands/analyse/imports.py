@@ -1,7 +1,4 @@
-"""Other people's results.
-
-The commands are `import inspect|lm-eval|scores|responses|ratings|records|external|list|remove`.
-"""
+"""Other people's results: `import inspect|lm-eval|scores|responses|ratings|records|…`"""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What is said of scores and ratings: `verdict`, `figure` and `agreement`.
-
-A verdict says whether one is better than the other, and whether one has changed; a figure is for a talk or a paper;
-agreement is how far raters agree in any table of ratings.
-"""
+"""What is said of scores and ratings: `verdict`, `figure` and `agreement`."""
 
 from __future__ import annotations
 

@@ -14,13 +14,7 @@ from deployments.command_line import with_option_groups
 from deployments.command_line.printing import ask_whether, print_note, print_result, render_entries
 from deployments.commands.exam.month_told import render_month
 from deployments.commands.exam.plans import render_plan
-from deployments.commands.exam.run_options import (
-    Bridge,
-    Candidates,
-    RenewReference,
-    Repetition,
-    RunOptions,
-)
+from deployments.commands.exam.run_options import Bridge, Candidates, RenewReference, Repetition, RunOptions
 from deployments.commands.options import FlowOptions, Month
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError
@@ -89,11 +83,7 @@ def monthly(
 def preview(
     wishes: RunWishes, *, is_to_run: bool = False, target_se: float | None = None
 ) -> dict[str, Any] | None:
-    """What the run of the month would be, as plain values; None when nobody is due.
-
-    `is_to_run`: raises RegistryError where a model that would sit has no key or no address. With `target_se` its sets give S that
-    error, and `target` says what other sizes come to.
-    """
+    """What the run of the month would be, as plain values; None when nobody is due."""
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         if target_se is not None:
@@ -106,10 +96,7 @@ def preview(
 
 
 def render_exam(result: dict[str, Any]) -> list[str]:
-    """What was sat, judged and landed.
-
-    Sessions that stayed open are counted by their cause, not listed one by one.
-    """
+    """What was sat, judged and landed; sessions that stayed open are counted by their cause."""
     left_open = result["open_sessions"]
     lines = render_entries({name: value for name, value in result.items() if name != "open_sessions"})
     if not left_open:

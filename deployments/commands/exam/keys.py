@@ -1,7 +1,4 @@
-"""The keys that sign tokens and logs: exam keys list|rotate|rotate-log|confirm.
-
-`exam database`: what the exam API opens, made ready by the ledger's owner.
-"""
+"""The keys that sign tokens and logs: `exam keys …`; `exam database` for the exam API."""
 
 from __future__ import annotations
 

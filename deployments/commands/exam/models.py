@@ -35,15 +35,7 @@ _MODEL_COLUMNS = (
     "is_simulated",
     "batch_price_share",
 )
-_CHECK_COLUMNS = (
-    "model",
-    "is_reachable",
-    "has_key",
-    "is_name_known",
-    "has_price",
-    "latency_ms",
-    "cost_usd",
-)
+_CHECK_COLUMNS = ("model", "is_reachable", "has_key", "is_name_known", "has_price", "latency_ms", "cost_usd")
 
 _BATCH_COLUMNS = (
     "batch_id",
@@ -321,8 +313,7 @@ def _describe_mean(stars: float | None) -> str:
 @models_app.command()
 def batches(
     collect: Annotated[
-        bool,
-        typer.Option("--collect", help="First ask the providers, and book what has been answered."),
+        bool, typer.Option("--collect", help="First ask the providers, and book what has been answered.")
     ] = False,
     cancel: Annotated[
         str, typer.Option("--cancel", metavar="BATCH", help="Ask the provider to stop this one.")

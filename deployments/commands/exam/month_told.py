@@ -1,7 +1,4 @@
-"""What came of a month: what was done, where it is to be seen, what is not well.
-
-Everything that was counted stands in the JSON of the same command.
-"""
+"""What came of a month: what was done, where it is to be seen, what is not well."""
 
 from __future__ import annotations
 

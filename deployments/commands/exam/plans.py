@@ -1,7 +1,4 @@
-"""How a plan is shown.
-
-It shows who sits what, who does not and why, what it costs, and how long the bank lasts.
-"""
+"""How a plan is shown: who sits what, who does not and why, its cost, the bank's future."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ def render_plan(summary: dict[str, Any] | None) -> list[str]:
         *_render_keys(summary),
         *_render_link(summary),
         *_render_due(summary),
-        *_render_refusals(summary),
+        *(f"  refused: {', '.join(one['candidates'])}. {one['reason']}" for one in summary["refused"]),
         *_render_forecast(summary),
     ]
 
@@ -168,10 +165,7 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
 
 
 def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
-    """What a blind answer gets on each new set; nothing for a plan of an earlier version.
-
-    Before the run is planned a set is drawn on trial: the set that is put to candidates is drawn afresh.
-    """
+    """What a blind answer gets on each new set, of one drawn on trial; nothing for old plans."""
     trial = "" if summary["is_published"] else ", in a trial draw"
     for one in summary.get("keys", ()):
         level = "unknown" if one["chance_score"] is None else f"{one['chance_score']:.1f} points"
@@ -240,11 +234,6 @@ def _render_due(summary: dict[str, Any]) -> Iterator[str]:
             yield f"  due: {line}"
         else:
             yield f"  due, but not in this run: {line}; name a further run to examine it (--repetition NAME)"
-
-
-def _render_refusals(summary: dict[str, Any]) -> Iterator[str]:
-    for refusal in summary["refused"]:
-        yield f"  refused: {', '.join(refusal['candidates'])}. {refusal['reason']}"
 
 
 def _render_forecast(summary: dict[str, Any]) -> Iterator[str]:

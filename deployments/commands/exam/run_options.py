@@ -1,7 +1,4 @@
-"""The options that say which run of the exam is meant, and what it is to be.
-
-Those of plan, evaluate and commit alike.
-"""
+"""The options of plan, evaluate and commit: which run is meant, and what it is to be."""
 
 from __future__ import annotations
 
@@ -45,8 +42,7 @@ Repetition = Annotated[
 ]
 
 RenewReference = Annotated[
-    bool,
-    typer.Option("--renew-reference", help="Let the reference answer again every set of the run."),
+    bool, typer.Option("--renew-reference", help="Let the reference answer again every set of the run.")
 ]
 
 Bridge = Annotated[

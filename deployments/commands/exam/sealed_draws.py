@@ -1,7 +1,4 @@
-"""Sealed draws with a public value that is named beforehand: `exam commit|share|draw`.
-
-The public log: exam seal.
-"""
+"""Sealed draws with a public value that is named beforehand: `exam commit|share|draw|seal`."""
 
 from __future__ import annotations
 
@@ -47,14 +44,7 @@ def commit(
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
-        found = commit_run(
-            ledger,
-            lake,
-            settings,
-            wished.read(),
-            source=beacon,
-            again=again or None,
-        )
+        found = commit_run(ledger, lake, settings, wished.read(), source=beacon, again=again or None)
     if found is None:
         print_result({}, as_json=as_json, lines=["Nobody is due this month; name candidates."])
         return

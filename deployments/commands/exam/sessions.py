@@ -259,8 +259,7 @@ def token(
         )
         target = f"{user_id} {issued.token_id}"
         add_entry(
-            connection,
-            Entry("issue_token", session_id=session_id or None, target=target, is_by_caller=True),
+            connection, Entry("issue_token", session_id=session_id or None, target=target, is_by_caller=True)
         )
     print_result(
         {"token": issued.text, "token_id": issued.token_id, "expires_at": issued.expires_at},

@@ -1,7 +1,4 @@
-"""`exam sit`: continue a planned run in house, or sit one session over HTTP.
-
-Over HTTP the session is sat with a model of one's own.
-"""
+"""`exam sit`: continue a planned run in house, or sit one session over HTTP."""
 
 from __future__ import annotations
 
@@ -159,11 +156,7 @@ def _make_answerer(who: AnswererOptions, timeout_s: float) -> EndpointAnswerer |
     if who.endpoint:
         return EndpointAnswerer(
             make_own_model(
-                who.model,
-                who.endpoint,
-                who.key_variable or None,
-                chosen,
-                sees_pictures=who.sees_pictures,
+                who.model, who.endpoint, who.key_variable or None, chosen, sees_pictures=who.sees_pictures
             ),
             timeout_s=timeout_s,
         )
@@ -172,10 +165,7 @@ def _make_answerer(who: AnswererOptions, timeout_s: float) -> EndpointAnswerer |
 
 
 async def _sit_over_http(
-    url: str,
-    seat: SeatOptions,
-    answerer: EndpointAnswerer | CommandAnswerer,
-    sitting: SittingOptions,
+    url: str, seat: SeatOptions, answerer: EndpointAnswerer | CommandAnswerer, sitting: SittingOptions
 ) -> OutsideReport:
     credentials = Credentials(
         token=os.environ.get(_TOKEN_VARIABLE, ""),

@@ -157,10 +157,7 @@ def _give_disputes(ledger: Ledger) -> int:
 
 
 def _ask_password(user_id: str) -> str:
-    """The hash of a password, asked for until it is strong and typed twice alike.
-
-    Raises UsageError for such a one where nobody sits at the terminal.
-    """
+    """The hash of a password asked for until strong and typed twice; UsageError for nobody."""
     while True:
         chosen = ask("Password", hide_input=True)
         weakness = find_weakness(chosen, user_id)

@@ -1,7 +1,4 @@
-"""CG-Eval from questions to agreement with people.
-
-The commands are `cgeval import|answer|export|score|run|sample|ratings|agreement`.
-"""
+"""CG-Eval from questions to agreement with people: the commands `cgeval …`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stars, what is published of them, and the page: judge, publish, report.
-
-What no judge could be read of, for people: `unparsed export|import`.
-"""
+"""Stars, what is published of them, and the page: judge, publish, report, unparsed."""
 
 from __future__ import annotations
 

@@ -76,9 +76,7 @@ def up(
             )
         result |= {"page": f"http://127.0.0.1:{state.port}", "password": state.auth}
     print_result(
-        result,
-        as_json=as_json,
-        then="proctor deploy registers the scheduled flows; proctor down stops it",
+        result, as_json=as_json, then="proctor deploy registers the scheduled flows; proctor down stops it"
     )
 
 

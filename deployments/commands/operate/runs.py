@@ -38,16 +38,7 @@ _MOST_USD = 1e12
 # Of what a run came to, a list shows what is something, and not all of it; --json has every count.
 _NOTHING = ("0", "False")
 _MOST_COUNTS = 6
-_RUN_COLUMNS = (
-    "name",
-    "state",
-    "started_at",
-    "took",
-    "started_by",
-    "deployment",
-    "flow_run_id",
-    "counts",
-)
+_RUN_COLUMNS = ("name", "state", "started_at", "took", "started_by", "deployment", "flow_run_id", "counts")
 
 runs_app = typer.Typer(cls=group_with_default("list"))
 

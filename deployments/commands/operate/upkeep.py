@@ -178,10 +178,7 @@ def doctor(
         lines=[
             line
             for f in findings
-            for line in (
-                f"{_mark(f.severity)}  {f.what}: {f.found}",
-                *([f"     {f.fix}"] if f.fix else []),
-            )
+            for line in (f"{_mark(f.severity)}  {f.what}: {f.found}", *([f"     {f.fix}"] if f.fix else []))
         ],
     )
     if bad:

@@ -105,7 +105,7 @@ def ingest(
         settings=load_settings(),
     )
     if assist:
-        _check_model(assist)
+        read_assist_model(load_settings(), assist)
     if checking.check:
         _check(paths, options, assist, checking.out, as_json=how.as_json)
         return
@@ -136,17 +136,10 @@ def _find_nothing_new(paths: list[Path], options: IngestOptions) -> dict[str, An
     return None if summary is None else summary.as_counts() | open_waiting_batch(settings)
 
 
-def _check_model(name: str) -> None:
-    read_assist_model(load_settings(), name)
-
-
 def _check(
     paths: list[Path], options: IngestOptions, assist: str, out: Path | None, *, as_json: bool
 ) -> None:
-    """Write the check page of one paper and print where it is.
-
-    The exit code is 1 when the paper could not be read.
-    """
+    """Write the check page of one paper and print where it is; exit code 1 when unread."""
     if len(paths) != 1 or paths[0].is_dir():
         raise UsageError("--check reads one paper. Name one file.")
     parsed = parse_document(paths[0], options)

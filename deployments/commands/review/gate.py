@@ -1,7 +1,4 @@
-"""The expert review gate from the command line.
-
-The commands are review assign, export, import, status and agreement.
-"""
+"""The expert review gate: `review assign|export|import|status|agreement`."""
 
 from __future__ import annotations
 

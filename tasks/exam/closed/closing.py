@@ -31,7 +31,6 @@ class ClosingReport:
     """What was closed unfinished.
 
     Attributes:
-        session_ids: the sessions, in order of name.
         unanswered_count: questions of theirs without an answer; they count 0.
         error_count: how many of these are without one because the call had failed.
         run_ids: the runs that are closed now, their last session being closed.
@@ -58,11 +57,7 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
 
 
 def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None) -> int:
-    """Set the deadlines of those sessions of a run that have none yet; returns how many.
-
-    Without a run, the sessions of all open runs get theirs. Deadlines are counted from now. Raises ClockError
-    where the clock cannot be believed.
-    """
+    """Set the missing deadlines of a run's sessions, or of all open runs', from now; how many."""
     limits = Deadlines.from_settings(settings)
     with ledger.write() as connection:
         return deadlines.write_deadlines(
@@ -74,11 +69,7 @@ def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None)
 
 
 def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
-    """Close a session, or every session of a run, as it stands.
-
-    What is closed already stays as it is. Raises UsageError for an unknown run or session, and for a reason that
-    is empty or longer than 200 characters.
-    """
+    """Close a session, or every open one of a run, for a reason of 1 to 200 letters."""
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
         raise UsageError(
@@ -94,11 +85,7 @@ def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
 
 
 def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
-    """Close the sessions of open runs whose deadline has passed.
-
-    Runs that are finished are closed too: by this, or because candidates from outside have closed their last session. Raises
-    ClockError, with nothing closed, where the clock cannot be believed, or a deadline has passed by a leap of it alone.
-    """
+    """Close overdue sessions and finished runs; ClockError where the clock alone says so."""
     if now is None:
         check_clock(ledger)
     with ledger.read() as connection:

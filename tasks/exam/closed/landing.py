@@ -155,11 +155,7 @@ def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None
 
 
 def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
-
-    A run that the lake knows as closed is there as a whole and is not looked at again, unless the lake has fewer of its
-    sessions than the ledger has closed (a lake that was lost, or restored from a backup).
-    """
+    """Land what the ledger has closed and the lake lacks; returns rows newly landed by table."""
     with ledger.read() as connection:
         closed_counts = closed.count_closed_sessions(connection)
     settled = dict(lake.read("settled_runs").rows())
@@ -171,11 +167,7 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 
 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Land the entries of the audit log that the lake lacks; returns the number of new rows.
-
-    Before that, the heads of both logs are signed and the public log is written. Rows of a page that had to
-    be replaced count again.
-    """
+    """Land the entries of the audit log that the lake lacks; returns the number of new rows."""
     # First the public one: the audit log has an entry of it, which the other then covers.
     keep_public_head(ledger, lake.settings)
     keep_head(ledger, lake.settings)
@@ -229,10 +221,7 @@ def _read_sittings(
     asked: Sequence[tuple[Any, ...]],
     extracted: pl.DataFrame | None = None,
 ) -> list[Batch]:
-    """These sessions with their questions and answers, one batch per session and table.
-
-    `asked` is what their sets ask, with contents but where `extracted` is given. With `extracted` (session_id, seq, answer) nothing is read out of answers again.
-    """
+    """These sessions with their questions and answers, one batch per session and table."""
     names = [session.session_id for session in sessions]
     columns, rows = closed.read_sat_rows(connection, names)
     sat = frame_sat_rows(columns, rows)

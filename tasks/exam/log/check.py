@@ -43,13 +43,10 @@ class LogReport:
     """What the check of the log found.
 
     Attributes:
-        entry_count: entries of the chain.
         head: hash of the last one; empty where there is none.
-        signed_count: heads that are signed.
         unsigned_count: entries since the last signed head.
         findings: what is not as it was written.
         erasures: what was erased of answers, in order, as the ledger keeps it; it is as it was written where there is no finding.
-        read_count: entries that were read now.
         stays: number and hash of the last entry that never leaves the ledger.
     """
 
@@ -64,10 +61,7 @@ class LogReport:
 
 
 def check_log(ledger: Ledger, settings: Settings, seen: Seen | None = None) -> LogReport:
-    """Check everything that the audit log fixes, and the log itself.
-
-    Of what was `seen` as it was written, only what it names is read again. Where anything is found, everything is read.
-    """
+    """Check everything that the audit log fixes, and the log itself, less what was `seen`."""
     tables = (access_log, allocations, responses)
     if seen is not None:
         with ledger.read() as connection:
@@ -289,10 +283,7 @@ def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFindi
 
 
 def is_log_key_lost(connection: Connection, settings: Settings) -> bool:
-    """Whether this home has signed heads and has no key any more.
-
-    Another host of a ledger on a server has a key of its own, and makes it when it first signs.
-    """
+    """Whether this home has signed heads and no key any more; other hosts have their own."""
     if has_signer(settings) or not access.list_log_keys(connection):
         return False
     return not has_hosts(settings) or name_heads_file(settings).exists()

@@ -56,10 +56,7 @@ class HeadKeeper:
 
     @property
     def signer(self) -> LogSigner:
-        """The key of this home, as it is now: another that took its place is read without a restart.
-
-        Raises StoreError while one is to take its place, and for one that no log names.
-        """
+        """The home's key as it is now; StoreError while another takes its place, or if unnamed."""
         stamp = stamp_key(self._settings)
         if stamp != self._stamp:
             signer = open_signer(self._settings)
@@ -74,11 +71,7 @@ class HeadKeeper:
         return self._signer
 
     def keep_soon(self) -> None:
-        """Sign the head as soon as what is being committed has been committed.
-
-        Nobody waits for it, and many who ask at once get one head. Where the process ends first, or the disk
-        is full, the next one who asks signs what is then the head.
-        """
+        """Sign the head after what is being committed now: one head for many who ask, and no wait."""
         if self._is_asked:
             return
         self._is_asked = True

@@ -20,7 +20,6 @@ def rotate_log_key(
     """Let a new key sign from now on: one that somebody holds, or a new one in the home.
 
     Returns the former and the new one. Both sign the public log's entry. What the former signs after it counts for nothing. One that was interrupted is finished.
-
     Raises UsageError for the key that signs already, and as `open_signer` does.
     """
     former, new, finish = prepare_rotation(settings, named, public_key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from schemas.errors import UsageError
@@ -18,6 +18,9 @@ _ANSWERS: Final = ("submit", "submit_and_next")
 _UNTOLD: Final = frozenset({"plan_seed", "sign_head"})
 _LONGEST_TIME: Final = 19
 
+# What makes one sentence of two steps that follow each other.
+_ALIKE: Final = ("action", "by", "session_id", "code", "target", "address")
+
 
 @dataclass(frozen=True)
 class StorySentence:
@@ -25,15 +28,11 @@ class StorySentence:
 
     Attributes:
         number: its entry in the chain.
-        at: when, in UTC.
-        action: what was done or tried.
         by: who; null for the exam itself, and for strangers.
-        session_id: the session that it is about.
         code: how, or the word for the refusal.
         target: whom or what it was done to.
         address: where the caller was; null for this machine.
         count: how many times in a row.
-        sentence: the same in words.
     """
 
     number: int | None
@@ -81,8 +80,8 @@ def tell_run(connection: Connection, run_id: str, language: Language = "en") -> 
         if row.action in _UNTOLD:
             continue
         told = _tell(row, reasons, len(rows), language)
-        if events and _is_same(events[-1], told):
-            told = _repeat(events.pop(), told, language)
+        if events and all(getattr(events[-1], name) == getattr(told, name) for name in _ALIKE):
+            told = _repeat(events.pop())
         events.append(told)
     sessions = []
     for session in rows:
@@ -145,17 +144,11 @@ def _tell(
     )
 
 
-def _is_same(one: StorySentence, other: StorySentence) -> bool:
-    names = ("action", "by", "session_id", "code", "target", "address")
-    return all(getattr(one, name) == getattr(other, name) for name in names)
-
-
-def _repeat(first: StorySentence, again: StorySentence, language: Language) -> StorySentence:
+def _repeat(first: StorySentence) -> StorySentence:
     """The first of several alike, with their number."""
     count = first.count + 1
     plain = first.sentence if first.count == 1 else first.sentence.rsplit("  ×", 1)[0]
-    values = {name: getattr(first, name) for name in StorySentence.__dataclass_fields__}
-    return StorySentence(**{**values, "count": count, "sentence": f"{plain}  ×{count}"})
+    return replace(first, count=count, sentence=f"{plain}  ×{count}")
 
 
 def read_language(text: str) -> Literal["en", "zh"]:

@@ -13,7 +13,6 @@ class LogFinding(NamedTuple):
     Attributes:
         name: what kind of change; docs/attacks.md lists the kinds.
         where: the entry, session, run, set, user or file.
-        reason: a sentence.
         number: the entry of the log, where it is one.
     """
 
@@ -30,7 +29,6 @@ class Seen(NamedTuple):
         session_ids: sessions whose answers were those of the log, and their calls as they were closed.
         set_ids: sets that were as they were drawn.
         number: the entry up to which the chain was followed.
-        entry_hash: its hash.
         again_after: the entry after which some are read once more.
         again_until: the last of these.
     """

@@ -1,8 +1,4 @@
-"""Where a candidate's own client gets its answers from.
-
-Both get the words in which in-house candidates are asked (tasks/questions/forms/prompt_styles.py): same instruction, same examples,
-same demand for steps.
-"""
+"""Where a candidate's own client gets its answers from, asked as in-house candidates are."""
 
 from __future__ import annotations
 
@@ -86,12 +82,7 @@ class EndpointAnswerer:
         self._model = model
         self._endpoints = Endpoints(timeout_s)
         self._pace = OwnPace(get_limiter(model, 1))
-        self._sender = Sender(
-            Counter(),
-            timeout_s=timeout_s,
-            budget=None,
-            most_attempts=most_attempts,
-        )
+        self._sender = Sender(Counter(), timeout_s=timeout_s, budget=None, most_attempts=most_attempts)
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
         """The endpoint's answer; raises NoAnswer after all tries, RegistryError for a missing key."""

@@ -20,7 +20,6 @@ class Credentials:
     Attributes:
         token: the token in use; empty before the first.
         token_file: read again when the token has ended: an examiner may have issued a new one.
-        user_id: who asks for a token.
     """
 
     token: str = field(default="", repr=False)

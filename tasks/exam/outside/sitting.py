@@ -45,7 +45,6 @@ class OutsideProgress:
 
     Attributes:
         done: questions that had their turn.
-        total: questions of the session.
         per_minute: answers a minute over the last fifty; null before the second.
         left_s: seconds left at that pace; null where the pace is not known.
         result: of a practice question, how it was answered; null in an exam.
@@ -65,11 +64,8 @@ class OutsideReport:
 
     Attributes:
         answered_count: how many are answered in all, as the server told last.
-        sent_count: answers acknowledged by this call.
         replayed_count: how many of these had been kept by an earlier call, without asking the model again.
         late_count: answers that came after the question's time.
-        renewed_count: renewals of the lease.
-        is_finished: whether nothing is left to answer.
         end_reason: why the server takes nothing more, where it ended otherwise.
     """
 

@@ -29,9 +29,6 @@ class SatSet:
     """A set that the run's sessions sit.
 
     Attributes:
-        set_number: its number in the season.
-        is_new: whether this run draws it.
-        question_count: its lineages.
         anchor_count: how many of them other organisations have answered before; null for a set of an earlier run.
         wanted_anchors: how many were asked for; null for a set of an earlier run.
         organisations: whose candidates sit it.
@@ -104,13 +101,11 @@ class Allotment:
     """Who sits what.
 
     Attributes:
-        new_sets: sets to be drawn, with their questions.
         lineages: set → its lineages.
         claims: (organisation key, set) of every organisation whose candidates sit the set.
         reference_claims: the same of organisations that meet it in sittings of the reference only.
         renewed: which references answer again what they have answered.
         left: organisation key → discipline → lineages that it has not met after this run.
-        state: what the ledger said before.
         avoided: mask of lineages that new sets avoid, before the first of them.
     """
 

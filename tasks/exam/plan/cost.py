@@ -15,10 +15,7 @@ class TokenEstimate:
     """Tokens that one question is expected to take, by prompt style, for the preview's cost.
 
     Attributes:
-        input_tokens: tokens sent.
-        output_tokens: tokens returned by a standard model.
         thinking_factor: how many times as many a thinking model returns.
-        picture_tokens: tokens of a picture.
         picture_share: share of the questions that may have pictures, each of them one.
     """
 

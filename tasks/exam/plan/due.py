@@ -24,8 +24,6 @@ class Schedule:
 
     Attributes:
         organisation: its owner, as people know it.
-        every_months: months after which it is examined again.
-        last_month: month of its last run; null when it never sat.
         next_month: month in which it is due; null for one that is released later than the month asked for.
         reason: why it is due now: `new`, `changed` (its registration), `due` (the time is up) or `named`; null when it is not.
     """

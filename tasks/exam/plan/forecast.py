@@ -1,7 +1,4 @@
-"""How long the bank lasts: an estimate by organisation and discipline, from who is due when.
-
-A sitting of the reference counts for its organisation: it meets every set of every run.
-"""
+"""How long the bank lasts, by organisation and discipline; the reference sits for its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Whether the keys of a new set lie evenly, and what somebody would get without reading it.
-
-Counts alone are told: of a set that is drawn, not which question has which key.
-"""
+"""Whether the keys of a new set lie evenly, and what one would get unread: counts alone."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ class KeyBalance:
     Attributes:
         counts: how many questions each answer that is always the same gets right: `true`, `false`, a label, `longest`.
         chance_score: S of the best such answer, two stars for a right one, 0 to 100; null where a discipline has no question.
-        chance_answers: that answer.
         uneven: keys that are right more often than an even draw makes them, by more than three standard errors.
     """
 

@@ -123,10 +123,7 @@ def plan_run(
     chance = chance or Chance(secrets.token_bytes(32))
     rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
     index = index_bank(
-        rows,
-        settings.disciplines,
-        read_blinding_secret(settings),
-        picture_share=settings.picture_share,
+        rows, settings.disciplines, read_blinding_secret(settings), picture_share=settings.picture_share
     )
 
     def make_sitter(model: RegisteredModel) -> Sitter:
@@ -196,10 +193,7 @@ def _plan_shares(
 def plan_target(
     ledger: Ledger, settings: Settings, request: PlanRequest, answers: pl.DataFrame, target_se: float
 ) -> tuple[RunPlan, SizeForecast]:
-    """The same run with sets that give S an error of `target_se`, and what other sizes come to.
-
-    Nothing is written. Raises GateError where the bank has too few questions; see `forecast_sizes`.
-    """
+    """The same run with sets that give S an error of `target_se`, and other sizes; no write."""
     allotments: list[Allotment] = []
 
     def make_rule(shares: Mapping[str, int]) -> ShareRule:
@@ -233,11 +227,7 @@ def _add_keys(plan: RunPlan, allotment: Allotment, rows: BankRows) -> RunPlan:
 
 
 def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
-    """Whether a run is one of simulated candidates.
-
-    As wished; else as the candidates named are; else only where there are no real ones. Raises RegistryError
-    where real and simulated candidates are named together.
-    """
+    """Whether a run is simulated: as wished, as its candidates are, else where none is real."""
     if wishes.is_simulated is not None:
         return wishes.is_simulated
     if wishes.candidates is None and not wishes.outside:
@@ -254,11 +244,7 @@ def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
 def name_run(
     month: str, *, is_simulated: bool, run_id: str | None = None, repetition: str | None = None
 ) -> tuple[str, str]:
-    """The id of a run, and the repetition that it is (empty: the month's own run).
-
-    A month has one run; a further one exists only under a name that somebody gave. Raises UsageError for two names at once,
-    or one that could not stand in an address or a file name.
-    """
+    """The id of a run, and the repetition that it is (empty: the month's own run)."""
     if run_id and repetition:
         raise UsageError(
             "Give either the id of the run or the name of a repetition, not both: one makes the other."
@@ -287,11 +273,7 @@ def check_same_run(plan: RunPlan, names: Sequence[str] | None) -> None:
 
 
 def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan, Allotment]:
-    """The plan that follows from the request and the ledger, with the allotment behind it.
-
-    What counts is what the ledger holds now. Candidates that the bank or a limit cannot serve are refused alone.
-    Raises GateError when the reference cannot sit.
-    """
+    """The plan that follows from request and ledger; GateError when the reference cannot sit."""
     state = read_state(connection, request)
     refused: list[Refusal] = []
     serving = request
@@ -361,9 +343,8 @@ def _name_organisations(
     """The names of organisations by key, and the keys that their other names stand for.
 
     The first maps key → name for every organisation of this kind in the registry; the second maps the key of
-    another name → key of the one that is meant.
-
-    The ledger's name stands before the registry's: what was published once keeps its spelling.
+    another name → key of the one that is meant. The ledger's name stands before the registry's: what was
+    published once keeps its spelling.
     """
     owners, aliases = collect_owners(registry, is_simulated=is_simulated)
     known = ledger_organisations.read_aliases(connection)

@@ -263,10 +263,7 @@ def _write_plan(
         plans.write_reference_claim(connection, organisation=owner, set_id=set_id, run_id=plan.run_id, at=at)
     for sitter in (*request.candidates, *request.references):
         ledger_users.ensure_candidate(
-            connection,
-            user_id=sitter.user_id,
-            organisation=sitter.organisation,
-            model=sitter.model,
+            connection, user_id=sitter.user_id, organisation=sitter.organisation, model=sitter.model
         )
     plans.write_sessions(
         connection,

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_over_quota(connection: Connection, request: PlanRequest, allotment: Allotment) -> list[Refusal]:
-    """The candidates that would be allocated more than their limit, or their organisation's.
-
-    Raises GateError where it is the reference that has reached its limit: nobody can be served without it.
-    """
+    """The candidates beyond their limit or their organisation's; GateError for the reference."""
     by_organisation: dict[str, int] = {}
     by_user: dict[str, int] = {}
     for row in plans.read_allocated_counts(connection):

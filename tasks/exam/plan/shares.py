@@ -17,7 +17,6 @@ class Shortfall:
     """A discipline that cannot fill its share of a set.
 
     Attributes:
-        discipline: the stratum.
         needed: lineages that the set needs at least.
         available: lineages that may still be put to the organisation.
         total: lineages of the discipline in the bank version.
@@ -54,7 +53,6 @@ class ShareRule:
         equal: discipline → its equal share.
         planned: discipline → its share, smaller where the bank has few of it.
         least: discipline → the smallest share that a set may have.
-        totals: discipline → lineages in the bank version.
     """
 
     equal: Mapping[str, int]
@@ -63,10 +61,7 @@ class ShareRule:
     totals: Mapping[str, int]
 
     def fit(self, available: Mapping[str, int]) -> tuple[dict[str, int], list[Shortfall]]:
-        """The shares of one set from what is available, and the disciplines short of the least.
-
-        What would be left below the least is taken along, as far as the equal share allows: it could serve no later set.
-        """
+        """The shares of one set from what is available, and the disciplines short of the least."""
         shares: dict[str, int] = {}
         shortfalls: list[Shortfall] = []
         for discipline, planned in self.planned.items():
@@ -118,10 +113,7 @@ def plan_shares(
 
 
 def read_shares(chosen: Mapping[str, int], disciplines: Sequence[str]) -> dict[str, int] | None:
-    """Chosen shares in the order of disciplines; None where none are chosen.
-
-    Raises UsageError unless there is one, of 1 or more, for each discipline that is examined and for no other.
-    """
+    """Chosen shares in the order of disciplines, one for each, or None; raises UsageError."""
     if not chosen:
         return None
     wrong = sorted(set(chosen) ^ set(disciplines)) or sorted(

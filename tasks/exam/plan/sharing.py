@@ -49,7 +49,6 @@ class Distribution:
 
     Attributes:
         taken: organisation key → the set that its candidates sit.
-        new_sets: sets that must be drawn.
         shortfalls: organisation key that cannot be served → the disciplines that fall short.
         avoided: mask of lineages that new sets avoid, before the first of them.
         groups: organisation key → the group in which it shares sets; empty where each has a set of its own.
@@ -202,10 +201,7 @@ class _Dealer:
         self._found.shortfalls[owner] = self._fit([owner])[1]
 
     def _draw(self, owners: Sequence[str], set_group: int = 1, *, is_from_others: bool = False) -> None:
-        """Draw a set that all these organisations sit, or refuse the one that it was for.
-
-        One that is drawn from others' sets wants no anchors: all of it is linked by what links those.
-        """
+        """Draw a set that all these sit, or refuse who it is for; from others', without anchors."""
         request = self._request
         shares, shortfalls = self._fit(owners)
         if shortfalls:
@@ -224,11 +220,7 @@ class _Dealer:
         items = draw_set(
             request.index,
             split,
-            Masks(
-                excluded=excluded,
-                avoided=avoided,
-                rested=self._state.rested,
-            ),
+            Masks(excluded=excluded, avoided=avoided, rested=self._state.rested),
             asked=self._state.asked,
             seed=request.chance.seed,
             set_id=set_id,
@@ -270,11 +262,7 @@ class _Dealer:
     def _find_drawable(
         self, span: slice, allowed: NDArray[np.bool_], count: int, drawn: int
     ) -> NDArray[np.bool_]:
-        """The allowed lineages of a discipline that `count` are drawn from.
-
-        Those that are put off are among them only where there are too few others. Sets that this run has
-        drawn before may have taken any of those that are not put off (`drawn` in all).
-        """
+        """The allowed lineages to draw `count` from; those put off only where others are too few."""
         rested = self._state.rested
         fresh = allowed if rested is None else allowed & ~rested[span]
         preferred = fresh & ~self._found.avoided[span] if self._request.policy == "shared" else fresh

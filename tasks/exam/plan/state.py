@@ -92,11 +92,7 @@ def _read_asked(
     positions: dict[str, NDArray[np.int64]],
     met: dict[str, NDArray[np.bool_]],
 ) -> tuple[dict[int, str], dict[int, int]]:
-    """The questions that candidates have answered, of lineages new to somebody in this run.
-
-    That is: somebody in this run has not met the lineage. Of each lineage it is the latest question. With them, how many
-    candidates have answered the lineage.
-    """
+    """Lineages new to somebody in this run that were answered: the question, and how often."""
     asked: dict[int, str] = {}
     asked_of: dict[int, int] = {}
     if not request.anchor_share or not request.candidates:

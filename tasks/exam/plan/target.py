@@ -41,7 +41,6 @@ class SetSize:
         question_count: questions of a set.
         shares: those of each discipline.
         expected_se: standard error of S to be expected of a typical candidate, in points of 100; null where it lacks a discipline.
-        call_count: questions that the run would put.
         cost_usd: what they are expected to cost; models without a price count as 0.
         months_left: months that the discipline which ends first lasts for the organisation that it ends for first; null where
             nothing is due.
@@ -64,7 +63,6 @@ class SizeForecast:
     """What an error of S takes.
 
     Attributes:
-        target_se: the error that is wished.
         sizes: sizes with their errors, the smallest first; one of them is proposed.
         equal_count: questions that equal shares would take; null where they cannot.
         spreads: discipline → points that its answers lie apart.
@@ -197,10 +195,7 @@ def _find_free(request: PlanRequest, state: LedgerState) -> dict[str, NDArray[np
     owners = {sitter.organisation for sitter in request.candidates} or set(state.met)
     passages = request.index.passages
     return {
-        name: min(
-            (passages[first:end][~state.met[owner][first:end]] for owner in sorted(owners)),
-            key=len,
-        )
+        name: min((passages[first:end][~state.met[owner][first:end]] for owner in sorted(owners)), key=len)
         for name, (first, end) in request.index.spans.items()
     }
 

@@ -41,8 +41,6 @@ class PracticeOutcome:
     Attributes:
         is_correct: whether the answer is right; null where only a judge could say.
         read_as: what was read out of the response; null where nothing was.
-        answer: key or model answer of the question.
-        explanation: why.
     """
 
     is_correct: bool | None
@@ -69,10 +67,7 @@ class PracticeRoom:
     """
 
     def __init__(
-        self,
-        lease_s: float,
-        clock: Callable[[], float] = time.time,
-        longest_response: int = LONGEST_RESPONSE,
+        self, lease_s: float, clock: Callable[[], float] = time.time, longest_response: int = LONGEST_RESPONSE
     ) -> None:
         self._longest_response = longest_response
         self._lease_s = lease_s

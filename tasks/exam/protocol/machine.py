@@ -149,7 +149,10 @@ class ExamProtocol:
         Answers stay. Where that needs a second person it is asked for, and ExamError 403 raised, until somebody
         has approved it.
         """
-        return _check_released(await self._perform_async(self._release(token, session_id)))
+        move = watching.release_session(self._tokens, token, session_id, self._two_persons, self._clock)
+        if isinstance(found := await self._perform_async(move), Approval):
+            raise ExamError(403, "approval_needed", describe_wait(found))
+        return found
 
     async def list_sessions(
         self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
@@ -161,11 +164,7 @@ class ExamProtocol:
         return await self._perform_async(watching.list_sessions(self._tokens, token, run_id, after, limit))
 
     def decide(self, token: str, approval_id: int, *, is_approved: bool) -> Approval:
-        """Approve or refuse a request for a second person.
-
-        The caller acts as the user who got the token with their own password. Raises ExamError 403 for who
-        asked, 404 and 409.
-        """
+        """Approve or refuse a request as the token's user; ExamError 403 for who asked, 404, 409."""
         action = approvals.APPROVE if is_approved else approvals.REFUSE
 
         def operation(connection: Connection) -> Approval:
@@ -188,10 +187,7 @@ class ExamProtocol:
     # --- what is logged and checked around every call ----------------------------------------------------------
 
     def check_token(self, token: str, permission: str, action: str, target: str | None = None) -> Claims:
-        """Verify a token for an action outside sessions (users, runs), and log the attempt.
-
-        The entry says with whom or to what the action is done. Raises ExamError 401 or 403.
-        """
+        """Verify a token for an action outside sessions, and log with whom or what it is done."""
 
         def operation(connection: Connection) -> Claims:
             claims = self._tokens.read(token, connection)
@@ -202,11 +198,7 @@ class ExamProtocol:
         return self._perform(Move(action, token, None, operation, target))
 
     def look_at_token(self, token: str) -> Claims:
-        """The claims of a token before anything else is read.
-
-        What is checked is the signature, the moments, and what is known to have ended. Raises ExamError 401.
-        Nothing is logged, and the ledger is not asked: every call does both.
-        """
+        """The claims of a token (signature, moments, known ends) before anything is read or logged."""
         return self._tokens.look(token)
 
     def name_caller(self, token: str) -> str | None:
@@ -245,9 +237,6 @@ class ExamProtocol:
             )
         return replace(receipt, entry=entry.number, head=entry.entry_hash, signature=signature), put
 
-    def _release(self, token: str, session_id: str) -> Move[SessionStatus | Approval]:
-        return watching.release_session(self._tokens, token, session_id, self._two_persons, self._clock)
-
     def _perform(self, move: Move[T]) -> T:
         try:
             return self._ledger.writer.run(move.operation)
@@ -263,12 +252,7 @@ class ExamProtocol:
             raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
-        """The log entry of a refused attempt.
-
-        It stands in the story of the session that the attempt named, if the token is for that session. What names another
-        session, or comes from a stranger or with a token that has ended, has the session as its target alone: nobody
-        writes into the story of a session that is not theirs.
-        """
+        """The log entry of a refused attempt, in a session's story only by that session's token."""
         # An expired or ended token still says truly who calls: its signature is good.
         caller = read_caller(self._keys, move.token)
         is_theirs = (
@@ -296,11 +280,7 @@ class ExamProtocol:
 def make_protocol(
     ledger: Ledger, settings: Settings, *, is_in_house: bool, heads: HeadKeeper | None = None
 ) -> ExamProtocol:
-    """The protocol of this installation, by the ledger's clock.
-
-    An in-house lease outlasts the longest call to a model. Raises ClockError where that clock cannot be
-    believed.
-    """
+    """The protocol of this installation by the ledger's clock; raises ClockError."""
     check_clock(ledger)
     lease_s = max(settings.lease_s, settings.call_timeout_s + 30) if is_in_house else settings.lease_s
     return ExamProtocol(
@@ -316,13 +296,6 @@ def make_protocol(
         heads=heads or HeadKeeper(ledger, settings),
         two_persons=TwoPersons.from_settings(settings),
     )
-
-
-def _check_released(found: SessionStatus | Approval) -> SessionStatus:
-    """What was done; raises ExamError 403 where it was only asked for."""
-    if isinstance(found, Approval):
-        raise ExamError(403, "approval_needed", describe_wait(found))
-    return found
 
 
 def _cut(target: str | None) -> str | None:

@@ -79,12 +79,7 @@ class SeatRules:
 class Moves:
     """What the holder of a session can do, each as one transaction."""
 
-    def __init__(
-        self,
-        tokens: VerifiedTokens,
-        rules: SeatRules,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, tokens: VerifiedTokens, rules: SeatRules, clock: Clock) -> None:
         self._tokens = tokens
         self._lease_s = rules.lease_s
         self._is_in_house = rules.is_in_house
@@ -214,14 +209,7 @@ class Moves:
         )
 
     def _accept(
-        self,
-        connection: Connection,
-        token: str,
-        lease: Lease,
-        seq: int,
-        answer: Answer,
-        *,
-        wants_next: bool,
+        self, connection: Connection, token: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool
     ) -> Accepted:
         now = self._clock()
         claims = self._tokens.read(token, connection)

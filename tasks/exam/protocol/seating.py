@@ -105,11 +105,7 @@ def check_quota(connection: Connection, level: str, limit: int | None, **whose: 
 
 
 def choose_lease_secret(given: str | None, held: str | None) -> str:
-    """The secret of a lease that begins: the one that is given, else a new one.
-
-    `held` is the hash of a lease that still lives; only who shows its secret may open again. Raises ExamError 403 for another
-    holder, 422 for a secret that is too short.
-    """
+    """The secret of a lease that begins; ExamError 403 for another holder's, 422 if too short."""
     if held is not None and (given is None or not hmac.compare_digest(hash_secret(given), held)):
         raise ExamError(
             403,

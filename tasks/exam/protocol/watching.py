@@ -72,11 +72,7 @@ def release_session(
 
 
 def list_sessions(
-    tokens: VerifiedTokens,
-    token: str,
-    run_id: str | None,
-    after: str | None = None,
-    limit: int | None = None,
+    tokens: VerifiedTokens, token: str, run_id: str | None, after: str | None = None, limit: int | None = None
 ) -> Move[list[SessionSummary]]:
     """The caller's own sessions, or an examiner's; `limit` that follow the session `after`."""
 

@@ -26,7 +26,6 @@ class Lease:
         generation: grows with every opening; a holder of an older one is refused.
         secret: shown by whoever resumes.
         expires_at: Unix time at which it ends without a call.
-        question_count: questions allocated.
         answered_count: questions answered when it was opened.
         deadline_at: moment (UTC, ISO text) after which nothing is taken; null for none.
         question_s: seconds in which a question must be answered once it is handed out; null for no limit.
@@ -58,7 +57,6 @@ class Put:
     Attributes:
         seq: position in the session, from 1.
         prompt_style: how it is to be put to the candidate.
-        content: what is asked.
         is_repeat: whether it was handed out before and is still pending.
         answer_by: moment (UTC, ISO text) up to which it may be answered; null for no limit.
     """
@@ -101,11 +99,7 @@ class Answer:
     signature: str | None = None
 
     def fitted(self, most: int = LONGEST_RESPONSE) -> Answer:
-        """The answer with at most `most` characters of response, and of reasoning.
-
-        A text that was cut ends in a mark that says so. A response that is cut is `truncated`; reasoning is
-        cut alone.
-        """
+        """The answer with at most `most` characters of response, and of reasoning; cuts are marked."""
         response, of_response = cut_text(make_storable(self.response), most)
         reasoning = None if self.reasoning is None else cut_text(make_storable(self.reasoning), most)[0]
         is_cut_answer = of_response is not None and self.answer_status == "answered"
@@ -117,12 +111,7 @@ class Answer:
         )
 
     def checked(self, most: int = LONGEST_RESPONSE) -> dict[str, Any]:
-        """The answer as a ledger row, cut as by `fitted`.
-
-        Blank text is an empty answer, whatever was claimed. Raises ExamError 422 for a status that no candidate can give.
-        `error` is none: a call that failed is sent again, and what is still unanswered when the session closes is marked by
-        the exam itself.
-        """
+        """The answer as a ledger row, cut; ExamError 422 for a status that no candidate can give."""
         if self.answer_status not in GIVEN_STATUSES:
             raise ExamError(
                 422,
@@ -148,9 +137,6 @@ class Receipt:
     """An answer is durable.
 
     Attributes:
-        seq: its position.
-        answered_count: answers of the session so far.
-        is_closed: whether this was the last one.
         answer_sha256: SHA-256 of the response as it is kept.
         head: hash of its entry in the audit log, which was then the log's head.
         signature: the installation's, over session, position, answer, entry and head; null where nobody asked for it.

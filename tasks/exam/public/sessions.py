@@ -24,11 +24,7 @@ def add_opening(connection: Connection, session_id: str) -> None:
 
 
 def add_closing(connection: Connection, session_id: str, reason: str | None = None) -> None:
-    """Note what a session holds, with the transaction that closes it.
-
-    `reason` is null after the last answer, else how it was closed unfinished (`forced`, `deadline`); the words of whoever
-    closed it stay here.
-    """
+    """Note what a session holds as it closes; `reason` is null after the last answer."""
     run_id, question_count = read_session_size(connection, session_id)
     hashes = read_answer_hashes(connection, session_id)
     body = {

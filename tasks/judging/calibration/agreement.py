@@ -68,11 +68,7 @@ class Ratings:
 
 
 def compute_consensus(values: Sequence[int]) -> tuple[int, str]:
-    """The raters' consensus on one response, and the rule that gave it.
-
-    `majority`: the stars that more than half of the raters gave; else `median`, rounded down. Two raters who differ
-    by a star therefore settle on the lower one. Scores never use it: they use the raters' mean.
-    """
+    """The consensus on a response: the majority's stars, else the median rounded down."""
     stars, number = Counter(values).most_common(1)[0]
     if 2 * number > len(values):
         return stars, "majority"
@@ -109,24 +105,14 @@ def compute_consensuses(ratings: pl.DataFrame) -> pl.DataFrame:
 
 
 def pair_ratings(consensuses: pl.DataFrame, judgements: pl.DataFrame) -> pl.DataFrame:
-    """People's consensus beside each judge's stars.
-
-    There is one row per response, round, judge and version of its prompt.
-
-    `judgements` has session_id, seq, judge, prompt_version (without language) and judged_stars.
-    """
+    """People's consensus beside each judge's stars, by response, round, judge and prompt."""
     return consensuses.join(judgements, on=["session_id", "seq"], how="inner").sort(
         "judge", "prompt_version", "round", "session_id", "seq"
     )
 
 
 def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) -> pl.DataFrame:
-    """Rows of `calibration`: kappas with interval and number.
-
-    There is one kappa per judge, version of its prompt, candidate, round and weighting.
-
-    `pairs` are those of pair_ratings with the candidate in `model`; `occasion` is `first`, or the month of a later one.
-    """
+    """Rows of `calibration`: kappa by judge, prompt, candidate, round and weighting, of `pairs`."""
     rows: list[dict[str, object]] = []
     groups = pairs.sort("judge", "prompt_version", "model", "round", "session_id", "seq").group_by(
         "judge", "prompt_version", "model", "round", maintain_order=True
@@ -151,11 +137,7 @@ def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) 
 
 
 def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
-    """Mean kappa per judge, version of its prompt and weighting, best judge first.
-
-    The mean is over candidates, occasions and rounds. Undefined kappas are left out, of the mean and of
-    pair_count.
-    """
+    """Mean kappa per judge, prompt version and weighting, best first; undefined ones left out."""
     return (
         calibration.group_by("judge", "prompt_version", "weighting")
         .agg(
@@ -172,11 +154,7 @@ def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
 
 
 def choose_primary_judge(calibration: pl.DataFrame, least_ratings: int = 0) -> str | None:
-    """The judge with the highest mean unweighted kappa, then the first by name.
-
-    A judge counts only with kappas on at least `least_ratings` responses. Null before any calibration of that
-    size.
-    """
+    """The judge with the highest mean kappa on at least `least_ratings` responses, else null."""
     means = compute_judge_means(calibration).filter(
         (pl.col("weighting") == "none")
         & pl.col("mean_kappa").is_not_null()
@@ -186,11 +164,7 @@ def choose_primary_judge(calibration: pl.DataFrame, least_ratings: int = 0) -> s
 
 
 def compute_rater_agreement(ratings: pl.DataFrame) -> pl.DataFrame:
-    """How far the raters agree with each other, one row per round.
-
-    Columns: `response_count` (rated by two or more), `agreement_rate` (mean over pairs of raters) and
-    Krippendorff's alpha, nominal and ordinal. Adjudicators are left out.
-    """
+    """How far raters agree, by round: pairs' `agreement_rate` and Krippendorff's two alphas."""
     by_round: dict[int, list[tuple[int, ...]]] = {}
     for answer, found in group_ratings(ratings).items():
         if len(found.stars) >= LEAST_RATERS:

@@ -1,7 +1,4 @@
-"""The same responses judged again every month, and what that says of the judges.
-
-They are judged by every judge in use.
-"""
+"""The same responses judged again every month by every judge, and what that says of them."""
 
 from __future__ import annotations
 
@@ -41,10 +38,8 @@ class DriftSummary:
 
     Attributes:
         anchor_set: the set; empty where none was drawn.
-        judged: judgements made now.
         judges: judges that have judged the set in this month.
         alarms: those of them that have changed.
-        calls: what became of the calls.
         failure: why the look was not finished, in a sentence; null where it was.
     """
 
@@ -59,13 +54,7 @@ class DriftSummary:
 def draw_anchors(
     lake: Lake, run_id: str, name: str, *, size: int = SIZE, now: datetime | None = None
 ) -> pl.DataFrame:
-    """Draw a set of anchor responses from a judged run, and land `anchor_responses`.
-
-    The set is spread as a rating sample is.
-
-    The same set again changes nothing. Raises UsageError for a run that is not there, a name that is taken, or fewer responses
-    than are wanted.
-    """
+    """Draw and land a set of anchor responses, spread as a rating sample is; once by its name."""
     run = lake.read("edition_run", {"run_id": run_id})
     if run.is_empty():
         raise UsageError(f"There is no run {run_id!r} in the lake. `proctor status` lists the runs.")
@@ -146,12 +135,7 @@ def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
 
 
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
-    """What the month's look at each judge will cost.
-
-    It gives the calls still to be made, and USD at the mean cost of the judge's judgements.
-
-    The cost is null for a judge whose judgements never had a price.
-    """
+    """The calls that the month's look at each judge takes, and USD where its price is known."""
     found = read_last_set(lake)
     if found is None:
         return []
@@ -180,10 +164,7 @@ def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: st
 
 
 def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_simulated: bool) -> bool:
-    """Land the month's row of `judge_drift` for a judge; returns whether it has changed.
-
-    There is no row for a judge's first month.
-    """
+    """Land the month's row of `judge_drift` where it has changed; none for a first month."""
     wording = find_asking(judge).wording
     stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": wording})
     months = [one for one in stars["judged_month"].unique().sort() if one <= month]

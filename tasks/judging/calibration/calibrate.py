@@ -61,7 +61,6 @@ class CalibrationSummary:
     """What an occasion came to.
 
     Attributes:
-        occasion: `first`, or a month.
         drawn, settled, paired: responses drawn; with a settled consensus; of these judged by some judge.
         judges: judges compared, each as `judge/version of its prompt`.
         run_ids: runs that the responses are of.
@@ -78,11 +77,7 @@ class CalibrationSummary:
 
 
 def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None) -> CalibrationSummary:
-    """Compare every judge with the people of an occasion, and land what comes of it.
-
-    By default it is the occasion drawn last. A response counts as soon as its consensus is settled; further
-    ratings replace the rows. Raises UsageError where nothing was drawn.
-    """
+    """Compare every judge with the people of an occasion, by default the last, and land it."""
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
         raise UsageError(
@@ -171,12 +166,7 @@ def name_length_groups(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `calibration_groups`, for every round and for all of them.
-
-    `pairs` has the columns of `calibration_pairs`.
-
-    A group that is null (a candidate without a family) has no row.
-    """
+    """Rows of `calibration_groups` of `calibration_pairs`, for every round and for all of them."""
     related = pairs.with_columns(
         relation=pl.when(pl.col("is_own_family"))
         .then(pl.lit("own"))
@@ -205,11 +195,7 @@ def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute_differences(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `judge_differences`: every two judges on the responses that both judged.
-
-    The judge that agrees more comes first. One judge with two versions of its prompt is two judges here.
-    Rounds are taken together.
-    """
+    """Rows of `judge_differences`: every two judges on what both judged, the better one first."""
     rows: list[dict[str, object]] = []
     key = ["session_id", "seq", "round"]
     for (occasion,), of_occasion in pairs.group_by("occasion", maintain_order=True):

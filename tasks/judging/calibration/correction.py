@@ -25,9 +25,8 @@ def correct_edition(lake: Lake, run_id: str, *, now: datetime | None = None) -> 
     """Correct the last edition of a run by the existing ratings and by all of its judges.
 
     Lands `corrected_scores` and returns the number of its rows; beside them scores controlled for style, and what the judges say as a jury.
-
-    Nothing (0) for a run without an edition, or where fewer than 20 responses of a style were rated. The same ratings again
-    change nothing; further ones make rows of their own beside the old. S as it was published is never touched.
+    Nothing (0) for a run without an edition, or where fewer than 20 responses of a style were rated. The same ratings again change nothing;
+    further ones make rows of their own beside the old. S as it was published is never touched.
     """
     found = lake.read("run_revisions", {"run_id": run_id})
     if found.is_empty():

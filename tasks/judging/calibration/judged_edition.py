@@ -75,10 +75,7 @@ class JudgedEdition:
         return self.rated.filter((pl.col("prompt_style") == style) & pl.col("model").is_in(models))
 
     def arrange_scores(self, style: str) -> JudgedScores:
-        """The judge's scores in stars; a candidate without a family is a family of its own.
-
-        Rated candidates of the judge's family or organisation say who is of its own: the others of their families are, too.
-        """
+        """The judge's scores in stars; rated candidates say which families are the judge's own."""
         import polars as pl
 
         scores = self.scores_of(style)
@@ -109,11 +106,7 @@ class JudgedEdition:
         )
 
     def arrange_ratings(self, style: str, judged: Floats | None = None) -> RatedRows:
-        """The rated responses, with the weight of each; `judged` are other stars than the judge's.
-
-        A response weighs what its discipline weighs in S, divided by the discipline's share of the candidate's rateable
-        answers.
-        """
+        """The rated responses, with the weight of each; `judged` are other stars than the judge's."""
         import polars as pl
 
         rated, counts = self.rated_of(style), self._count_of(style)

@@ -50,11 +50,7 @@ def add_features(styles: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute_judge_style(pairs: pl.DataFrame, styles: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `judge_style_effects` of one occasion.
-
-    `pairs` are rows of `calibration_pairs`, `styles` of read_styles. A response without a text (erased since) is left out; of
-    one that was rated in several rounds every rating counts.
-    """
+    """Rows of `judge_style_effects` of one occasion; every rating of a response counts."""
     table = get_table("judge_style_effects")
     rows: list[dict[str, object]] = []
     found = pairs.join(add_features(styles), on=_KEY, suffix="_read")

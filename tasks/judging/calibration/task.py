@@ -1,7 +1,4 @@
-"""Calibration as Prefect sees it: one occasion, by its name.
-
-Only counts pass through Prefect.
-"""
+"""Calibration as Prefect sees it: one occasion, by its name. Only counts pass through."""
 
 from __future__ import annotations
 
@@ -42,11 +39,7 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
 @hide_content
 @sign_landings
 def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
-    """Correct the last edition of a run for its judge.
-
-    Without a run, the editions are those of the runs that an occasion drew from (by default the last
-    occasion). A run without an edition or without ratings has no corrected scores.
-    """
+    """Correct the last edition of a run, or of those that an occasion (the last) drew from."""
     with open_lake(load_settings()) as lake:
         run_ids = [run_id] if run_id else list_runs(lake, occasion or None)
         counts = {name: correct_edition(lake, name) for name in run_ids}
@@ -57,10 +50,7 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
 @hide_content
 @sign_landings
 def watch_anchors(month: str = "") -> dict[str, object]:
-    """Let every judge in use judge the anchor set again, once a month.
-
-    An empty month is the present one. Without an anchor set nothing is asked.
-    """
+    """Let every judge in use judge the anchor set again, once a month (empty: the present one)."""
     settings = load_settings()
     chosen = month or datetime.now(UTC).strftime("%Y-%m")
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -52,9 +52,7 @@ class ControlQuestion:
     """A question that control answers can be given to.
 
     Attributes:
-        question_uuid: which one.
         cluster: what it has in common with others: its text, or itself.
-        discipline: its discipline.
         content: question, reference answer and explanation.
     """
 
@@ -72,7 +70,6 @@ class Control:
         number: its place among them, from 1: by lot.
         kind: one of CONTROL_SHARES.
         question: what it is given to.
-        response: what it says.
         other_uuid: the question that it answers, where it is of the kind `other`.
     """
 
@@ -200,11 +197,7 @@ def count_asked(size: int) -> int:
 def draw_controls(
     pool: Sequence[ControlQuestion], size: int, seed: str, *, is_asked: bool = False
 ) -> list[Control]:
-    """Control answers to the questions of a pool; the same pool, size and seed give the same.
-
-    Those of a kind are spread over disciplines, and over texts as far as there are enough. A kind that no question allows (a wrong option
-    where there is no choice) gives its place to the others that are wrong.
-    """
+    """Control answers to a pool's questions by lot of `seed`, spread over disciplines and texts."""
     pool = _narrow(pool, seed)
     counts = count_kinds(size, is_asked=is_asked)
     used: Counter[str] = Counter()

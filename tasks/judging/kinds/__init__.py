@@ -65,16 +65,10 @@ class JudgeKind(Protocol):
         ...
 
     def parse_reply(self, text: str) -> ParsedJudgement:
-        """Stars from 0 to 3 and the reason; stars are None where they cannot be read with certainty.
-
-        It never raises, whatever the text: a reply that cannot be read is asked for again.
-        """
+        """Stars from 0 to 3 and the reason; never raises, None for what cannot be read for certain."""
         ...
 
 
 def is_version(value: object) -> bool:
-    """Whether it can be recorded as the version of a kind.
-
-    Such a text has at most 16 Latin letters, digits, dots and underscores.
-    """
+    """A version that can be recorded: up to 16 Latin letters, digits, dots and underscores."""
     return isinstance(value, str) and _VERSION.fullmatch(value) is not None

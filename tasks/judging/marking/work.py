@@ -48,7 +48,6 @@ class Work:
     Attributes:
         kind: of `KINDS`.
         name: the round (`first/1`), the sample, or the league.
-        person: whose it is.
         items: what is to be marked, by key, in the order in which it is shown.
     """
 

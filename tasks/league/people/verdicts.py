@@ -1,8 +1,7 @@
 """People decide on questions and flagged answers: a workbook out, decisions back.
 
-They say which questions of a league may stand, and which flagged answers are memorised.
-
-Decisions are new rows in a person's name; nothing that was decided is overwritten. The workbook names no candidate.
+They say which questions of a league may stand, and which flagged answers are memorised. Decisions are new rows in a
+person's name; nothing that was decided is overwritten. The workbook names no candidate.
 """
 
 from __future__ import annotations
@@ -15,13 +14,7 @@ from typing import Any
 
 from schemas.errors import UsageError, WorkbookError
 from schemas.tables import get_table
-from tasks.review.marking import (
-    MarkSheet,
-    compute_key,
-    open_workbook,
-    read_sheet,
-    write_sheets,
-)
+from tasks.review.marking import MarkSheet, compute_key, open_workbook, read_sheet, write_sheets
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users
@@ -33,12 +26,7 @@ NO = ("no", "n", "否", "不")
 _VERDICT, _REASON = 5, 6
 _QUESTIONS, _FLAGS = (
     MarkSheet(
-        name,
-        "proctor league validate export",
-        headers,
-        (18, 30, 60, 60, 30, 11, 50),
-        _VERDICT,
-        ("yes", "no"),
+        name, "proctor league validate export", headers, (18, 30, 60, 60, 30, 11, 50), _VERDICT, ("yes", "no")
     )
     for name, headers in (
         ("questions", ("key", "domain", "question", "reference", "standard", "valid", "reason")),
@@ -69,7 +57,6 @@ class ImportedDecisions:
     Attributes:
         questions: questions on which the person's decision is new.
         flagged_answers: flagged answers on which it is.
-        left_empty: rows without a verdict.
         not_waiting: rows with a verdict that wait for nobody: they were settled meanwhile, or are not of this league.
     """
 
@@ -81,10 +68,7 @@ class ImportedDecisions:
 
 @dataclass(frozen=True)
 class PersonVerdict:
-    """What a person says of a question or a flagged answer, by its key.
-
-    It may stand, or it is memorised.
-    """
+    """What a person says of a question or a flagged answer: it may stand, or is memorised."""
 
     key: str
     is_agreed: bool
@@ -101,11 +85,7 @@ class _Row:
 
 
 def export_waiting(lake: Lake, league_id: str, path: Path, person: str) -> ExportedWork:
-    """Write what waits for this person.
-
-    A text that is longer than a cell can hold is cut, and marked as cut. Raises UsageError where there is no such
-    league.
-    """
+    """Write what waits for this person; long texts are cut. UsageError without such a league."""
     _check_league(lake, league_id)
     questions, flags = read_waiting(lake, league_id, person)
     asked = [
@@ -131,11 +111,9 @@ def import_decisions(
 ) -> ImportedDecisions:
     """Land what a person decided.
 
-    The same workbook again changes nothing, because what is decided no longer waits.
-
-    Raises UsageError for an unknown league or a user that is unknown, inactive or of another role, WorkbookError for a damaged
-    workbook, a key that stands there twice, a verdict that is neither yes nor no, or a refused question without a reason; the
-    message names sheet and row.
+    The same workbook again changes nothing, because what is decided no longer waits. Raises UsageError for an unknown league
+    or a user that is unknown, inactive or of another role, WorkbookError for a damaged workbook, a key that stands there
+    twice, a verdict that is neither yes nor no, or a refused question without a reason; the message names sheet and row.
     """
     _check_league(lake, league_id)
     _check_person(ledger, person)
@@ -147,10 +125,7 @@ def import_decisions(
 def land_verdicts(
     lake: Lake, league_id: str, person: str, given: Sequence[PersonVerdict]
 ) -> ImportedDecisions:
-    """Land verdicts of one person, whatever the channel.
-
-    What no longer waits is counted and left as it is.
-    """
+    """Land verdicts of one person, whatever the channel; those no longer waited for are counted."""
     questions, flags = read_waiting(lake, league_id, person)
     now = datetime.now(UTC)
     validations = [
@@ -214,10 +189,7 @@ def _land(
 def read_waiting(
     lake: Lake, league_id: str, person: str
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """What a person still has to decide on in a league, by key.
-
-    The first dict holds questions, the second answers that are taken for memorised.
-    """
+    """The questions, and the answers taken for memorised, that wait for a person, by key."""
     questions = lake.read("league_questions_to_judge", {"league_id": league_id, "person": person})
     flags = lake.read("league_flags_to_decide", {"league_id": league_id})
     return (

@@ -42,11 +42,9 @@ class Limits:
     """What one program may use.
 
     Attributes:
-        cpu_s: processor seconds.
         wall_s: seconds until it is ended whatever it does.
         memory_mb: address space, in MiB.
         file_mb: size of any file that it writes, its output included, and of all files in its folder together, in MiB.
-        file_count: files open at once.
     """
 
     cpu_s: int = 5
@@ -118,10 +116,7 @@ def does_hold(room: Room, interpreter: Interpreter) -> bool:
 
 
 def run_examples(program: str, examples: Sequence[tuple[str, str]]) -> Execution | None:
-    """The result of running a program on (input, output) pairs.
-
-    The first pair that is not right decides; the result is None without any pair.
-    """
+    """The first result that is not right of a program on (input, output) pairs; None without."""
     for stdin, wanted in examples[:_MOST_EXAMPLES]:
         outcome = run_program(program, stdin)
         if outcome.status != "finished":
@@ -135,17 +130,11 @@ def run_reference(question: SetQuestion) -> Execution | None:
     """What the asker's own program comes to on its own examples."""
     if question.put is None:
         return None
-    return run_examples(
-        strip_fence(question.put.reference_answer),
-        read_examples(question.details),
-    )
+    return run_examples(strip_fence(question.put.reference_answer), read_examples(question.details))
 
 
 def run_answer(question: SetQuestion, answer: GivenAnswer, domain: Domain) -> GivenAnswer:
-    """The answer with the result of its program on the question's examples.
-
-    A program that is not in Python is not run.
-    """
+    """The answer with the result of its Python program on the question's examples."""
     keys = [item.key for item in domain.answer if item.column is None]
     language = next((str((answer.reply.value or {}).get(key, "")) for key in keys), "")
     if answer.text is None or not language.strip().casefold().startswith("python"):
@@ -155,10 +144,7 @@ def run_answer(question: SetQuestion, answer: GivenAnswer, domain: Domain) -> Gi
 
 
 def read_examples(details: dict[str, str]) -> list[tuple[str, str]]:
-    """(input, output) of the examples that came with a question.
-
-    Those that cannot be read are left out.
-    """
+    """(input, output) of the examples with a question; those that cannot be read are left out."""
     try:
         examples = json.loads(details.get("examples", "[]"))
     except ValueError:

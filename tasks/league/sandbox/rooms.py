@@ -49,7 +49,6 @@ class Interpreter:
     """A Python and what it needs of the machine's files.
 
     Attributes:
-        path: the program.
         reads: files and folders that it must be able to read: its own and the machine's shared libraries.
         masks: folders among them that are shown empty: what is installed beside it.
     """
@@ -65,10 +64,7 @@ Room = Callable[[Interpreter, Path, Mapping[str, Any]], Sequence[str]]
 
 @lru_cache(maxsize=4)
 def find_interpreter(executable: str = sys.executable) -> Interpreter:
-    """A Python's own files, without those of its virtual environment.
-
-    Raises ProctorError when it does not run.
-    """
+    """A Python's own files, less those of its virtual environment; ProctorError if it fails."""
     path = os.path.realpath(executable)
     try:
         said = subprocess.run(
@@ -92,10 +88,7 @@ def find_interpreter(executable: str = sys.executable) -> Interpreter:
 
 
 def use_bubblewrap(interpreter: Interpreter, folder: Path, limits: Mapping[str, Any]) -> list[str]:
-    """A room by bubblewrap.
-
-    As root the program becomes `nobody`, else it keeps its user, in a namespace.
-    """
+    """A room by bubblewrap: as root for `nobody`, else for the same user in a namespace."""
     is_root = os.geteuid() == 0
     if is_root:
         # No namespace of users: in one, limits of the machine's root would hold for nobody.

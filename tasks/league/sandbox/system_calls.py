@@ -161,10 +161,7 @@ _CLONE_THREAD = 0x00010000
 
 @lru_cache(maxsize=1)
 def build_filter() -> bytes:
-    """The filter for this machine's processor, in the form that the kernel takes.
-
-    Raises ProctorError where libseccomp is not installed.
-    """
+    """The kernel's filter for this machine's processor; ProctorError without libseccomp."""
     try:
         import pyseccomp as seccomp
     except (ImportError, RuntimeError, OSError):

@@ -1,7 +1,4 @@
-"""Raw scores of a league that was made elsewhere, landed as such.
-
-They are marked as imported, and are NULL where the files say nothing.
-"""
+"""Raw scores of a league made elsewhere, marked as imported; NULL where files say nothing."""
 
 from __future__ import annotations
 
@@ -48,10 +45,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class ImportedLeague:
-    """What was landed: the candidates of the league, and what each file held.
-
-    By file, these are its scores, its overlaps, and the sheets that hold neither.
-    """
+    """What was landed: candidates, and of each file its scores, overlaps and other sheets."""
 
     league_id: str
     candidates: Sequence[str]
@@ -62,10 +56,7 @@ class ImportedLeague:
 
 
 def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> ImportedLeague:
-    """Read all files, then land them with their league and its candidates, all or nothing.
-
-    A file of the same name replaces what it gave before. Raises UsageError for what the request or a file has wrong.
-    """
+    """Read all files, then land them, all or nothing; a file of the same name is replaced."""
     _check_request(request, paths)
     files = _rename([parse_score_file(path) for path in paths], request.names)
     league = _read_league(lake, request.league_id)
@@ -154,12 +145,7 @@ def _rename(files: Sequence[ScoreFile], names: Mapping[str, str]) -> list[ScoreF
 def _complete(
     file: ScoreFile, request: ImportRequest, files: Sequence[ScoreFile]
 ) -> list[tuple[Score, float]]:
-    """Each score with its domain and type of run, and the highest score on its scale.
-
-    Borda points are made from ranks.
-
-    The candidates whose number makes Borda points are those of the domain in the files that are read together.
-    """
+    """Each score with domain, type of run and its scale's highest; Borda points by ranks."""
     is_borda = request.scale == "borda" or (
         not request.scale and any(score.rank is not None for score in file.scores)
     )

@@ -22,7 +22,6 @@ class LeagueStatistics:
     """What was computed.
 
     Attributes:
-        league_id: the league.
         parts: domain and type of run → its number of scores.
         row_counts: table → rows of all parts.
         is_new: whether any row differs from what the lake held.
@@ -35,12 +34,7 @@ class LeagueStatistics:
 
 
 def write_statistics(lake: Lake, league_id: str, request: StatisticsRequest) -> LeagueStatistics:
-    """Compute every statistic of a league and land it.
-
-    When computed again with another seed, it takes the place of the earlier one.
-
-    Raises UsageError for a league that is not there or has no score yet, and for numbers of draws out of bounds.
-    """
+    """Compute every statistic of a league and land it in the place of an earlier one's."""
     from warehouse.lake import Batch
 
     _check_request(request)

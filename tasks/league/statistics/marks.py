@@ -1,7 +1,4 @@
-"""The scores of one domain and type of run of a league as arrays.
-
-The arrays say who asked, judged and answered, and what was given.
-"""
+"""The scores of a league's domain and type of run as arrays: who asked, judged, answered."""
 
 from __future__ import annotations
 
@@ -93,10 +90,7 @@ def average_answers(marks: Marks) -> tuple[Floats, Codes]:
 
 
 def list_rounds(marks: Marks) -> Iterator[tuple[int, Floats]]:
-    """Run and lists of every question whose judges are known.
-
-    The lists are scores as judges x answers, NaN where there is none.
-    """
+    """Run and lists (judges x answers, NaN: none) of every question whose judges are known."""
     is_named = marks.judge >= 0
     for number in np.unique(marks.question[is_named]):
         own = is_named & (marks.question == number)
@@ -108,12 +102,7 @@ def list_rounds(marks: Marks) -> Iterator[tuple[int, Floats]]:
 
 
 def list_comparisons(marks: Marks) -> Floats:
-    """Every list of scores as a row: lists x candidates.
-
-    An element is NaN where a list does not hold a candidate.
-
-    A list is what one judge gave the answers to one question; where no judge is named, the answers' means.
-    """
+    """Every list of scores, a judge's of one question or the answers' means: lists x candidates."""
     keys = np.stack([marks.question, marks.judge], axis=1)
     _, row = np.unique(keys, axis=0, return_inverse=True)
     lists = np.full((int(row.max(initial=-1)) + 1, len(marks.models)), np.nan)

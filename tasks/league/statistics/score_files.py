@@ -60,7 +60,6 @@ class ScoreFile:
     """What a file holds.
 
     Attributes:
-        source: its name.
         scores: in the order of the file.
         overlaps: top-k overlaps.
         sheets_left: sheets that hold nothing of that kind, as a rule what was computed from the others.
@@ -73,10 +72,7 @@ class ScoreFile:
 
 
 def parse_score_file(path: Path) -> ScoreFile:
-    """Every score of a file.
-
-    Raises UsageError that names file, sheet and cell for what cannot be read as a score.
-    """
+    """Every score of a file; UsageError naming file, sheet and cell for what is no score."""
     suffix = path.suffix.lower()
     if not path.is_file():
         raise UsageError(f"{path} is not a file. Name a workbook (.xlsx), a CSV or a Parquet file of scores.")
@@ -178,10 +174,7 @@ def _check_total(where: str, values: Sequence[float], total: float) -> None:
 
 
 def _parse_answerer(place: str, answerer: str, cells: _Cells) -> list[Score]:
-    """The scores of a sheet that is named for the answerer.
-
-    It has two rows: `model name` with the askers, and `final score`.
-    """
+    """The scores of an answerer's sheet: `model name` with the askers, and `final score`."""
     return [
         Score(answerer, _read_number(f"{place}, column {column + 1}", cells[1][column]), asker=str(asker))
         for column, asker in enumerate(cells[0])

@@ -1,7 +1,4 @@
-"""The statistics of one domain and type of run, as rows of the lake's tables.
-
-The functions are pure: nothing is read or written.
-"""
+"""The statistics of one domain and type of run, as rows of the lake's tables; pure."""
 
 from __future__ import annotations
 
@@ -14,13 +11,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
-from tasks.league.statistics.marks import (
-    Marks,
-    arrange_marks,
-    average_answers,
-    list_comparisons,
-    list_rounds,
-)
+from tasks.league.statistics.marks import Marks, arrange_marks, average_answers, list_comparisons, list_rounds
 from tasks.statistics import Spearman, compute_pearson, compute_spearman, compute_spearman_interval
 from tasks.statistics.league import (
     RESAMPLES,
@@ -116,10 +107,7 @@ def _list_scores(
             score, draw("answer"), clusters=marks.answer[own], resamples=request.resamples
         )
         setting = compute_mean_interval(
-            marks.score[asked],
-            draw("setting"),
-            clusters=marks.question[asked],
-            resamples=request.resamples,
+            marks.score[asked], draw("setting"), clusters=marks.question[asked], resamples=request.resamples
         )
         known = own & (marks.run >= 0)
         spread = compute_run_spread(marks.score[known], marks.run[known], most=marks.most_points)
@@ -257,17 +245,9 @@ def _describe_overlap(one: Overlap, request: StatisticsRequest) -> dict[str, Any
 
 
 def _list_imported_overlaps(
-    overlaps: pl.DataFrame,
-    member_count: int,
-    shared: Mapping[str, Any],
-    request: StatisticsRequest,
+    overlaps: pl.DataFrame, member_count: int, shared: Mapping[str, Any], request: StatisticsRequest
 ) -> Rows:
-    """The mean over the runs that a file gives.
-
-    Chance is that of lists in which only the judge's own answer is missing.
-
-    `member_count` counts the candidates that have scores in the domain; 0, where there are none, leaves chance null.
-    """
+    """The mean over the runs of a file, and chance for lists without the judge's own answer."""
     chance = compute_chance(make_full_lists(member_count)) if member_count > 2 else np.zeros(0)
     rows = []
     for (k,), own in overlaps.sort("k").group_by("k", maintain_order=True):
@@ -297,10 +277,7 @@ def _list_imported_overlaps(
 
 
 def make_full_lists(candidate_count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The lists of a round in which everybody judges.
-
-    The asker judges all other answers, the others judge all but their own.
-    """
+    """The lists of a round in which everybody judges all answers but its own."""
     lists = np.zeros((candidate_count, candidate_count - 1))
     lists[np.arange(1, candidate_count), np.arange(candidate_count - 1)] = np.nan
     return lists

@@ -1,7 +1,4 @@
-"""The page of the bank: what it holds, how it grew, and how long it will last.
-
-Nobody who has met any question is named.
-"""
+"""The page of the bank: what it holds, how it grew, how long it will last; no names."""
 
 from __future__ import annotations
 

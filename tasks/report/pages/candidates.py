@@ -1,7 +1,4 @@
-"""The pages that a script draws for the candidates that a reader chooses.
-
-One page is for one candidate, the other for several candidates compared.
-"""
+"""The pages that a script draws: one candidate, and several candidates compared."""
 
 from __future__ import annotations
 
@@ -30,10 +27,7 @@ _CHANGE_SCORES = (
 
 
 def read_candidate(source: Source) -> dict[str, Panel]:
-    """What the page of a candidate rests on beside the leaderboard.
-
-    It is given by the section that shows it.
-    """
+    """What the page of a candidate rests on beside the leaderboard, by section."""
     latest = {**source.shown, "prompt_style": _STYLE}
     changes = _rest_on(source, "change_by_discipline", LABELS["why_changed"], latest)
     return {
@@ -69,10 +63,7 @@ def say_changes(source: Source, improved: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def say_families(families: pl.DataFrame, verdicts: pl.DataFrame) -> list[dict[str, Any]]:
-    """Each member of a family beside the one released before it: what their verdict says first.
-
-    Two that never stood in one month have no sentence.
-    """
+    """Each member of a family beside the one released before it: its verdict's first sentence."""
     known = {
         (frozenset((row["model_a"], row["model_b"])), row["is_simulated"]): row for row in verdicts.to_dicts()
     }
@@ -88,10 +79,7 @@ def say_families(families: pl.DataFrame, verdicts: pl.DataFrame) -> list[dict[st
 
 
 def read_compare(source: Source) -> dict[str, Panel]:
-    """What the page of comparisons rests on.
-
-    These are the verdicts with the months behind them, the differences of S, and those by discipline.
-    """
+    """What the page of comparisons rests on: verdicts, months, differences, disciplines."""
     latest = {**source.shown, "prompt_style": _STYLE}
     return {
         "verdicts": _rest_on(source, "verdicts", LABELS["verdicts"], latest),
@@ -104,12 +92,7 @@ def read_compare(source: Source) -> dict[str, Panel]:
 
 
 def widen_differences(panels: Mapping[str, Panel]) -> dict[str, Panel]:
-    """The panels as their CSV has them: a row for each pair.
-
-    For each discipline, the row has the difference and the ends of the interval that holds for all of them at once.
-
-    A row for each pair and discipline of sixty candidates would be longer than the rest of the site.
-    """
+    """The panels as their CSV has them: a row for each pair, its disciplines in columns."""
     pairs, disciplines = panels["pairs"], panels["disciplines"]
     wide = disciplines.frame.pivot(
         "discipline", index=["model_a", "model_b", "is_simulated"], values=list(_DIFFERENCE)
@@ -149,13 +132,7 @@ def write_candidate_data(source: Source, panels: Mapping[str, Panel], path: Path
 
 
 def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
-    """Write the differences of every pair as a script.
-
-    For each pair it holds its S, what its verdict says, its months, then a row for each discipline, always in the same
-    order.
-
-    A discipline or a month that a pair has no difference in is null.
-    """
+    """Write the differences of every pair as a script: S, verdict, months, then disciplines."""
     pairs = panels["pairs"].frame.filter(~pl.col("is_repetition"))
     models = sorted({*pairs["model_a"], *pairs["model_b"]})
     known = panels["disciplines"].frame
@@ -200,12 +177,7 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
 def _list_said(
     pairs: pl.DataFrame, verdicts: pl.DataFrame, disciplines: pl.DataFrame
 ) -> list[list[list[Any]]]:
-    """For each pair its sentences: the place of each in `SENTENCES`, then its values.
-
-    The values stand in order of the names of their places.
-
-    A value that differs by language is a pair.
-    """
+    """For each pair its sentences: the place of each in `SENTENCES`, then its values by name."""
     known = {(row["model_a"], row["model_b"], row["is_simulated"]): row for row in verdicts.to_dicts()}
     parts = disciplines.filter(pl.col("is_distinguishable").is_not_null()).partition_by(
         "model_a", "model_b", "is_simulated", as_dict=True

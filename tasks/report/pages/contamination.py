@@ -1,8 +1,7 @@
 """The page of contamination, in three parts.
 
-It shows what candidates know by heart, what having met a question gains, and how far the bank is spread.
-
-No organisation is named: who has met what is for those who may see it (`proctor contamination leaks`, `organisation_exposure`).
+It shows what candidates know by heart, what having met a question gains, and how far the bank is spread. No organisation is
+named: who has met what is for those who may see it (`proctor contamination leaks`, `organisation_exposure`).
 """
 
 from __future__ import annotations
@@ -58,10 +57,7 @@ _LEAKS = {
 
 
 def _watch_leaks(rows: pl.DataFrame) -> pl.DataFrame:
-    """The leak watch without the organisations' names, the largest gain first.
-
-    The organisations are numbered in that order.
-    """
+    """The leak watch with numbers for organisations, the largest gain first."""
     found = [] if rows.is_empty() else find_leaks(rows)
     ordered = sorted(found, key=lambda row: (row["gain"] is None, -(row["gain"] or 0)))
     return round_last_digits(
@@ -116,10 +112,7 @@ def _read_forecast(source: Source) -> Panel:
 
 
 def read_kind(source: Source, query: str) -> tuple[pl.DataFrame, dict[str, object]]:
-    """The rows of a query whose parameter `simulated` is true or false.
-
-    They are the rows of real runs, or those of simulated runs where there is no real one.
-    """
+    """The rows of a query of real runs, or of simulated ones where none is real."""
     first, second = (True, False) if source.include_simulated else (False, True)
     frame = round_last_digits(source.run_named(query, {"simulated": first}))
     # Some of these queries have a row for each discipline of the bank, whether or not anybody has sat.

@@ -27,10 +27,7 @@ def _read_shares(source: Source, query: str, by: str) -> Panel:
 
 
 def _find(frame: pl.DataFrame, by: str) -> Words | None:
-    """The commonest cause over all, and where its share is largest.
-
-    The largest share is chosen by the lower end of its interval, because few labels say little.
-    """
+    """The commonest cause over all, and where the lower end of its share is largest."""
     if frame.is_empty():
         return None
     counts = (

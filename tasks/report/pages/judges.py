@@ -1,8 +1,4 @@
-"""The page of the judges.
-
-It shows how far they agree with people and with each other, towards whom they are generous, and whether they
-changed.
-"""
+"""The page of the judges: agreement with people and each other, generosity, changes."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import polars as pl
 
 from tasks.report.page_data import read_page
 from tasks.report.pages.common import round_last_digits
-from tasks.report.pages.corrected import read_corrected
 from tasks.report.pages.jury import read_jury
 from tasks.report.panels import Panel, Source
 from tasks.texts import Words
@@ -29,7 +24,6 @@ def read_judges(source: Source) -> list[Panel]:
         _read_agreement(source),
         _read_disagreements(source),
         _read_drift(source),
-        read_corrected(source),
         *read_jury(source),
     ]
 

@@ -1,24 +1,35 @@
-"""The panels of several judges as one jury, and of what judges give for form."""
+"""The panels of what scores would be by people, by a jury of all judges, and without form."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from tasks.report.page_data import read_page
-from tasks.report.pages.common import lengthen_scores, round_last_digits
+from tasks.report.page_data import PageData, read_page
+from tasks.report.pages.common import round_last_digits
 from tasks.report.panels import Panel, Source
 
 _PAGE = read_page("jury")
+_CORRECTED = read_page("corrected")
 
 
 def read_jury(source: Source) -> list[Panel]:
-    """Weights of the judges, S by all of them, what they give for form, and S without it."""
-    return [_read_weights(source), _read_scores(source), _read_style(source), _read_controlled(source)]
+    """S corrected for the judge, the judges' weights, S by all, what form gets, S without it."""
+    return [
+        _read_scores(source, _CORRECTED, "corrected", "family_effects", "is_judged_apart"),
+        _read_weights(source),
+        _read_scores(source, _PAGE, "jury", "jury", "is_apart"),
+        _read_style(source),
+        _read_controlled(source),
+    ]
+
+
+def _read_latest(source: Source, query: str) -> pl.DataFrame:
+    found = round_last_digits(source.run_named(query, source.shown))
+    return found.filter(pl.col("month") == pl.col("month").max())
 
 
 def _read_weights(source: Source) -> Panel:
-    found = round_last_digits(source.run_named("jury_weights", source.shown))
-    frame = found.filter(pl.col("month") == pl.col("month").max())
+    frame = _read_latest(source, "jury_weights")
     finding = None
     if frame.height:
         first = frame.row(0, named=True)
@@ -30,18 +41,16 @@ def _read_weights(source: Source) -> Panel:
     return _PAGE.panel("weights", frame, params=source.shown, finding=finding, drawn=drawn)
 
 
-def _read_scores(source: Source) -> Panel:
-    found = round_last_digits(source.run_named("jury_leaderboard", source.shown))
-    frame = found.filter(pl.col("month") == pl.col("month").max())
-    # The estimate that everybody has.
-    own = frame.filter(pl.col("estimator") == "jury").sort("score", descending=True)
+def _read_scores(source: Source, page: PageData, name: str, estimator: str, flag: str) -> Panel:
+    """S of the last month beside another score, drawn by the estimator that everybody has."""
+    frame = _read_latest(source, f"{name}_leaderboard")
+    own = frame.filter(pl.col("estimator") == estimator).sort("score", descending=True)
     finding = None
     if own.height:
-        apart = own.filter(pl.col("is_apart")).height
-        finding = _PAGE.say("jury", {"month": frame["month"][0], "all": own.height, "apart": apart})
-    return _PAGE.panel(
-        "jury", frame, params=source.shown, finding=finding, drawn=lengthen_scores(own, "jury")
-    )
+        apart = own.filter(pl.col(flag)).height
+        finding = page.say(name, {"month": frame["month"][0], "all": own.height, "apart": apart})
+    drawn = _lengthen_scores(own, name)
+    return page.panel(name, frame, params=source.shown, finding=finding, drawn=drawn)
 
 
 def _read_style(source: Source) -> Panel:
@@ -61,12 +70,23 @@ def _read_style(source: Source) -> Panel:
 
 
 def _read_controlled(source: Source) -> Panel:
-    found = round_last_digits(source.run_named("style_controlled_leaderboard", source.shown))
-    frame = found.filter(pl.col("month") == pl.col("month").max())
+    frame = _read_latest(source, "style_controlled_leaderboard")
     finding = None
     if frame.height:
         moved = frame.filter(pl.col("rank") != pl.col("controlled_rank")).height
         values = {"month": frame["month"][0], "all": frame.height, "moved": moved}
         finding = _PAGE.say("controlled", values | {"points": frame["style_points"].abs().max()})
-    drawn = lengthen_scores(frame.sort("score", descending=True), "controlled")
+    drawn = _lengthen_scores(frame.sort("score", descending=True), "controlled")
     return _PAGE.panel("controlled", frame, params=source.shown, finding=finding, drawn=drawn)
+
+
+def _lengthen_scores(rows: pl.DataFrame, name: str) -> pl.DataFrame:
+    """A row for S and one for the score of that name of each candidate, with its interval."""
+    ends = {"score": ("score", "score", "score"), name: (f"{name}_score", f"{name}_low", f"{name}_high")}
+    parts = [
+        rows.with_row_index("place").select(
+            "place", "model", measure=pl.lit(measure), value=value, low=low, high=high
+        )
+        for measure, (value, low, high) in ends.items()
+    ]
+    return pl.concat(parts).sort("place", maintain_order=True)

@@ -1,7 +1,4 @@
-"""The first page of the site: the leaderboard of every month and style.
-
-It also shows what the leaderboard rests on.
-"""
+"""The first page: the leaderboard of every month and style, and what it rests on."""
 
 from __future__ import annotations
 
@@ -35,12 +32,7 @@ _VERDICTS: Mapping[str, str] = {"true": "apart", "false": "alike"}
 
 
 def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
-    """What stands under the leaderboard of the month that the page opens with.
-
-    Takes the rows of `leaderboard_history`.
-
-    Without a published edition there are no panels.
-    """
+    """What stands under the opening month's leaderboard of `leaderboard_history`; maybe nothing."""
     if not history.height:
         return []
     month, style = choose_edition(history)
@@ -49,17 +41,14 @@ def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
         _show_heatmap(source, opened),
         _show_neighbours(source, history, opened),
         *_show_series(source, opened),
-        _show_standings(source),
+        _PAGE.panel("standing", source.run_named("standings", source.shown), params=source.shown),
         _show_sittings(source, history),
         _show_editions(source),
     ]
 
 
 def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
-    """What the template prints of the edition that the page opens with.
-
-    It is for readers without scripts. Takes `leaderboard_history`.
-    """
+    """What the template prints of the opening edition, for readers without scripts."""
     if not history.height:
         return {"is_empty": True}
     month, style = choose_edition(history)
@@ -115,11 +104,7 @@ def choose_edition(history: pl.DataFrame) -> tuple[str, str]:
 
 
 def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str, Any]]:
-    """Each candidate beside the next one in the order of S, as the better less the worse.
-
-    Takes the rows of `leaderboard_history` of one month and style, and those of `rank_comparisons` of the same. A second run
-    of the month and simulated candidates have an order of their own. Of candidates without a score there is no row.
-    """
+    """Each candidate beside the next in the order of S, as the better less the worse."""
     known = {(row["edition_id"], row["model_a"], row["model_b"]): row for row in pairs.iter_rows(named=True)}
     found = []
     for (edition_id,), of_edition in rows.filter(pl.col("rank").is_not_null()).group_by(
@@ -215,11 +200,6 @@ def _show_series(source: Source, opened: Mapping[str, Any]) -> list[Panel]:
     asked = {name: value for name, value in opened.items() if name != "prompt_style"}
     frame = source.run_named("picture_series", asked).filter(prompt_style=opened["prompt_style"])
     return [_PAGE.panel("series", frame, params=asked)] if frame.height else []
-
-
-def _show_standings(source: Source) -> Panel:
-    frame = source.run_named("standings", source.shown)
-    return _PAGE.panel("standing", frame, params=source.shown)
 
 
 def _show_sittings(source: Source, history: pl.DataFrame) -> Panel:

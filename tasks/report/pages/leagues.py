@@ -1,7 +1,4 @@
-"""The page of the leagues: how their candidates stand, domain by domain.
-
-It links to each league's own page.
-"""
+"""The page of the leagues: standings by domain, with links to each league's page."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ ABOUT = _PAGE.about
 
 
 def read_leagues(source: Source) -> list[Panel]:
-    """A panel for each league and domain, judged in full.
-
-    Where there is no league, one panel says what fills the page.
-    """
+    """A panel for each league and domain judged in full, or one that says what fills the page."""
     ranking = round_last_digits(source.run_named("league_ranking", {"run_type": "full"}))
     if ranking.is_empty():
         return [_PAGE.panel("ranking", ranking, about=ABOUT)]

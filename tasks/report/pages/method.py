@@ -1,7 +1,4 @@
-"""The page of the method.
-
-It shows formulas, what each edition rests on, and what was committed to before the first question.
-"""
+"""The page of the method: formulas, what editions rest on, what was committed to before."""
 
 from __future__ import annotations
 
@@ -54,12 +51,7 @@ def _read_commitments(source: Source) -> Panel:
 
 
 def read_commitments(public_dir: Path | None) -> pl.DataFrame:
-    """One row per run of the public log, by its last commit, in the order of the log.
-
-    There are no rows where there is no log.
-
-    A line that is no entry is passed over: whether the log holds is for `proctor exam verify` to say.
-    """
+    """One row per run of the public log, by its last commit; what is no entry is passed over."""
     runs: dict[str, dict[str, Any]] = {}
     shares: Counter[int] = Counter()
     for entry in _read_entries(public_dir):
@@ -92,10 +84,7 @@ def _name_beacon(beacon: Mapping[str, Any]) -> str:
 
 
 def _read_entries(public_dir: Path | None) -> list[dict[str, Any]]:
-    """The entries of the kinds that the page shows.
-
-    Most lines of the log are sessions, and are not parsed.
-    """
+    """The entries of the kinds that the page shows; most lines are sessions, and not parsed."""
     if public_dir is None or not (public_dir / _LOG).is_file():
         return []
     wanted = tuple(f'"kind":"{kind}"' for kind in _KINDS)

@@ -1,7 +1,4 @@
-"""The page of stability: what happens to the order and the scores under other conditions.
-
-The conditions are other questions, fewer questions, or another prompt style.
-"""
+"""The page of stability: order and scores under other or fewer questions, or another style."""
 
 from __future__ import annotations
 
@@ -17,12 +14,7 @@ ABOUT = _PAGE.about
 
 def read_stability(source: Source) -> list[Panel]:
     """The panels of the page, in order."""
-    return [
-        _read_order(source),
-        _read_resamples(source),
-        _read_draws(source),
-        _read_styles(source),
-    ]
+    return [_read_order(source), _read_resamples(source), _read_draws(source), _read_styles(source)]
 
 
 def _read_order(source: Source) -> Panel:

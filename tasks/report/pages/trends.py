@@ -1,7 +1,4 @@
-"""The page of trends.
-
-It shows them over months, by family and by release date, and beside other benchmarks.
-"""
+"""The page of trends: by month, family and release date, and beside other benchmarks."""
 
 from __future__ import annotations
 
@@ -22,12 +19,13 @@ ABOUT = _PAGE.about
 
 def read_trends(source: Source) -> list[Panel]:
     """The panels of the page."""
+    external = compute_external_correlations(source.run_named("external_pairs", source.shown))
     return [
         _show_months(source),
         _show_improvement(source),
         _show_families(source),
         _show_release(source),
-        _show_external(source),
+        _PAGE.panel("external", external, params=source.shown),
     ]
 
 
@@ -118,8 +116,3 @@ def _describe_curve(curve: Any) -> Words:
     explained = "" if curve.r_squared is None else f"R² = {curve.r_squared:.2f}, "
     values = {"kind": LABELS[f"curve_{curve.kind}"], "explained": explained, "count": curve.point_count}
     return _PAGE.say("fitted", values)
-
-
-def _show_external(source: Source) -> Panel:
-    frame = compute_external_correlations(source.run_named("external_pairs", source.shown))
-    return _PAGE.panel("external", frame, params=source.shown)

@@ -25,7 +25,6 @@ class ControlKind:
     """What a judge gave the control answers of one kind.
 
     Attributes:
-        kind: what they are.
         count: how many it was asked for.
         unread_count: of these, replies that could not be read.
         mean_stars: over those that could; null where none could.
@@ -44,7 +43,6 @@ class ControlVerdict:
     """What control answers say of a judge.
 
     Attributes:
-        kinds: by kind, references first.
         count: control answers that it was asked for.
         wrong_count: references below the pass mark, others with all stars, and replies that could not be read.
         wrong: their share with its 95% interval; null where nothing was asked.

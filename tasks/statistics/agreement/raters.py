@@ -41,8 +41,6 @@ class RaterAgreement:
     Attributes:
         unit_count: units with at least one rating.
         shared_unit_count: units with at least two; only these say anything about agreement.
-        rater_count: raters.
-        rating_count: ratings.
         categories: every rating that was given, in order.
         pooled: over all pairs of raters.
         pairs: each pair that shares a unit, by name.

@@ -81,11 +81,7 @@ class State:
 
 @dataclass(frozen=True)
 class Steps:
-    """How far a step goes.
-
-    `ability` by person; `question` the factor of each question's covariance, as (difficulty, both, log discrimination);
-    `chance_middle` and `chance_sd` say what is expected of the log odds of a guess, by format.
-    """
+    """How far a step goes: by person, by question (a covariance's factor), and chance's prior."""
 
     ability: Floats
     question: tuple[Floats, Floats, Floats]
@@ -130,10 +126,7 @@ def arrange_rows(rows: GradedRows, is_known: NDArray[np.bool_]) -> Layout:
 
 
 def _find_groups(rows: GradedRows, is_known: NDArray[np.bool_]) -> tuple[Codes, Codes, int]:
-    """Entries that sat about the same questions, and the new questions that they sat first.
-
-    Whoever sat little comes first, so that a reference, which sits every set, does not make one of them all.
-    """
+    """Entries of about the same questions, and those first met; whoever sat little first."""
     count = np.bincount(rows.entry, minlength=rows.entry_count)
     order = np.argsort(rows.entry, kind="stable")
     starts = np.concatenate([[0], np.cumsum(count)])

@@ -93,10 +93,7 @@ class _OnOwn:
 def compute_equated(
     rows: GradedRows, fit: GradedFit, weights: ArrayLike, *, form: ScaleForm | None = None
 ) -> EquatedScores:
-    """Equated scores of all entries; without a form on the questions of the fit's first edition.
-
-    Raises UsageError for weights that do not fit, or a discipline of which the form has no question.
-    """
+    """Equated scores of all entries, by default on the first edition's questions."""
     shares = check_weights(weights)
     if len(shares) != rows.discipline_count:
         raise UsageError(
@@ -243,10 +240,7 @@ def _score_on_form(fit: GradedFit, form: ScaleForm, discipline: int, persons: ND
 def _list_curves(
     scale: Scale, form: ScaleForm, mine: NDArray[np.int64], discipline: int, ability: Floats
 ) -> list[Floats]:
-    """σ of each star for each question of a form at some abilities, abilities × questions.
-
-    Means over the errors of both numbers of a question, which go together: a question at its best numbers is another one.
-    """
+    """σ of each star by question and ability, as means over the errors of each question."""
     b, log_a = form.difficulty[mine], form.log_discrimination[mine]
     b_se, log_a_se, both = form.difficulty_se[mine], form.log_discrimination_se[mine], form.correlation[mine]
     left = scale.passage_sd**2 + b_se**2 * (1.0 - both**2)

@@ -59,11 +59,7 @@ class GradedFit:
 
 
 def fit_graded_response(
-    rows: GradedRows,
-    *,
-    known: KnownQuestions | None = None,
-    scale: Scale | None = None,
-    draws: int = DRAWS,
+    rows: GradedRows, *, known: KnownQuestions | None = None, scale: Scale | None = None, draws: int = DRAWS
 ) -> GradedFit:
     """The model of all disciplines; the same rows give the same numbers.
 
@@ -154,10 +150,7 @@ def _put_on_scale(rows: GradedRows, found: Draws) -> Draws:
 def _split_errors(
     rows: GradedRows, found: Draws, is_known: NDArray[np.bool_], *, has_links: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """Errors of difficulties, how those of discriminations go with them, and the link's.
-
-    The errors are those about the mean of the edition's questions; that of the mean is the link's.
-    """
+    """Errors of difficulties about their mean, how discriminations' go along, and the link's."""
     is_new = ~is_known & (has_links | (rows.question_home > 0))
     earlier = found.shared.shape[1]
     away = found.difficulty - found.difficulty.mean(axis=0)

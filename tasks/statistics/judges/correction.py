@@ -37,7 +37,6 @@ class JudgedScores:
 
     Attributes:
         stars: mean stars over all questions, 0 to 3, disciplines in their weights.
-        se: its standard error.
         answer_count: responses behind it.
         rateable_share: share of them that a person could rate; the others earn nothing whoever judges.
         family: code of the candidate's family.
@@ -57,9 +56,7 @@ class RatedRows:
     """Responses that people rated and the judge judged: one row each, all arrays of one length.
 
     Attributes:
-        candidate: its code.
         people: mean stars of the raters.
-        judge: stars of the judge.
         weight: what the response stands for; equal where disciplines come in their weights.
     """
 
@@ -75,7 +72,6 @@ class Corrected:
 
     Attributes:
         stars: 0 to 3.
-        se: its standard error, of the draw of questions and of the draw of rated responses.
         low, high: 95% interval by Student's t, cut at 0 and 3.
     """
 
@@ -120,10 +116,7 @@ def correct_by_ratings(judged: JudgedScores, rated: RatedRows, judge_weight: flo
 
 
 def _moderate(variance: Floats, count: Floats) -> tuple[Floats, Floats]:
-    """Variances of the means with degrees of freedom lent by all candidates (Smyth 2004).
-
-    Ten ratings tell little of how far they vary, and least where none of them differs from the others.
-    """
+    """Variances of the means with degrees of freedom lent by all candidates (Smyth 2004)."""
     known = count >= _LEAST_RATED
     degrees = np.where(known, count - 1.0, 0.0)
     spread = np.where(known, variance * count, 0.0)
@@ -205,10 +198,7 @@ def _means(rated: RatedRows, value: Floats, count: int) -> Floats:
 
 
 def _pool_variance(variance: Floats, count: Floats, is_own_family: NDArray[np.bool_]) -> Floats:
-    """Variances of the means, single responses' spread pooled: few ratings say little of it.
-
-    The judge's own family is pooled apart where at least two candidates of each side were rated.
-    """
+    """Variances of the means, spread pooled, the judge's own family apart if two of each were."""
     known = count >= _LEAST_RATED
     sides = [known & is_own_family, known & ~is_own_family]
     if any(side.sum() < _LEAST_RATED for side in sides):

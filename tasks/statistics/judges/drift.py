@@ -30,7 +30,6 @@ class Drift:
         month_stars: mean stars of the month less the first month's.
         since: month (1 for the first that followed) in which a change has most likely begun.
         change: mean stars since then less those before.
-        change_se: its standard error.
         evidence: log of the mixture over log(1/α): above 1 is an alarm.
     """
 

@@ -49,7 +49,6 @@ class Votes:
     Attributes:
         stars: responses × columns, 0 to 3; -1 where a judge gave none. A response without any earns nothing.
         judge: whose column it is; columns of one judge share its confusion, as a rater's who rated twice.
-        candidate: code of who answered.
         discipline: code of the question's discipline.
         known: shares of raters who gave 0 to 3 stars, responses × 4; NaN where nobody rated it.
         cluster: code of what the question was drawn with, whose responses are left out together for the error.
@@ -337,10 +336,7 @@ def _normalise(counts: Floats) -> Floats:
 
 
 def _find_patterns(votes: Votes) -> _Patterns:
-    """Responses that say the same, and how many of them each group of clusters holds.
-
-    Clusters go to groups in turn, discipline by discipline, so that each group holds its part of every discipline.
-    """
+    """Responses that say the same, by group of clusters; each has its part of every discipline."""
     clusters, first, of_row = np.unique(votes.cluster, return_index=True, return_inverse=True)
     groups = min(_MOST_GROUPS, len(clusters))
     turn = np.empty(len(clusters), dtype=np.int64)

@@ -28,10 +28,8 @@ class StyledRows:
     """Responses that people rated and the judge judged: a row each.
 
     Attributes:
-        judge: stars of the judge.
         people: mean stars of the raters.
         features: responses × features, as numbers.
-        candidate: code of who answered.
         cluster: code of what the question was drawn with.
     """
 

@@ -74,10 +74,7 @@ def compute_consistency(
     *,
     resamples: int = RESAMPLES,
 ) -> list[Overlap]:
-    """One overlap for every k that each round has; `runs` says which run a round belongs to.
-
-    A round in which fewer than two judges could be read has no overlap and is left out. Empty when no round is left.
-    """
+    """One overlap for every k that each round has, of its run; rounds without lists left out."""
     whole = [
         (one, run) for one, run in zip(rounds, runs, strict=True) if (~np.isnan(one).all(axis=1)).sum() > 1
     ]

@@ -26,7 +26,6 @@ class FamilyBias:
     """The judges of one family: answers of their own family against answers of others.
 
     Attributes:
-        family: code of the family.
         unit: one of `UNITS`: what is counted as one observation.
         welch: in-family against out-of-family.
     """
@@ -47,11 +46,10 @@ def compute_family_bias(
 ) -> list[FamilyBias]:
     """The four tests for each family that has two members or more; rows are single scores.
 
-    `answer` numbers the answers that were scored, `judge` and `answerer` the candidates, `family` says each candidate's
-    family (-1: none). A judge's own answers must not be among the rows. Raises ContractError when they are.
-
-    `ranked_question` numbers the questions where the scores are points of ranks. A judge's list lacks its own answer, so that in
-    the lists of strong judges everybody stands higher: the excess then compares two judges on the answers that both ranked.
+    `answer` numbers the answers that were scored, `judge` and `answerer` the candidates, `family` says each candidate's family
+    (-1: none). A judge's own answers must not be among the rows. Raises ContractError when they are. `ranked_question` numbers
+    the questions where the scores are points of ranks. A judge's list lacks its own answer, so that in the lists of strong
+    judges everybody stands higher: the excess then compares two judges on the answers that both ranked.
     """
     if bool((judge == answerer).any()):
         raise ContractError("A judge scored its own answer; nobody judges itself.")

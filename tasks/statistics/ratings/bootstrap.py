@@ -20,7 +20,6 @@ class CommonStars(NamedTuple):
     """Stars of the questions that every candidate has stars for.
 
     Attributes:
-        models: candidates, sorted.
         disciplines: of the common questions.
         matrix: stars as candidates x questions.
     """
@@ -66,10 +65,7 @@ def draw_resamples(
 
 
 def arrange_stars(stars: pl.DataFrame) -> CommonStars:
-    """Stars of the common questions; takes columns model, question_uuid, discipline and stars.
-
-    Raises GateError when there is no question with stars for every candidate, ContractError for a question listed twice.
-    """
+    """Stars of the questions all candidates share; GateError without one."""
     if stars.select("model", "question_uuid").is_duplicated().any():
         raise ContractError("A candidate's question is there twice. Take one edition and one prompt style.")
     models = sorted(stars["model"].unique().to_list())

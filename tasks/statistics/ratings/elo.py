@@ -71,10 +71,7 @@ def compute_bradley_terry(wins: NDArray[np.float64], *, prior: float = PRIOR) ->
 
 
 def _are_connected(counts: NDArray[np.float64]) -> bool:
-    """Whether wins lead from each candidate to each other, in every matrix.
-
-    Only then there are finite ratings.
-    """
+    """Whether wins lead from each candidate to each other, in every matrix: ratings are finite."""
     reached = counts + np.eye(counts.shape[-1]) > 0
     for _ in range(counts.shape[-1].bit_length()):
         reached = reached @ reached
@@ -117,15 +114,9 @@ def compute_entry_rating(opponents: Sequence[float], results: Sequence[float]) -
 
 
 def play_elo(
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    outcome: NDArray[np.float64],
-    candidate_count: int,
+    first: NDArray[np.int64], second: NDArray[np.int64], outcome: NDArray[np.float64], candidate_count: int
 ) -> NDArray[np.float64]:
-    """Ratings after replays of as many games in the order given; arrays are replays x games.
-
-    Returned as replays x candidates. Elo is sequential over games, not over replays: a game is one step for all of them.
-    """
+    """Ratings, replays x candidates, after games (replays x games) in their order."""
     replays, games = first.shape
     ratings = np.full((replays, candidate_count), START)
     rows = np.arange(replays)

@@ -58,9 +58,8 @@ def compute_rating_curves(
     `matrix` holds stars as candidates x questions (`arrange_stars`), `question_weights` what each question weighs in S. The
     full order is that of S over all questions, which is also the order of R. A sample is drawn without replacement; all
     methods see the same samples. Elo is one pass over all pairs on all questions of the sample, in random order: it does not
-    settle, however many games there are. The same seed gives the same points, whatever the other sizes are.
-
-    Raises UsageError for a sample larger than there are questions, and for fewer than two candidates or one sample.
+    settle, however many games there are. The same seed gives the same points, whatever the other sizes are. Raises
+    UsageError for a sample larger than there are questions, and for fewer than two candidates or one sample.
     """
     candidate_count, question_count = matrix.shape
     if too_large := [size for size in sample_sizes if not 0 < size <= question_count]:

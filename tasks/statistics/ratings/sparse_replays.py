@@ -45,7 +45,6 @@ class Replay:
         method: one of `METHODS`.
         share: of all comparisons that is drawn.
         game_count: comparisons in a sample.
-        repeat_count: samples.
         rho: mean rank correlation with the order by all scores; a sample that leaves all equal counts 0.
         rho_sd: its standard deviation over the samples.
         rho_low, rho_high: between which 95% of the samples lie.
@@ -120,10 +119,7 @@ def rank_rows(values: Floats) -> Floats:
 
 
 def _draw_wins(outcomes: Outcomes, games: int, repeats: int, generator: np.random.Generator) -> Floats:
-    """Wins of each sample, as samples x candidates x candidates; a tie is half a win each.
-
-    Comparisons of a kind are alike, so it is enough to draw how many of each kind a sample holds.
-    """
+    """Wins by sample (samples x candidates x candidates), drawn by kind of comparison."""
     count = len(outcomes.wins)
     upper = np.triu_indices(count, 1)
     kinds = np.concatenate([outcomes.wins.ravel(), outcomes.ties[upper]])

@@ -164,10 +164,7 @@ def _choose_discipline(rows: StarRows, discipline: int) -> StarRows:
 def compute_changes(
     before: StarRows, after: StarRows, weights: ArrayLike, *, candidate_count: int
 ) -> Changes:
-    """The change of S of each candidate between two editions, as a rule of different questions.
-
-    Candidates, lineages and clusters have one numbering in both. NaN for a candidate that sat one of them only.
-    """
+    """The change of S of each candidate between two editions; NaN for who sat only one."""
     shares = check_weights(weights)
     sides = []
     # Clusters keep the caller's codes: numbering each edition without gaps would lose who is who.

@@ -77,7 +77,6 @@ class RelativeScores:
         relative: R with error and interval; 100 and 0 for the reference itself.
         question_count: common questions, shape (candidates,).
         discipline_relative: R in each discipline (100 is the reference), shape (candidates, disciplines).
-        discipline_se: its standard error.
         discipline_count: common questions in each.
     """
 
@@ -97,7 +96,6 @@ class Scores:
         question_count: questions with stars; repeats of one count once.
         answer_count: rows, so repeats count each.
         discipline_score: 0 to 10; NaN for an empty discipline.
-        discipline_se: its standard error.
         discipline_low, discipline_high: its 95% interval.
         discipline_count: questions in the discipline.
         is_pooled: one cluster only, so the spread within the candidate's other disciplines was taken for its error.
@@ -182,10 +180,7 @@ def count_equal(cells: Cells, weights: Floats) -> Floats:
 def compute_score_interval(
     value: Floats, se: Floats, degrees: Floats, count: Floats
 ) -> tuple[Floats, Floats]:
-    """95% interval of S, which is narrower towards the ends of its scale, where less can differ.
-
-    Where all questions agree see `compute_interval`.
-    """
+    """95% interval of S, narrower towards the ends of its scale; see `compute_interval`."""
     share, variance = value / FULL_SCORE, (se / FULL_SCORE) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         binomial = share * (1.0 - share) + variance

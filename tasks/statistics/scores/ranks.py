@@ -32,13 +32,7 @@ class Ranks:
     is_distinct: NDArray[np.bool_]
 
 
-def compute_ranks(
-    score: Floats,
-    first: Codes,
-    second: Codes,
-    difference: Floats,
-    adjusted: Floats,
-) -> Ranks:
+def compute_ranks(score: Floats, first: Codes, second: Codes, difference: Floats, adjusted: Floats) -> Ranks:
     """Ranks, rank ranges and groups from all pairs of an edition.
 
     `score` is S of each candidate, NaN where there is none; `difference` is first minus second, `adjusted` their p-values

@@ -97,10 +97,7 @@ class Stratum:
         return self.variance / count * (1.0 + self.likeness * self.count_siblings(count) / count)
 
     def count_siblings(self, count: int) -> float:
-        """Ordered pairs of one cluster that are expected among so many questions.
-
-        Every cluster comes once as long as there are others; what more is needed is any of those that are left.
-        """
+        """Ordered pairs of one cluster expected among so many questions, if as few as can be."""
         once, whole = self._extent
         if count <= once or whole <= once:
             return 0.0

@@ -40,8 +40,6 @@ class Differences:
 
     Attributes:
         difference: in points of S: first minus second candidate, or later minus earlier edition.
-        se: its standard error.
-        degrees: degrees of freedom of the standard error.
         low, high: 95% interval, cut at -100 and 100.
         p_value: two-sided, of no difference (Student's t); not yet corrected for the number of comparisons.
     """
@@ -132,10 +130,7 @@ def tell_together(
     *,
     draws: int = _DRAWS,
 ) -> Together:
-    """Corrected p-values and simultaneous intervals of all pairs.
-
-    `covariance` is that of the candidates' S, in stars. Pairs without a p-value are not counted.
-    """
+    """Corrected p-values and simultaneous intervals of all pairs that have one."""
     known = np.flatnonzero(~np.isnan(differences.p_value))
     adjusted, low, high = np.full((3, len(first)), np.nan)
     if not len(known):
@@ -301,10 +296,7 @@ def _group_sitters(sums: Sums, candidate_count: int, first: Codes, second: Codes
 
 
 def _draw_largest(turning: _Turning, statistic: Floats, degrees: Floats, draws: int) -> tuple[Codes, Floats]:
-    """How often the largest by chance, of a pair and all later, exceeds the pair's statistic.
-
-    Also returned is the largest of all, draw by draw.
-    """
+    """How often the largest by chance exceeds each pair's statistic; and the largest by draw."""
     # The stream of this generator never changes, so that an edition that is computed again has the same numbers.
     generator = np.random.RandomState(_SEED)
     exceeded = np.zeros(len(statistic), dtype=np.int64)

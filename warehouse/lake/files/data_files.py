@@ -1,7 +1,4 @@
-"""The lake's Parquet files as files.
-
-They are flushed before the catalog names them, and are there with the length that it says.
-"""
+"""The lake's Parquet files, flushed before the catalog names them with their length."""
 
 from __future__ import annotations
 
@@ -72,10 +69,7 @@ class NewFiles:
         self._before = set(self._list())
 
     def flush(self) -> list[Path]:
-        """Put the new files, and the folders that name them, on the disk; answers with the files.
-
-        A power cut after the commit then leaves no catalog that names a file without its bytes. Raises StoreError.
-        """
+        """Put new files and their folders on the disk before a commit names them; StoreError."""
         new = [path for path in self._list() if path not in self._before]
         try:
             for path in (*new, *sorted(self._list_folders(new), reverse=True)):
@@ -104,10 +98,7 @@ class NewFiles:
 
 
 def find_file_faults(settings: Settings) -> list[StoreFault]:
-    """Files that the catalog names and that are not there, or not of its length.
-
-    A lake on a server is not looked at.
-    """
+    """Files that a catalog on disk names and that are not there, or not of its length."""
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
         return []
     faults = _compare_files(settings)
@@ -118,11 +109,7 @@ def find_file_faults(settings: Settings) -> list[StoreFault]:
 def find_garbled_files(
     settings: Settings, parts: Mapping[TablePart, Sequence[PartFile]], tables: Iterable[str]
 ) -> list[StoreFault]:
-    """Files of these tables that cannot be read to their end, wherever they lie.
-
-    Every byte of them is read. `parts` are those of the lake. Those that `find_file_faults` names are left out, and all of a store that
-    does not answer.
-    """
+    """Files of these tables that cannot be read to their end, besides `find_file_faults`'."""
     import duckdb
 
     wanted = set(tables)
@@ -161,10 +148,7 @@ def has_data_files(settings: Settings) -> bool:
 
 
 def _list_named_files(settings: Settings) -> list[tuple[str, str, int]]:
-    """Table, path and length of every file that the present state of the lake rests on.
-
-    The path is the one below the lake's folder.
-    """
+    """Table, path below the folder and length of every file that the present state rests on."""
     catalog = catalog_path(settings.catalog_address)
     if not catalog.exists():
         return []

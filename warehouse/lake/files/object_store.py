@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
-    """Give DuckDB the object store's credentials for this connection only.
-
-    They come from the usual AWS_* variables, or from the programs that these name (`command:PROGRAM`).
-    """
+    """Give DuckDB the object store's credentials (AWS_* or programs) for this connection."""
     connection.execute(render_s3_secret(environment))
     # The extension has taken the same variables as settings, which every query may ask for; the secret is shown to none.
     for setting in ("s3_access_key_id", "s3_secret_access_key", "s3_session_token"):

@@ -1,7 +1,4 @@
-"""The lake's files wherever they lie, one by one as bytes.
-
-They are fetched for a backup, and put back.
-"""
+"""The lake's files wherever they lie, one by one as bytes, for a backup and back."""
 
 from __future__ import annotations
 
@@ -69,10 +66,7 @@ class LakeFile(NamedTuple):
 
 
 class FileStore:
-    """The folder, or the prefix of an object store, of a lake's files.
-
-    Close it, or use it as a context manager.
-    """
+    """The folder, or the prefix of an object store, of a lake's files; a context manager."""
 
     def __init__(self, settings: Settings) -> None:
         self._top = settings.data_address.rstrip("/")
@@ -87,10 +81,7 @@ class FileStore:
             self._duckdb.close()
 
     def fetch(self, file: LakeFile, target: Path) -> None:
-        """Copy a file to `target`.
-
-        Raises FileGone, and StoreError for a store that does not answer or a file of another length.
-        """
+        """Copy a file to `target`. Raises FileGone; StoreError for no answer or another length."""
         place = f"{self._top}/{file.path}"
         if self._duckdb is None:
             try:
@@ -153,12 +144,7 @@ class FileStore:
 
 
 def list_lake_files(catalog: Path, top: str | None = None) -> list[LakeFile]:
-    """Every file that a SQLite catalog names, also for its earlier snapshots.
-
-    `top` is where the lake's files lie, if known.
-
-    Raises StoreError for one that lies elsewhere.
-    """
+    """Every file that a SQLite catalog names, for snapshots too; StoreError for one elsewhere."""
     with closing(sqlite3.connect(catalog)) as connection:
         rows = connection.execute(_FILES).fetchall()
     files = []
@@ -173,14 +159,9 @@ def list_lake_files(catalog: Path, top: str | None = None) -> list[LakeFile]:
 
 
 def give_files(
-    settings: Settings,
-    files: list[LakeFile],
-    take: Callable[[LakeFile, Callable[[Path], None]], None],
+    settings: Settings, files: list[LakeFile], take: Callable[[LakeFile, Callable[[Path], None]], None]
 ) -> None:
-    """Call `take` with each file, and with the function that writes it to a path.
-
-    Raises FileGone, StoreError.
-    """
+    """Call `take` with each file and what writes it to a path. Raises FileGone, StoreError."""
     with FileStore(settings) as store:
         for file in files:
             take(file, lambda target, one=file: store.fetch(one, target))  # type: ignore[misc]

@@ -1,10 +1,8 @@
 """Named analyses of other packages.
 
-They are folders of SQL files that `proctor sql NAME` runs beside our own.
-
-A file is one analysis, named by its stem and written as those under `warehouse/sql/analyses` are: a header with the question that
-it answers, its grain and its parameters, and one SELECT. A package brings its folder by the entry points `proctor.analyses`, as a
-path or what `importlib.resources.files` returns.
+They are folders of SQL files that `proctor sql NAME` runs beside our own. A file is one analysis, named by its stem and written
+as those under `warehouse/sql/analyses` are: a header with the question that it answers, its grain and its parameters, and one
+SELECT. A package brings its folder by the entry points `proctor.analyses`, as a path or what `importlib.resources.files` returns.
 """
 
 from __future__ import annotations
@@ -26,10 +24,7 @@ ANALYSES: Final[Seam[Traversable]] = Seam(
 
 
 def find_query(name: str) -> Query:
-    """The mart, analysis or check of that name, else another package's analysis.
-
-    Raises UsageError that lists what there is.
-    """
+    """The mart, analysis or check of that name, else another package's; UsageError with a list."""
     for kind in ("analyses", "marts", "checks"):
         if name in read_queries(kind):
             return read_queries(kind)[name]
@@ -42,10 +37,7 @@ def find_query(name: str) -> Query:
 
 
 def list_runnable_queries() -> list[Query]:
-    """All queries that can be run by name, ours and those of other packages, in order of name.
-
-    Raises UsageError where a package brings an analysis under a name of ours or of another package.
-    """
+    """All queries to run by name; UsageError where a package's name is taken."""
     ours, others = list_queries(), read_packaged_analyses()
     for name in sorted({query.name for query in ours} & set(others)):
         raise UsageError(
@@ -56,10 +48,7 @@ def list_runnable_queries() -> list[Query]:
 
 
 def read_packaged_analyses() -> dict[str, Query]:
-    """The analyses of other packages by name.
-
-    Raises UsageError for a file without a statement, and for a name that two packages bring.
-    """
+    """The analyses of other packages by name; UsageError for an empty file or a name twice."""
     found: dict[str, Query] = {}
     for entry, folder in ANALYSES.load_all():
         if entry.package == OURS:
@@ -74,10 +63,7 @@ def read_packaged_analyses() -> dict[str, Query]:
 
 
 def read_folder(folder: Traversable, package: str) -> list[Query]:
-    """The analyses of a folder, in order of name.
-
-    Raises UsageError for a file without a statement.
-    """
+    """The analyses of a folder, in order of name; UsageError for a file without a statement."""
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
     )

@@ -25,10 +25,7 @@ class CheckResult:
 
 
 def run_checks(lake: Lake) -> list[CheckResult]:
-    """Every check of `warehouse/sql/checks`.
-
-    Parameters that are settings (`$rest_months`) take the setting's value.
-    """
+    """Every check of `warehouse/sql/checks`, with settings' values for its parameters."""
     return [run_check(lake, name) for name in list_checks()]
 
 
@@ -38,10 +35,7 @@ def list_checks() -> list[str]:
 
 
 def run_check(lake: Lake, name: str, month: str | None = None) -> CheckResult:
-    """One check, of one month if it has a month.
-
-    Raises StoreError where rows that it reads cannot be read.
-    """
+    """One check, of one month if it has one; StoreError for rows that cannot be read."""
     query = read_queries("checks")[name]
     rows = lake.query(query.body, bind_check(query, lake, month))
     return CheckResult(query.name, query.question, rows)

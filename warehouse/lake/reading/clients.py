@@ -1,7 +1,4 @@
-"""The lines with which other programs read the lake.
-
-The programs are Python, Polars, pandas, DuckDB's own prompt, R and Jupyter.
-"""
+"""The lines with which Python, Polars, pandas, DuckDB's prompt, R and Jupyter read the lake."""
 
 from __future__ import annotations
 
@@ -22,11 +19,7 @@ _IN_PYTHON: Final = {
 
 
 def render_lines(settings: Settings) -> dict[str, str]:
-    """Client → its lines; `duckdb` is the version of DuckDB that they are for.
-
-    Raises StoreError when there is no lake, or an extension is not installed. For a catalog or files on servers the lines hold
-    the password that the settings hold.
-    """
+    """Client → its lines, with any password of the settings; StoreError without a lake."""
     import duckdb
 
     statements = list_attach_statements(settings)

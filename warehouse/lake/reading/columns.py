@@ -1,9 +1,7 @@
 """What every column of a table or view means.
 
-DuckLake keeps comments on a table's columns, and none on a view's.
-
-So the sentences of views come from here: the query's header where it lists columns, the glossary (`schemas/data/glossary.yaml`),
-or the sentence of the same column in what the view reads.
+DuckLake keeps comments on a table's columns, and none on a view's. So the sentences of views come from here: the query's header
+where it lists columns, the glossary (`schemas/data/glossary.yaml`), or the sentence of the same column in what the view reads.
 """
 
 from __future__ import annotations
@@ -42,10 +40,7 @@ class DescribedColumn:
 
 
 def describe_relation(name: str) -> list[DescribedColumn]:
-    """The columns of a table, view or analysis of this version, in order.
-
-    Raises UsageError for any other name.
-    """
+    """The columns of a table, view or analysis, in order; UsageError for any other name."""
     relations = describe_relations()
     if name in relations:
         return relations[name]
@@ -97,10 +92,7 @@ def _describe_columns(
     names_read: AbstractSet[str],
     described: Mapping[str, list[DescribedColumn]],
 ) -> list[DescribedColumn]:
-    """Each column with its sentence.
-
-    It is that of the query's header, else the glossary's, else that of the relation that the column comes from.
-    """
+    """Each column with its sentence: the header's, the glossary's, or that of its origin."""
     header, known = list_header_entries(query), read_glossary()["views"]
     columns = []
     for name, data_type, *_ in found:

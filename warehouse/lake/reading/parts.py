@@ -57,10 +57,7 @@ class TablePart(NamedTuple):
 
 
 class PartFile(NamedTuple):
-    """A file of a part with what was deleted of it; paths are below the lake's folder, or whole.
-
-    `row_count` counts rows that were deleted, too; `size` is in bytes.
-    """
+    """A file of a part and its deletions; `row_count` counts these; `size` is in bytes."""
 
     name: str
     paths: tuple[str, ...]
@@ -98,10 +95,7 @@ class QueryMarks:
         self.files = read_part_files(lambda sql: query(sql).rows())
 
     def mark(self, name: str, params: Mapping[str, object]) -> str:
-        """The hash of a query's statement, its parameters, and the files of its tables.
-
-        Views are followed to their tables. Raises UsageError for a query that is not there.
-        """
+        """The hash of a query's statement, its parameters, and the files of its (views') tables."""
         asked = find_query(name)
         digest = hashlib.sha256(
             f"{asked.lake_body}\n{sorted(bind_parameters(asked, params).items())}\n".encode()

@@ -1,7 +1,4 @@
-"""The named queries under `warehouse/sql`.
-
-The functions find them, read their headers and bind their parameters.
-"""
+"""The named queries under `warehouse/sql`: found, read, and their parameters bound."""
 
 from __future__ import annotations
 
@@ -48,10 +45,7 @@ _PARAMETER_LINE = re.compile(
 
 @dataclass(frozen=True)
 class Parameter:
-    """A `$name` of a query.
-
-    `default` is text as in the header, or None where a value must be given.
-    """
+    """A `$name` of a query; `default` as in the header, None where a value must be given."""
 
     name: str
     default: str | None
@@ -96,10 +90,7 @@ class Query:
 
     @property
     def lake_body(self) -> str:
-        """The same statement as a lake runs it, with what it finds first as parameters (`FOUND`).
-
-        Months that are closed are read as they were frozen, the others as `body` reads all.
-        """
+        """The same statement as a lake runs it: closed months as frozen, others by `body`."""
         body = self.body
         for looked_up, found in _LATEST.items():
             body = body.replace(looked_up, found)
@@ -141,10 +132,7 @@ def read_queries(kind: str) -> dict[str, Query]:
 
 
 def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
-    """Split a file into its header (the leading `--` lines) and its statement.
-
-    `place` is what an error calls the file.
-    """
+    """Split a file (`place` in errors) into its header, the `--` lines, and its statement."""
     lines = text.strip().splitlines()
     header_end = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     raw = [line.removeprefix("--") for line in lines[:header_end]]
@@ -200,10 +188,7 @@ def _add_marks(body: str, named_by: str) -> str:
 
 
 def list_header_entries(query: Query) -> dict[str, str]:
-    """The lists in a query's header, as entries.
-
-    An indented `name what it is` is an entry; `a, b what they are` are two.
-    """
+    """The lists in a query's header: `name what it is` is an entry, `a, b what` are two."""
     return {
         name.strip(): about
         for line in query.header
@@ -214,10 +199,7 @@ def list_header_entries(query: Query) -> dict[str, str]:
 
 
 def split_entry(line: str) -> tuple[str, str] | None:
-    """Name and meaning of a line of a header that is an entry of a list.
-
-    Returns None for any other line.
-    """
+    """Name and meaning of a line of a header that is an entry of a list, else None."""
     name, gap, about = line.strip().partition("  ")
     return (name, about.strip()) if line.startswith("   ") and gap else None
 
@@ -238,10 +220,7 @@ def find_read(name: str) -> Query:
 
 
 def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, object]:
-    """The value of every declared parameter.
-
-    Raises UsageError for one that is unknown or missing.
-    """
+    """The value of every declared parameter; UsageError for one unknown or missing."""
     declared = {parameter.name: parameter.default for parameter in query.parameters}
     if unknown := sorted(set(given) - set(declared)):
         raise UsageError(
@@ -258,12 +237,7 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
 
 
 def render_query(query: Query, given: Mapping[str, object]) -> str:
-    """The statement of a query with the values of its parameters written into it.
-
-    It stands below the query's question.
-
-    Raises UsageError as `bind_parameters` does.
-    """
+    """The query's statement below its question, with its parameters' values written in."""
     values = bind_parameters(query, given)
     body = _PARAMETER_USED.sub(lambda found: _write_literal(values[found[1]]), query.body)
     return f"-- {query.question}\n{body}"
@@ -321,10 +295,7 @@ def write_nulls(sql: str) -> str:
 
 
 def explain_error(error: duckdb.Error, sql: str) -> UsageError | StoreError:
-    """DuckDB's error about a statement as ours.
-
-    A table that is not there may be an analysis, which has a command.
-    """
+    """DuckDB's error about a statement as ours; a table not there may be an analysis."""
     import duckdb
 
     hint = _explain_analysis(sql) if isinstance(error, duckdb.CatalogException) else None
@@ -332,10 +303,7 @@ def explain_error(error: duckdb.Error, sql: str) -> UsageError | StoreError:
 
 
 def _explain_analysis(sql: str) -> str | None:
-    """What to write instead of a wrong use of a named analysis.
-
-    The use is wrong where a statement selects from it as if it were a view.
-    """
+    """What to write instead where a statement selects from an analysis as from a view."""
     import duckdb
 
     try:

@@ -15,10 +15,7 @@ _VIEWS = ("marts", "staging")
 
 
 def render_query_list() -> str:
-    """The page of all analyses, views and checks.
-
-    Each has its question, grain and parameters, and views have their columns.
-    """
+    """The page of all analyses, views (with columns) and checks: question, grain, parameters."""
     relations = describe_relations()
     views = [query.name for kind in _VIEWS for query in read_queries(kind).values()]
     shared = find_shared_columns([relations[name] for name in views])
@@ -45,10 +42,7 @@ def render_query_list() -> str:
 
 
 def find_shared_columns(views: Sequence[Sequence[DescribedColumn]]) -> Collection[DescribedColumn]:
-    """The columns that several views have alike.
-
-    Of a name that has several meanings it is the most frequent one.
-    """
+    """The columns that several views have alike, by the most frequent of their meanings."""
     counts = Counter(column for columns in views for column in columns)
     found: dict[str, DescribedColumn] = {}
     for column, count in counts.most_common():
@@ -88,10 +82,7 @@ def _render_query(
 
 
 def _lay_out_about(query: Query) -> str:
-    """The header below the question, in its own lines.
-
-    An indented line (`name what it is`) is an entry of a list.
-    """
+    """The header below the question in its own lines, an indented one as an entry of a list."""
     lines: list[str] = []
     was_entry = False
     for line in query.header:

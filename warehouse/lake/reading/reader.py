@@ -1,7 +1,4 @@
-"""Read the lake: statements of one's own, and a door without Polars.
-
-A question on the command line should not pay for a library that it does not need.
-"""
+"""Read the lake: statements of one's own, without paying for Polars."""
 
 from __future__ import annotations
 
@@ -82,10 +79,7 @@ class LakeReader:
         self.connection.close()
 
     def query(self, sql: str, params: Mapping[str, object] | None = None) -> Rows:
-        """The rows of one statement.
-
-        Raises UsageError for SQL that does not parse or names what is not there.
-        """
+        """The rows of one statement; UsageError for SQL that does not parse or names nothing."""
         import duckdb
 
         try:
@@ -133,10 +127,7 @@ class LakeReader:
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
-        """Every query of the block sees the lake as of the first one.
-
-        Raises StoreError at its end where an erasure removed meanwhile what it saw.
-        """
+        """Every query of the block sees one state; StoreError at its end if an erasure broke it."""
         snapshot = begin_reading(self.connection)
         try:
             yield

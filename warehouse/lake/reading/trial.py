@@ -1,7 +1,4 @@
-"""Try a query on a few rows, without a lake.
-
-It uses plain DuckDB in memory with the contract's tables and views.
-"""
+"""Try a query on a few rows in plain DuckDB with the contract's tables and views."""
 
 from __future__ import annotations
 
@@ -32,12 +29,7 @@ def run_trial(
     params: Mapping[str, object],
     prepare: Callable[[duckdb.DuckDBPyConnection], None] = lambda _: None,
 ) -> pl.DataFrame:
-    """The query's rows when the tables hold `frames`; leaves no trace.
-
-    The frames have all columns, `landing_unit` included.
-
-    `prepare` may add what follows from the frames, before the query is run.
-    """
+    """The query's rows when tables hold `frames` (all columns) and what `prepare` adds."""
     connection.execute("BEGIN")
     try:
         for name, frame in frames.items():

@@ -1,7 +1,4 @@
-"""Great Expectations' Data Docs of what has landed.
-
-There is one page per table, made from counts and never from values.
-"""
+"""Great Expectations' Data Docs of what has landed: a page per table, of counts alone."""
 
 from __future__ import annotations
 
@@ -30,7 +27,6 @@ class TableCounts:
     """How a table stands to its rules.
 
     Attributes:
-        table: the table.
         row_count: rows that were read.
         broken: rule → rows that break it; a rule that every row keeps may be left out.
     """
@@ -41,12 +37,7 @@ class TableCounts:
 
 
 def write_data_docs(folder: Path, counts: Sequence[TableCounts]) -> Path:
-    """Write the pages into `folder`; returns the path of its `index.html`.
-
-    They replace those of an earlier time.
-
-    Raises StoreError when the folder cannot be written. The pages hold rules and counts, no value of a row.
-    """
+    """Write the pages of rules and counts in place of earlier ones; the path of `index.html`."""
     draft = folder.with_name(f".{folder.name}-{os.getpid()}")
     try:
         shutil.rmtree(draft, ignore_errors=True)
@@ -113,10 +104,7 @@ def _name_result(table: Table, run: Any) -> Any:
 
 
 def _make_result(counts: TableCounts, suite: Any, run: Any) -> Any:
-    """The result of a whole table, added up from those of its batches.
-
-    Great Expectations' own results may quote values.
-    """
+    """The result of a whole table, added up without values from those of its batches."""
     gx = import_great_expectations()
     results = [
         gx.core.ExpectationValidationResult(

@@ -17,10 +17,7 @@ MONTH = "month"
 
 @dataclass(frozen=True)
 class UnitStretch:
-    """Neighbouring units of a table.
-
-    They are of one month where the table has months, else `month` is None.
-    """
+    """Neighbouring units of a table, of one month where it has months, else `month` is None."""
 
     month: str | None
     first_unit: str
@@ -36,12 +33,7 @@ def has_months(table: Table) -> bool:
 def list_stretches(
     lake: Lake, table: Table, month: str | None = None, rows: int = ROWS_PER_STRETCH
 ) -> list[UnitStretch]:
-    """Stretches that cover the table, or one month of it, once.
-
-    Each has about `rows` rows; a larger unit is one by itself.
-
-    A unit stays whole within a month, so that its key can be checked: one unit's rows are of one month.
-    """
+    """Stretches that cover the table, or a month, once: whole units, about `rows` rows each."""
     named = MONTH if has_months(table) else "NULL::VARCHAR"
     counts = lake.query(
         f"SELECT {named} AS month, {LANDING_UNIT.name} AS unit, count(*) AS row_count FROM {table.name} "

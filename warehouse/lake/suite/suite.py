@@ -26,10 +26,7 @@ LOCK = RLock()
 
 
 def build_suite(table: Table) -> Any:
-    """The `ExpectationSuite` of a table.
-
-    Each expectation carries its rule's name in `meta["rule"]`.
-    """
+    """The suite of a table; each expectation carries its rule's name in `meta["rule"]`."""
     gx = import_great_expectations()
     return gx.ExpectationSuite(
         name=table.name, expectations=[_make_expectation(rule, gx.expectations) for rule in list_rules(table)]
@@ -37,17 +34,14 @@ def build_suite(table: Table) -> Any:
 
 
 def find_suite_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
-    """What `find_refusals` finds, found by Great Expectations.
-
-    `frame` needs only the columns that rules name.
-
-    Raises ContractError when a rule cannot be evaluated. Neither result nor error holds a value of the frame.
-    """
+    """What `find_refusals` finds, found by Great Expectations in the columns that rules name."""
     if frame.is_empty():
         return []
     with LOCK:
         gx = import_great_expectations()
-        batch = _batch_definition().get_batch({"dataframe": _pandas_batch(table, frame)})
+        # Only the columns that rules name: long texts without one are not copied.
+        rows = frame.select(list_rule_columns(table)).to_pandas()
+        batch = _batch_definition().get_batch({"dataframe": rows})
         # Two steps: almost every batch is clean, and the positions of failing rows cost three times the yes or no.
         outcome = batch.validate(_suite(table), result_format="BOOLEAN_ONLY")
         if outcome.success:
@@ -78,10 +72,7 @@ def import_great_expectations() -> Any:
 
 @lru_cache(maxsize=1)
 def open_context() -> Any:
-    """The one context of the process, in memory.
-
-    Use it under `LOCK`: Great Expectations keeps it in a global.
-    """
+    """The one context of the process, in memory; use it under `LOCK`, as it is a global."""
     context = import_great_expectations().get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False, "metric_calculations": False}
     return context
@@ -111,10 +102,7 @@ def _make_expectation(rule: Rule, expectations: Any) -> Any:
 
 
 def _spell_for_python(pattern: str) -> str:
-    """The pattern without capturing groups, and ended where the text ends.
-
-    Pandas would warn about capturing groups.
-    """
+    """The pattern without capturing groups (pandas warns), ended where the text ends."""
     without_groups = re.sub(r"(?<!\\)\((?!\?)", "(?:", pattern)
     # `$` would also stand before a line break at the end of the text.
     return re.sub(r"(?<!\\)\$$", r"\\Z", without_groups)
@@ -133,11 +121,6 @@ def _positions(table: Table, rule: str, result: Any, frame: pl.DataFrame) -> lis
     keys = frame.select(*table.key, LANDING_UNIT.name)[positions]
     is_first = keys.to_struct("key").is_first_distinct()
     return [position for position, first in zip(positions, is_first, strict=True) if not first]
-
-
-def _pandas_batch(table: Table, frame: pl.DataFrame) -> Any:
-    """Only the columns that rules name: long texts without one are not copied."""
-    return frame.select(list_rule_columns(table)).to_pandas()
 
 
 @lru_cache(maxsize=128)

@@ -13,13 +13,7 @@ from schemas.errors import StoreError, UsageError
 from schemas.settings import GivenSettings, Settings
 from schemas.tables import TABLES
 from warehouse.backup import BackupTarget
-from warehouse.lake.attach import (
-    attach_lake,
-    catalog_path,
-    is_postgres,
-    is_remote,
-    remember_data_path,
-)
+from warehouse.lake.attach import attach_lake, catalog_path, is_postgres, is_remote, remember_data_path
 from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.locks import hold_writer_lock
@@ -35,12 +29,11 @@ _TRIES: Final = 3
 def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> dict[str, Any]:
     """Copy the lake as of one moment into the new folder `dest`, with its snapshots.
 
-    The folder then holds `catalog.sqlite` and `data/`.
-
-    `target` takes the Parquet files as `lake/data/…`; without it they are copied into `dest`. Writers of an embedded lake wait
-    meanwhile. Of a lake on PostgreSQL or in an object store the catalog is copied as of one moment, then the files that it
-    names, while others write: files stay for days after the last snapshot that needs them, and where a maintenance removed one all
-    the same, catalog and files are copied again. Raises UsageError when `dest` is not empty, StoreError.
+    The folder then holds `catalog.sqlite` and `data/`. `target` takes the Parquet files as `lake/data/…`; without it they are
+    copied into `dest`. Writers of an embedded lake wait meanwhile. Of a lake on PostgreSQL or in an object store the catalog is
+    copied as of one moment, then the files that it names, while others write: files stay for days after the last snapshot that
+    needs them, and where a maintenance removed one all the same, catalog and files are copied again. Raises UsageError when `dest`
+    is not empty, StoreError.
     """
     if dest.exists() and any(dest.iterdir()):
         raise UsageError(f"{dest} is not empty; name a new folder for the lake's backup.")
@@ -81,10 +74,7 @@ def _copy_remote(settings: Settings, catalog: Path, name: str, target: BackupTar
 
 
 def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
-    """Put the backup in `src` where settings say the lake lies.
-
-    Raises UsageError where a lake there already has rows.
-    """
+    """Put the backup in `src` where settings say; UsageError where that lake has rows."""
     if not (src / "catalog.sqlite").exists() or not (src / "data").is_dir():
         raise UsageError(f"{src} is not a backup of a lake: it holds no catalog.sqlite and data/.")
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
@@ -115,12 +105,7 @@ def _copy_files(src: Path, catalog: Path, data: Path) -> None:
 
 
 def _fill_server(settings: Settings, src: Path) -> bool:
-    """Put catalog and files where settings say, with the lake's history.
-
-    Returns False for a catalog of another version of DuckLake.
-
-    The catalog comes last: without it there is no lake.
-    """
+    """Put files, then catalog, where settings say; False for another version of DuckLake."""
     check_empty_lake(settings)
     if is_postgres(settings.catalog_address):
         attach_lake(_as_new(settings), read_only=False).close()
@@ -161,19 +146,13 @@ def check_empty_lake(settings: Settings) -> None:
 
 
 def _as_new(settings: Settings) -> Settings:
-    """The same stores without what is known of them.
-
-    A new catalog belongs to no installation until it is filled.
-    """
+    """The same stores as if unknown: a new catalog belongs to no installation yet."""
     return settings.model_copy(update={"secrets": settings.home / ".not-yet"})
 
 
 def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
     """Copy a lake row by row into the empty one that settings name."""
-    with (
-        open_lake(_backup_settings(src), read_only=True) as backup,
-        open_lake(settings) as lake,
-    ):
+    with open_lake(_backup_settings(src), read_only=True) as backup, open_lake(settings) as lake:
         if _count_rows(lake):
             raise UsageError(
                 "The lake that settings name already has rows; a backup is restored into an empty one."
@@ -212,23 +191,16 @@ def _remove_catalog(catalog: Path) -> None:
 
 
 def _copy_tables(source: Lake, target: Lake) -> int:
-    """Copy every row of every table as of one moment, in one transaction of the target.
+    """Copy every row of every table as of one moment, in one transaction; how many."""
+    import pyarrow as pa
 
-    Returns the number of landed rows.
-    """
     with source.read_transaction(), target.transaction() as connection:
         for name in TABLES:
             # By batches: a table may be larger than memory.
             reader = source.connection.execute(f"SELECT * FROM {quote_name(name)}").to_arrow_reader(100_000)
             for batch in reader:
                 if batch.num_rows:
-                    connection.register("copied_rows", _as_table(batch))
+                    connection.register("copied_rows", pa.Table.from_batches([batch]))
                     connection.execute(f"INSERT INTO {quote_name(name)} BY NAME SELECT * FROM copied_rows")
                     connection.unregister("copied_rows")
         return int(source.query("SELECT coalesce(sum(row_count), 0)::BIGINT FROM landings").item())
-
-
-def _as_table(batch: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.Table.from_batches([batch])

@@ -1,9 +1,7 @@
 """A lake's catalog in PostgreSQL as a SQLite file with the same rows, and back.
 
-The copy is as of one moment.
-
-DuckLake keeps the same tables in both. Its history comes along: which snapshot has which files. Files that were let go already
-(scheduled for deletion) do not: no snapshot needs them.
+The copy is as of one moment. DuckLake keeps the same tables in both. Its history comes along: which snapshot has which files.
+Files that were let go already (scheduled for deletion) do not: no snapshot needs them.
 """
 
 from __future__ import annotations
@@ -33,10 +31,7 @@ _COLUMNS: Final = """
 
 
 def copy_server_catalog(settings: Settings, target: Settings) -> None:
-    """Copy the catalog of a lake on a server, as of one moment. Raises StoreError.
-
-    It goes to the new SQLite catalog of `target`.
-    """
+    """Copy a server's catalog, as of one moment, to the new SQLite one of `target`. StoreError."""
     attach_lake(target, read_only=False).close()
     path = catalog_path(target.catalog_address)
     with _connect(settings) as server, closing(sqlite3.connect(path, isolation_level=None)) as file:
@@ -54,12 +49,7 @@ def copy_server_catalog(settings: Settings, target: Settings) -> None:
 
 
 def fill_server_catalog(source: Path, settings: Settings, data_path: str) -> bool:
-    """Put a copied catalog into the empty one that settings name, in one transaction.
-
-    Returns False for a catalog of another version of DuckLake.
-
-    Raises StoreError.
-    """
+    """Put a copied catalog into the settings' empty one; False for another DuckLake's version."""
     with _connect(settings) as server, closing(sqlite3.connect(source, isolation_level=None)) as file:
         try:
             tables = _match_tables(server, file)
@@ -78,10 +68,7 @@ def fill_server_catalog(source: Path, settings: Settings, data_path: str) -> boo
 
 
 def check_empty_catalog(settings: Settings) -> None:
-    """Raise UsageError where the catalog on a server names files already.
-
-    A catalog without tables yet is empty.
-    """
+    """Raise UsageError where the catalog on a server names files already."""
     with _connect(settings) as server:
         if server.execute("SELECT to_regclass('ducklake_data_file')").fetchone() == (None,):
             return
@@ -112,10 +99,7 @@ def _try_connect(settings: Settings) -> psycopg.Connection[Any]:
 
 
 def _match_tables(server: psycopg.Connection[Any], file: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    """Table → column → type, of the catalog's tables in PostgreSQL.
-
-    Raises StoreError unless the file has the same.
-    """
+    """Table → column → type of PostgreSQL's catalog; StoreError unless the file has the same."""
     tables: dict[str, dict[str, str]] = {}
     for table, column, kind in server.execute(_COLUMNS):
         tables.setdefault(table, {})[column] = kind

@@ -27,10 +27,9 @@ _IS_CLOSED: Final = """
 def close_months(lake: Lake) -> int:
     """Land the frozen rows of closed months that have none of their present state.
 
-    Returns of how many months. Where there are such, small files are merged first.
-
-    A month is closed when every run that was judged in it is published by the judge that its edition names. Frozen rows of a month
-    that is not, any more, are left: nobody reads them while the month has changed.
+    Returns of how many months. Where there are such, small files are merged first. A month is closed when every run that was
+    judged in it is published by the judge that its edition names. Frozen rows of a month that is not, any more, are left: nobody
+    reads them while the month has changed.
     """
 
     def fetch(sql: str) -> Sequence[Sequence[object]]:

@@ -1,7 +1,4 @@
-"""Whether the rows of the lake are still those that were landed.
-
-Each landing keeps a hash of its own.
-"""
+"""Whether the rows of the lake are those that were landed, by each landing's own hash."""
 
 from __future__ import annotations
 
@@ -58,9 +55,8 @@ def check_landings(
     """Hash every landed row again, a month at a time, and compare with `landings`.
 
     What `landings` keeps is compared; `step` is called with the number of rows. With `looked` rows are not read of files whose bytes
-    are those of which rows were hashed before; what does not fit is read before it is said.
-
-    A table whose files cannot be read is named, and the others are looked at.
+    are those of which rows were hashed before; what does not fit is read before it is said. A table whose files cannot be read is
+    named, and the others are looked at.
     """
     found = Integrity()
     for name in sorted(_OWN_TABLES):
@@ -146,10 +142,7 @@ def _hash_part(
     step: Callable[[int], None],
     files: Sequence[str],
 ) -> dict[str, FoundUnit]:
-    """Unit → the hash of its rows in a part and their number; no hash if `landings` keeps none.
-
-    With `files` (paths as the catalog has them) only of rows that lie in these.
-    """
+    """Unit → hash and number of its rows in a part, or in `files`; no hash if none is kept."""
     # Also units without a hash: whoever lands them later finds that there were rows before.
     found: dict[str, FoundUnit] = {}
     source, params = f"FROM {quote_name(table.name)} WHERE true", {}
@@ -192,10 +185,7 @@ def _chunk(units: dict[str, pl.DataFrame]) -> Iterator[dict[str, pl.DataFrame]]:
 
 
 def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -> pl.DataFrame:
-    """The rows of one landed unit in the contract's own columns.
-
-    `part` is the value that its file is split by.
-    """
+    """The rows of one landed unit in the contract's columns, of the `part` that files split by."""
     table = TABLES[table_name]
     columns = ", ".join(quote_name(column.name) for column in table.own_columns)
     where, params = f"{LANDING_UNIT.name} = $unit", {"unit": unit}
@@ -207,10 +197,7 @@ def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -
 def _iter_rows(
     lake: Lake, table: Table, source: str, params: dict[str, str], sizes: Sequence[tuple[str, int]]
 ) -> Iterator[pl.DataFrame]:
-    """So many rows in the contract's columns, whole units at a time.
-
-    Units that follow each other by name mostly lie in the same files, so that no file is read for each of the frames.
-    """
+    """So many rows at a time, whole units by name, whose neighbours lie in the same files."""
     columns = ", ".join(quote_name(name) for name in table.column_names)
     ends = [0]
     for place, count in enumerate(accumulate(size for _, size in sizes)):

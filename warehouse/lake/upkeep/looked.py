@@ -65,19 +65,13 @@ class Looked:
         return [part for part in self.parts if part.table == table]
 
     def mark_files(self, part: TablePart) -> dict[str, str] | None:
-        """The path of each file of a part → the hash of its bytes.
-
-        They are followed by those of the file that names its deleted rows. Null where one cannot be read from a disk.
-        """
+        """Path of each file of a part → hash of its bytes and of its deletions'; null if unread."""
         if part not in self._marks:
             self._marks[part] = _hash_files(self._folder, self.parts.get(part, []), self._bytes)
         return self._marks[part]
 
     def list_changed(self) -> list[str]:
-        """Paths of the files whose bytes are others than when they were first looked at.
-
-        Nothing of ours changes a file. Rows may be as they were landed, and what its footer says of them not: then filters pass over them.
-        """
+        """Paths of files with other bytes than when first looked at, which nothing of ours makes."""
         return sorted(path for path, digest in self._bytes.items() if self._first.get(path, digest) != digest)
 
     def mark(self, part: TablePart) -> str | None:
@@ -96,10 +90,7 @@ class Looked:
         return found
 
     def mark_tables(self, tables: Iterable[str], value: str = "") -> str | None:
-        """The hash over all parts of these tables.
-
-        With a value, of those that are split only over the part of that value.
-        """
+        """The hash over all parts of these tables, or over those of a value they split by."""
         digest = hashlib.sha256()
         for table in sorted(tables):
             values = [part.value for part in self.parts if part.table == table]
@@ -232,10 +223,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _hash_files(
     folder: Path | None, files: Sequence[PartFile], each: dict[str, str]
 ) -> dict[str, str] | None:
-    """The mark of each file with what names its deleted rows.
-
-    `each` takes the hash of every one of these files.
-    """
+    """The mark of each file with what names its deleted rows; `each` takes their hashes."""
     if folder is None:
         return None
     found: dict[str, str] = {}

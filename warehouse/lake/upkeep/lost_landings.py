@@ -1,10 +1,8 @@
 """Landings that a catalog has lost: found, and landed again.
 
-Their Parquet files still lie in the lake's folder.
-
-Every transaction of ours writes a file of `landings`, and DuckLake removes no file that it does not know. So a file of `landings` that
-the catalog never named, with rows landed after all that it knows, is what a lost snapshot landed, or what a killed process had
-not committed yet; landing that again is what its stage would do.
+Their Parquet files still lie in the lake's folder. Every transaction of ours writes a file of `landings`, and DuckLake removes no file
+that it does not know. So a file of `landings` that the catalog never named, with rows landed after all that it knows, is what a lost
+snapshot landed, or what a killed process had not committed yet; landing that again is what its stage would do.
 """
 
 from __future__ import annotations
@@ -45,8 +43,6 @@ class LostLanding:
     """A landing that the catalog does not know.
 
     Attributes:
-        table: of the lake.
-        unit: of the table.
         landed_at: when (UTC, as text): landings of one moment were of one snapshot.
         batch: its rows, as they were; null where files do not have them any more, or not all.
     """
@@ -83,10 +79,7 @@ def find_lost_landings(lake: Lake) -> list[LostLanding]:
 
 
 def land_again(lake: Lake, landings: list[LostLanding]) -> int:
-    """Land what was lost, moment by moment; returns how many landings.
-
-    Landings whose rows are gone are passed over.
-    """
+    """Land what was lost, moment by moment; how many landings still had their rows."""
     moments = dict.fromkeys(one.landed_at for one in landings)
     count = 0
     for moment in moments:
@@ -137,10 +130,7 @@ def _list_unnamed(lake: Lake, table: str) -> Iterator[Path]:
 
 
 def _read_each(lake: Lake, files: list[Path], unit: str | None = None) -> Iterator[pl.DataFrame]:
-    """The rows of each file, or those of one unit where it is given.
-
-    A file that cannot be read, or has no rows, is passed over.
-    """
+    """The rows, or one unit's, of each file that can be read and has some."""
     import duckdb
 
     for path in files:

@@ -38,12 +38,7 @@ _AGAIN = "Run proctor doctor, which names damaged files, then proctor compact ag
 
 
 def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
-    """Merge files, and remove what nothing has needed for `keep_days`.
-
-    That is snapshots, files, and orphans of killed writers.
-
-    Queries continue meanwhile; only one that began more than `keep_days` ago may lose its files. Answers with counts.
-    """
+    """Merge files, and remove what nothing has needed for `keep_days`; answers with counts."""
     before = _count_files(lake)
     try:
         merged = sum(
@@ -140,10 +135,9 @@ def _list_parts(lake: Lake) -> dict[TablePart, list[PartFile]]:
 def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
     """Write the rows of these files into one; returns how many files were written.
 
-    None are where another process changes them at the same moment. Raises DuckDB's own error where they cannot be.
-
-    As an ordinary change of the table, which its former snapshots do not see. DuckLake's own `merge_adjacent_files` takes files out
-    of snapshots of before, and a transaction that reads a catalog in SQLite then sees neither the old files nor the new one.
+    None are where another process changes them at the same moment. Raises DuckDB's own error where they cannot be. As an ordinary
+    change of the table, which its former snapshots do not see. DuckLake's own `merge_adjacent_files` takes files out of snapshots
+    of before, and a transaction that reads a catalog in SQLite then sees neither the old files nor the new one.
     """
     if part.table not in TABLES:
         return 0
@@ -166,10 +160,7 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
 
 
 def list_snapshots(lake: Lake) -> pl.DataFrame:
-    """One row per kept snapshot: version, time and what it changed.
-
-    `FROM t AT (VERSION => n)` reads one.
-    """
+    """One row per kept snapshot (`FROM t AT (VERSION => n)`): version, time, what it changed."""
     return lake.query(
         "SELECT snapshot_id AS version, snapshot_time AS made_at, changes::VARCHAR AS changes "
         f"FROM ducklake_snapshots('{ALIAS}') ORDER BY version"

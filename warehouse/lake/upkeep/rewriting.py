@@ -72,12 +72,7 @@ _NARROW: Final = """
 def without_texts(
     lake: Lake, table: str, units: Sequence[str], columns: Sequence[str], session_ids: Iterable[str]
 ) -> list[Batch]:
-    """The units as they are to be landed when the texts of these sessions are gone.
-
-    Those texts are null in `columns`, and all else is as it is.
-
-    A row that was put aside keeps its key, its rule and its place; of the whole row that was kept with it only the key is left.
-    """
+    """The units to land once these sessions' texts are null in `columns`, all else as it is."""
     if not units:
         return []
     contract = get_table(table)
@@ -103,11 +98,9 @@ def without_texts(
 def purge_files(lake: Lake, tables: Sequence[str]) -> int:
     """Write the files of these tables again without the rows that are no more.
 
-    Every file and snapshot of before is deleted.
-
-    Time travel to before ends with it, of all tables. A query that is running may lose its files and is begun again by whoever
-    asked. Answers with the files that were deleted; done again it finds nothing to do. Raises StoreError where a file cannot be
-    written or deleted, or somebody else writes too long.
+    Every file and snapshot of before is deleted. Time travel to before ends with it, of all tables. A query that is running may
+    lose its files and is begun again by whoever asked. Answers with the files that were deleted; done again it finds nothing to
+    do. Raises StoreError where a file cannot be written or deleted, or somebody else writes too long.
     """
     import duckdb
 
@@ -134,12 +127,7 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
 
 
 def purge_catalog(settings: Settings, tables: Sequence[str], lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
-    """Write the catalog again, so that no deleted text stays in it.
-
-    Otherwise it keeps the smallest and largest text of these tables, and pages with those of files of before.
-
-    No connection of this process may be open to it. Raises StoreError where somebody else holds it too long.
-    """
+    """Write the catalog again without bounds that hold deleted texts; StoreError if held."""
     if is_postgres(settings.catalog_address):
         _purge_server(settings.catalog_address.removeprefix("postgres:"), tables)
         return
@@ -173,12 +161,7 @@ def _write_anew(lake: Lake, table: str, statement: str) -> None:
 
 
 def _purge_server(address: str, tables: Sequence[str]) -> None:
-    """Write the two tables of statistics again.
-
-    Until then, what was deleted from them still lies in their files.
-
-    Nobody else changes bounds meanwhile. A landing that began before and ends after may bring back those it has read.
-    """
+    """Write the two tables of statistics again, whose files still hold what was deleted."""
     import psycopg
 
     try:

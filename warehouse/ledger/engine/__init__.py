@@ -1,7 +1,4 @@
-"""What every part of the ledger stands on.
-
-That is connections, transactions, tables, the two logs, clock, leases and backups.
-"""
+"""What the ledger stands on: connections, transactions, tables, logs, clock, leases, copies."""
 
 from lazy_loader import attach_stub
 

@@ -1,10 +1,9 @@
 """Commits of an embedded ledger: how they are counted and acknowledged.
 
-A commit is acknowledged only where the files are still those that were opened.
-
-Each file of a ledger counts its commits in a table of its own, and beside it lies a mark with the last one that somebody was told
-of (`warehouse/stores/files.py`). A connection that has both files counts in both: which of them a transaction changed cannot be
-asked, and a count too many is no false alarm.
+A commit is acknowledged only where the files are still those that were opened. Each file of a ledger counts its commits in a
+table of its own, and beside it lies a mark with the last one that somebody was told of (`warehouse/stores/files.py`). A
+connection that has both files counts in both: which of them a transaction changed cannot be asked, and a count too many is no
+false alarm.
 """
 
 from __future__ import annotations
@@ -64,11 +63,7 @@ _REFUSALS: Final = {
 
 
 class WatchedFile(NamedTuple):
-    """A file of a ledger, as it is watched.
-
-    It has the name under which a connection knows the file, the file's table that counts commits, and whether the
-    file still lies where it was.
-    """
+    """A watched file of a ledger: its name in a connection, its table of commits, its place."""
 
     schema: str
     table: str
@@ -76,10 +71,7 @@ class WatchedFile(NamedTuple):
 
 
 def watch_files(engine: Engine, files: Sequence[WatchedFile]) -> None:
-    """Make every connection of the engine look at the files that the first one opened.
-
-    The pool keeps that first connection open.
-    """
+    """Hold every connection to the files that the first one opened, which the pool keeps open."""
 
     def begin(connection: Any, record: Any) -> None:
         for file in files:
@@ -108,12 +100,7 @@ def check_files(connection: Connection) -> None:
 
 
 def mark_transaction(connection: Connection) -> None:
-    """Count the transaction that was begun, within itself.
-
-    The count shows later whether the server kept the transaction.
-
-    Not by the server's own number of it: after a crash another transaction may be given the same.
-    """
+    """Count the transaction within itself: after a crash the server's own number may return."""
     if connection.dialect.name != "postgresql":
         return
     info = connection.info
@@ -134,10 +121,7 @@ def is_away(error: BaseException) -> bool:
 
 
 def raise_if_away(error: BaseException) -> None:
-    """Raise StoreAway for an error of SQLAlchemy that means that PostgreSQL does not answer.
-
-    Any other error passes.
-    """
+    """Raise StoreAway for SQLAlchemy's error that PostgreSQL does not answer; others pass."""
     if is_away(error):
         raise StoreAway(
             LEDGER,
@@ -207,10 +191,7 @@ def explain_refusal(error: DBAPIError) -> str | None:
 def _was_committed(
     engine: Engine, name: str, number: int, *, wait_s: float | None, ended: threading.Event | None
 ) -> bool:
-    """Whether the server kept a transaction whose COMMIT was not answered.
-
-    Raises StoreError where the server cannot be asked.
-    """
+    """Whether the server kept a COMMIT that it did not answer; StoreError where it is away."""
     from sqlalchemy.exc import DBAPIError
 
     def ask() -> bool:
@@ -238,9 +219,7 @@ def _count_commit(connection: Connection) -> list[tuple[FileWatch, int]]:
     """Count a transaction within itself.
 
     Nothing is counted where the transaction wrote nothing, or where no file has such a table, or an installation,
-    yet.
-
-    By the driver's own connection: this is the hot path, and SQLAlchemy would cost more than SQLite.
+    yet. By the driver's own connection: this is the hot path, and SQLAlchemy would cost more than SQLite.
     """
     files: tuple[WatchedFile, ...] = connection.info.get(_WATCHED, ())
     if not files:

@@ -22,22 +22,13 @@ from warehouse.stores.installation import exam_file, ledger_file
 
 
 def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: float | None = None) -> Engine:
-    """An engine in driver autocommit.
-
-    Transactions are begun by hand, so that SQLite's are IMMEDIATE.
-
-    `attached` is the exam's file of an embedded ledger: its tables are then named like the ledger's own. `busy_s` is how long a
-    statement waits for a lock, and a caller for a connection.
-    """
+    """An engine in driver autocommit; `attached` is the exam's file, `busy_s` every wait."""
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         if address.database:
             _create_closed(Path(address.database))
         engine = create_engine(
-            address,
-            hide_parameters=True,
-            connect_args={"timeout": 60},
-            pool_timeout=busy_s or 30,
+            address, hide_parameters=True, connect_args={"timeout": 60}, pool_timeout=busy_s or 30
         )
         event.listen(engine, "connect", partial(_prepare_sqlite, busy_s or 60.0))
         event.listen(engine, "connect", partial(_keep_temporary_files, address.database))
@@ -122,10 +113,9 @@ def _attach_exam(path: Path, connection: Any, _record: Any) -> None:
 def _create_closed(path: Path) -> None:
     """Make the file, and its folder, for its owner alone; what is there already stays.
 
-    SQLite gives its log the same mode.
-
-    It comes to its name with no descriptor of ours open: a process that closes a descriptor of a file loses every lock that
-    it holds on that file, SQLite's among them, and the next process that ends takes the write-ahead log from under it.
+    SQLite gives its log the same mode. It comes to its name with no descriptor of ours open: a process that closes a
+    descriptor of a file loses every lock that it holds on that file, SQLite's among them, and the next process that ends
+    takes the write-ahead log from under it.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists():

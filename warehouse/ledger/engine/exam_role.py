@@ -1,7 +1,4 @@
-"""The role of the exam API on a PostgreSQL server.
-
-It may use the exam's side of the ledger and nothing else.
-"""
+"""The exam API's role on a PostgreSQL server: the exam's side and nothing else."""
 
 from __future__ import annotations
 
@@ -58,7 +55,6 @@ class ExamRole:
     """The role of the exam API.
 
     Attributes:
-        name: the role.
         address: SQLAlchemy URL to open the exam's side by; with the password where the role was made now.
         is_new: whether it was made now; the password of one that was there is left as it is.
     """
@@ -69,13 +65,7 @@ class ExamRole:
 
 
 def grant_role(ledger: Ledger, name: str) -> ExamRole:
-    """Make the role unless it exists, and give it the exam's side of the ledger.
-
-    This is done whatever the role had before.
-
-    Run by the ledger's owner, again after every upgrade that adds a table to the exam's side. Raises UsageError for a name that
-    is none, and for a role that could read the ledger all the same.
-    """
+    """Make the role unless it exists, and give it the exam's side alone; UsageError if unfit."""
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", name):
         raise UsageError(
             f"{name!r} is no name for a role: up to 63 small letters, digits and underscores, a letter first."
@@ -106,10 +96,7 @@ def grant_role(ledger: Ledger, name: str) -> ExamRole:
 
 
 def check_role(engine: Engine) -> None:
-    """Pass when the present role can use the exam's side of the ledger and nothing else.
-
-    Raises StoreError otherwise.
-    """
+    """Pass when the present role can use the exam's side of the ledger alone; else StoreError."""
     with engine.connect() as connection:
         role, is_more = connection.execute(
             text(f"select rolname, {_IS_MORE} from pg_roles where rolname = current_user")

@@ -1,7 +1,4 @@
-"""Inserts that say what happens where a row is there already, in the engine's words.
-
-Only its dialect is loaded: PostgreSQL's costs a short command on an embedded home a twentieth of its time.
-"""
+"""Inserts that say what happens where a row is; only the engine's own dialect is loaded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the ledger's two sides say of each other.
-
-This is needed because no foreign key leads from one file to the other.
-"""
+"""What the ledger's two sides say of each other, as no foreign key joins the files."""
 
 from __future__ import annotations
 
@@ -11,12 +8,7 @@ from warehouse.ledger.engine.tables import annotator_profiles, review_assignment
 
 
 def find_strays(connection: Connection) -> list[str]:
-    """What one side names and the other does not have, as sentences.
-
-    The list is empty when the two sides are of one moment.
-
-    A plan without a run is none: it is what a killed planner left, and the next one replaces it.
-    """
+    """What one side names and the other lacks, as sentences; plans of killed planners are none."""
     without_plan = (
         select(runs.c.run_id).where(runs.c.run_id.not_in(select(run_plans.c.run_id))).order_by(runs.c.run_id)
     )

@@ -34,7 +34,6 @@ class Ledger:
     group-commit writer for the hot path. Close it, or use it as a context manager.
 
     Attributes:
-        engine: SQLAlchemy's.
         is_whole: whether it is the ledger, and not the exam's side alone.
     """
 
@@ -71,21 +70,17 @@ class Ledger:
 
     @property
     def wait_s(self) -> float | None:
-        """Seconds for which a ledger on a server is waited for.
-
-        They are those of the setting (None), or none for servers.
-        """
+        """Seconds to wait for a ledger on a server: the setting's (None), or none for servers."""
         return None if self._busy_s is None else 0.0
 
     @contextmanager
     def read(self, *, may_shadow: bool = False) -> Iterator[Connection]:
         """A connection that sees one consistent state and writes nothing.
 
-        With `may_shadow` it may make tables of its own, which are gone with it.
-
-        Over two files the exam's side is seen as of the beginning, and the ledger as of its first use: what the ledger holds is
-        written before what the exam's side says of it, so that nothing of it is missing. Raises StoreError when a file is gone,
-        and where the ledger is locked or cannot be reached.
+        With `may_shadow` it may make tables of its own, which are gone with it. Over two files the exam's side is seen as of
+        the beginning, and the ledger as of its first use: what the ledger holds is written before what the exam's side says of
+        it, so that nothing of it is missing. Raises StoreError when a file is gone, and where the ledger is locked or cannot be
+        reached.
         """
         begin = "BEGIN" if self.is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ"
         begin += "" if self.is_sqlite or may_shadow else " READ ONLY"
@@ -112,7 +107,7 @@ class Ledger:
         where its server went away before anything was kept.
         """
         begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
-        with self._begin(begin, mark_transaction if self._counts_commits else _prepare_nothing) as connection:
+        with self._begin(begin, mark_transaction if self._counts_commits else lambda _: None) as connection:
             try:
                 with gathering(connection):
                     yield connection
@@ -168,7 +163,3 @@ class Ledger:
         if "writer" in self.__dict__:
             self.writer.close()
         self.engine.dispose()
-
-
-def _prepare_nothing(_connection: Connection) -> None:
-    pass

@@ -1,7 +1,4 @@
-"""Rows and values by the ten thousand, in one statement.
-
-The statement is sent past SQLAlchemy's own handling of each row or value.
-"""
+"""Rows and values by the ten thousand in one statement, past SQLAlchemy's handling."""
 
 from __future__ import annotations
 
@@ -35,12 +32,7 @@ def insert_rows(
 def insert_tuples(
     connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Write rows that are tuples in the order of `columns`.
-
-    Their JSON is encoded already; an empty list writes none.
-
-    By the hundred thousand a dict for each row costs as much as what is done with it.
-    """
+    """Write rows that are tuples in the order of `columns`, their JSON encoded already."""
     if not rows:
         return
     compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(columns))
@@ -55,10 +47,7 @@ def insert_tuples(
 
 
 def list_values(connection: Connection, values: Collection[str]) -> Select[tuple[str]]:
-    """The values as a query, to be used in an `IN`.
-
-    However many there are, they are one parameter, in an order that suits indexes.
-    """
+    """The values as a query for `IN`: one parameter, in an order that suits indexes."""
     document = json.dumps(sorted(values))
     if connection.dialect.name == "sqlite":
         return select(func.json_each(document).table_valued("value").c.value)

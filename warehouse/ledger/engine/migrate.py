@@ -27,13 +27,7 @@ LOCK_FORM = "SELECT pg_advisory_xact_lock(720173)"
 
 
 def upgrade_ledger(engine: Engine) -> None:
-    """Create or upgrade the tables; does nothing when they are current.
-
-    This is safe from several processes at once.
-
-    `engine` is one that the exam's file is not attached to. Raises StoreError for a form that is not known, and for a file of
-    other tables.
-    """
+    """Create or upgrade the tables, from any process; StoreError for a form not known."""
     ledger = find_ledger_file(engine.url)
     if ledger is None:
         if (read_ledger_version(engine) or _create_on_server(engine)) != HEAD:
@@ -64,12 +58,7 @@ def upgrade_ledger(engine: Engine) -> None:
 
 
 def make_config(engine: Engine, side: Literal["ledger", "exam", "both"] | None = None) -> Config:
-    """What Alembic needs to know.
-
-    That is where the migrations lie, on which engine they run, and which tables it has.
-
-    The side is by default the ledger's own for an embedded one, and both on a server.
-    """
+    """What Alembic needs: where the migrations lie, the engine, and the side it brings up."""
     from alembic.config import Config
 
     config = Config()

@@ -1,7 +1,4 @@
-"""Open the ledger for its owner, or the exam's side of it alone.
-
-Both are opened only where they are those of their home.
-"""
+"""Open the ledger for its owner, or the exam's side alone, where it is the home's."""
 
 from __future__ import annotations
 
@@ -40,12 +37,9 @@ from warehouse.stores.installation import (
 def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:
     """Open both sides of the ledger at `url`, for the ledger's owner.
 
-    Its tables are created or upgraded.
-
-    With `busy_s` a write that waits so long for another process's lock raises StoreError: for servers, whose callers can
-    wait themselves. Without it commands wait for minutes.
-
-    Raises StoreError when it cannot be reached for a long time, was written by a newer version, or is not the ledger of its home.
+    Its tables are created or upgraded. With `busy_s` a write that waits so long for another process's lock raises StoreError: for
+    servers, whose callers can wait themselves. Without it commands wait for minutes. Raises StoreError when it cannot be reached
+    for a long time, was written by a newer version, or is not the ledger of its home.
     """
     return until_there(partial(_open_ledger, url, busy_s), stores=(LEDGER,))
 
@@ -70,11 +64,8 @@ def _open_ledger(url: str, busy_s: float | None) -> Ledger:
 def open_exam_database(url: str, *, busy_s: float | None = None) -> Ledger:
     """Open the exam's side alone: its file, or a server by the role of the exam API.
 
-    Creates and upgrades nothing.
-
-    `busy_s` is that of `open_ledger`.
-
-    Raises StoreError when it is not there, not at the form of the code, or shows more than the exam's side.
+    Creates and upgrades nothing. `busy_s` is that of `open_ledger`. Raises StoreError when it is not there,
+    not at the form of the code, or shows more than the exam's side.
     """
     return until_there(partial(_open_exam_database, url, busy_s), stores=(LEDGER,))
 
@@ -128,10 +119,7 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
 
 
 def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:
-    """Raise StoreError for a ledger on a server that is empty or belongs to another owner.
-
-    A ledger of an older form is upgraded first.
-    """
+    """Raise StoreError for a server's ledger that is empty or another owner's; older forms pass."""
     held = None
     if not is_empty and inspect(engine).has_table("installation"):
         with engine.connect() as connection:

@@ -45,10 +45,7 @@ class Pipeline:
 
     @contextmanager
     def noticing(self) -> Iterator[None]:
-        """Know of a fault of the server's that is heard of here, whatever becomes of its error.
-
-        What the driver refuses to send (a text with a NUL) breaks nothing that was sent.
-        """
+        """Know of a server's fault heard of here; what the driver refuses to send breaks nothing."""
         try:
             yield
         except psycopg.Error as error:
@@ -104,10 +101,7 @@ class PipelineCursor(psycopg.Cursor[Any]):
             pipeline.wait()
 
     def send(self, sql: str, values: Any) -> None:
-        """Send a statement; its result is there after `settle`.
-
-        The server tells of a fault at once: the error of a statement before may be raised here.
-        """
+        """Send a statement, its result there after `settle`; an earlier one's error may be raised."""
         pipeline = _OPEN.get(self.connection)
         with nullcontext() if pipeline is None else pipeline.noticing():
             super().execute(sql, values)

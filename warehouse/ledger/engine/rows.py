@@ -1,7 +1,4 @@
-"""Rows of the ledger as the typed values that `schemas/ledger/` declares.
-
-They are read by a query over their table, and written.
-"""
+"""Rows of the ledger as the typed values that `schemas/ledger/` declares, read and written."""
 
 from __future__ import annotations
 

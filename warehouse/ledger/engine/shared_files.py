@@ -1,7 +1,4 @@
-"""What the hosts of an installation share, as the ledger knows it.
-
-The ledger has a fingerprint of each file, never its content.
-"""
+"""What the hosts of an installation share: fingerprints of files, never their content."""
 
 from __future__ import annotations
 

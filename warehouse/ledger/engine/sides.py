@@ -65,10 +65,7 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def name_exam_file(ledger: Path) -> Path:
-    """Where the exam's file of an embedded ledger lies.
-
-    It lies beside the ledger: `ledger.exam.sqlite` for `ledger.sqlite`.
-    """
+    """Where an embedded ledger's exam's file lies: `ledger.exam.sqlite` beside `ledger.sqlite`."""
     return ledger.with_name(f"{ledger.stem}.exam{ledger.suffix}")
 
 
@@ -78,12 +75,7 @@ def is_exam_file(path: Path) -> bool:
 
 
 def find_exam_address(settings: Settings) -> str:
-    """The SQLAlchemy URL by which the exam API opens its side.
-
-    It is the one that is set, else the file beside an embedded ledger.
-
-    Raises UsageError for a ledger on a server without that setting.
-    """
+    """The URL of the exam's side: as set, or the file beside; UsageError for a server without."""
     if settings.exam_database_url is not None:
         return settings.exam_database_url.get_secret_value()
     file = find_ledger_file(settings.ledger_address)
@@ -117,10 +109,7 @@ def find_ledger_file(url: str | URL) -> Path | None:
 
 
 def on_side(side: Literal["ledger", "exam"]) -> bool:
-    """Whether the migration that runs now brings that side's tables to its form.
-
-    For an embedded ledger it does so for one of the two sides, on a server for both.
-    """
+    """Whether the migration that runs now brings that side's tables to its form."""
     from alembic import op
 
     return op.get_context().opts["side"] in (side, "both")

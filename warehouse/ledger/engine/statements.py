@@ -1,9 +1,8 @@
 """Statements of the hot path.
 
-They are built with SQLAlchemy, compiled once per dialect, and sent as driver SQL.
-
-SQLAlchemy's own execution costs several times what SQLite takes for a row; compiled text keeps both engines and their
-errors (`sqlalchemy.exc`) without it. Values pass the driver as they are: no type of SQLAlchemy converts them.
+They are built with SQLAlchemy, compiled once per dialect, and sent as driver SQL. SQLAlchemy's own execution costs
+several times what SQLite takes for a row; compiled text keeps both engines and their errors (`sqlalchemy.exc`)
+without it. Values pass the driver as they are: no type of SQLAlchemy converts them.
 """
 
 from __future__ import annotations
@@ -33,10 +32,7 @@ class HotStatement:
         self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> DriverResult:
-        """Execute the statement on a connection's driver, past SQLAlchemy.
-
-        SQLAlchemy's handling of a statement costs more than the statement itself.
-        """
+        """Execute on the driver, past SQLAlchemy, whose handling costs more than the statement."""
         try:
             sql, names = self._compiled[connection.dialect.name]
         except KeyError:
@@ -71,10 +67,7 @@ class HotStatement:
 
 
 class DriverResult:
-    """What the driver gave, with the part of SQLAlchemy's results that hot statements use.
-
-    Rows are plain tuples. In a pipeline (`pipelines.py`) who reads it waits for it.
-    """
+    """What the driver gave, as plain tuples; in a pipeline who reads it waits for it."""
 
     __slots__ = ("_connection", "_cursor", "_sql")
 
@@ -143,18 +136,12 @@ def _find_pipeline(connection: Connection) -> Pipeline | None:
 
 
 def _order(values: Mapping[str, Any], names: tuple[str, ...] | None) -> Sequence[Any] | dict[str, Any]:
-    """The values as the driver takes them.
-
-    They go by position where the statement has positions, else by name.
-    """
+    """The values as the driver takes them: by position where there are any, else by name."""
     return dict(values) if names is None else [values[name] for name in names]
 
 
 def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any] | None) -> DriverResult:
-    """The result of a statement; in a pipeline it is only sent.
-
-    The driver's errors are raised as SQLAlchemy's, without the values.
-    """
+    """The result of a statement, in a pipeline only sent; the driver's errors without values."""
     driver: Any = connection.connection.dbapi_connection
     with _Translating(connection, sql):
         if connection.dialect.name == "sqlite":
@@ -166,11 +153,7 @@ def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str,
 
 
 class _Translating:
-    """A block whose errors of the driver are raised as SQLAlchemy's.
-
-    A connection that was lost with its server is given up, as SQLAlchemy does, so that the next transaction has another.
-    A class, since a generator would cost more than SQLite takes for a row.
-    """
+    """A block whose driver's errors are raised as SQLAlchemy's; a class, as cheaper."""
 
     __slots__ = ("_connection", "_sql")
 

@@ -69,10 +69,7 @@ def make_table(row: type[LedgerRow]) -> Table:
 
 
 def read_metadata(dialect: str) -> MetaData:
-    """The tables as the engine of that name keeps them.
-
-    Conditions of indexes load PostgreSQL's dialect, so they are given to it where it is used.
-    """
+    """The tables as the engine keeps them, conditions of indexes in its own dialect alone."""
     for table in metadata.tables.values() if dialect == "postgresql" else ():
         for index in table.indexes:
             if "where" in index.info:

@@ -1,8 +1,7 @@
 """Futures of the writer's thread, awaited by coroutines.
 
-The event loop is woken up once for all that a commit has done.
-
-`asyncio.wrap_future` wakes the loop once per future, with a write to its socket each time: a tenth of the cost of an answer.
+The event loop is woken up once for all that a commit has done. `asyncio.wrap_future` wakes the loop once per future, with a
+write to its socket each time: a tenth of the cost of an answer.
 """
 
 from __future__ import annotations

@@ -118,9 +118,8 @@ class GroupCommitWriter:
     ) -> Future[T]:
         """Queue an operation; the future is done after COMMIT, or holds what the operation raised.
 
-        One that is not `is_awaited` waits a moment for another that is, whose commit it shares.
-
-        Operations on one row, and those that name none, keep their order. Within a batch, those that name none come first.
+        One that is not `is_awaited` waits a moment for another that is, whose commit it shares. Operations on one row, and
+        those that name none, keep their order. Within a batch, those that name none come first.
         """
         if self._closed:
             raise StoreError("The ledger is closed; open it again before writing.")
@@ -179,11 +178,10 @@ class GroupCommitWriter:
     def _commit(self, work: list[_Work]) -> bool:
         """Commit everything in one transaction.
 
-        A lock that stays held is tried again before any failure is reported.
-
-        An operation whose caller has gone (a cancelled coroutine) is carried out all the same: it may hold a reply that is
-        paid for. Nobody is told of it. Where the ledger could not be written, a server's callers that wait by then are told the
-        same. Returns whether the writer goes on: it was not closed meanwhile.
+        A lock that stays held is tried again before any failure is reported. An operation whose caller has gone (a cancelled
+        coroutine) is carried out all the same: it may hold a reply that is paid for. Nobody is told of it. Where the ledger
+        could not be written, a server's callers that wait by then are told the same. Returns whether the writer goes on: it was
+        not closed meanwhile.
         """
         for item in work:
             item.future.set_running_or_notify_cancel()
@@ -212,10 +210,7 @@ class GroupCommitWriter:
         return True
 
     def _try_commit(self, work: list[_Work]) -> list[tuple[bool, Any]]:
-        """What came of each operation.
-
-        Raises StoreAway where the server went away and kept nothing, and StoreError for a refusal.
-        """
+        """What came of each operation; StoreAway where nothing was kept, StoreError for a refusal."""
         began = time.monotonic()
         attempt = 0
         while True:
@@ -238,10 +233,7 @@ class GroupCommitWriter:
                 time.sleep(0.05 * 2**attempt)
 
     def _give_up(self) -> None:
-        """Stop waiting for a server that is away, because a caller was interrupted.
-
-        What follows is reported at once.
-        """
+        """Stop waiting for a server that is away, as a caller was interrupted; report at once."""
         if self._is_trying:
             self._given_up.set()
 
@@ -272,10 +264,7 @@ class GroupCommitWriter:
             self._connection = None
 
     def _roll_back(self) -> None:
-        """Undo what was begun.
-
-        A connection that cannot even do that is given up, and the next batch has another one.
-        """
+        """Undo what was begun; a connection that cannot is given up for another one."""
         connection = self._connection
         if connection is None:
             return
@@ -349,7 +338,9 @@ class GroupCommitWriter:
             # The server kept it all, and what it answered was lost with the connection: to be asked again, not done again.
             for place in awaited:
                 outcomes[place] = (True, StoreError(_LOST))
-        return [(is_error, _read(value)) for is_error, value in outcomes]
+        return [
+            (is_error, value.read() if isinstance(value, Later) else value) for is_error, value in outcomes
+        ]
 
 
 class _UnknownFault(Exception):
@@ -367,10 +358,6 @@ def _is_aftermath(error: DBAPIError) -> bool:
     from warehouse.ledger.engine.pipelines import is_aftermath
 
     return is_aftermath(error.orig)
-
-
-def _read(value: Any) -> Any:
-    return value.read() if isinstance(value, Later) else value
 
 
 def _tell(work: list[_Work], outcomes: list[tuple[bool, Any]]) -> None:

@@ -2,7 +2,6 @@
 
 Of a part of a run go the calls of its sessions, their allocations and responses, and the entries of the audit log about single
 questions. What stays: the sessions, the log's entries about whole sessions and units, its head, and the sums that are asked for.
-
 Readers name no archive. Within `shadow` their statements find tables of the connection's own, under the ledger's names, which
 have the rows of the ledger and those of the lake.
 """
@@ -63,9 +62,7 @@ class MovedRow(NamedTuple):
     """A row of one of the tables, as it is kept.
 
     Attributes:
-        table_name: its table.
         row_key: what names it there, as JSON.
-        session_id: the session that it belongs to.
         number: the place of an entry in the audit log; null for other rows.
         column_names: names of its columns, as JSON.
         row_json: its values in their order, as JSON; of columns of JSON the text.
@@ -108,7 +105,9 @@ def read_moved_rows(
         keys = [names.index(column.name) for column in table.primary_key]
         own = names.index("unit" if table is llm_calls else "session_id")
         place = names.index("number") if table is access_log else None
-        query = select(*map(_as_text, table.c))
+        query = select(
+            *(cast(one, Text).label(one.name) if isinstance(one.type, JSON) else one for one in table.c)
+        )
         for where in wheres:
             for row in connection.execute(query.where(where)):
                 session = str(row[own])
@@ -183,10 +182,7 @@ def shadow(
     tables: Sequence[Table] = MOVED,
     session_ids: Sequence[str] | None = None,
 ) -> None:
-    """Let statements of the connection's transaction see these rows of the lake, too.
-
-    They are rows of `tables`. Of allocations and responses the others are those of `session_ids`, or all; calls and entries are seen all.
-    """
+    """Let the transaction see the lake's rows of `tables`, too, some of `session_ids` alone."""
     viewed = () if session_ids is None else _VIEWED
     names = {table.name: f"archived_{table.name}" if table in viewed else table.name for table in tables}
     places = {table.name: _find_place(connection, table) for table in tables}
@@ -282,10 +278,6 @@ def _select_moved(
             is_step = access_log.c.seq.is_not(None) & access_log.c.number.is_not(None)
             wheres = [where & is_step for where in wheres]
         yield table, wheres
-
-
-def _as_text(column: Column[Any]) -> ColumnElement[Any]:
-    return cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column
 
 
 def find_session(unit: str, names: Collection[str]) -> str | None:

@@ -51,11 +51,7 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
 def count_closed_by_month(
     connection: Connection, *, before: str | None = None
 ) -> dict[str, tuple[int, int, int]]:
-    """Closed sessions, their questions and their responses by month, over all runs.
-
-    With `before` (ISO text), only those closed by then. A question whose time was over is no response: it
-    lands as an allocation alone.
-    """
+    """Closed sessions, questions and responses by month over all runs, or `before` a moment."""
     is_closed = sessions.c.status == "closed"
     if before is not None:
         is_closed = and_(is_closed, sessions.c.closed_at <= before)
@@ -177,10 +173,7 @@ _SAT: Final = HotStatement(
 def read_sat_rows(
     connection: Connection, session_ids: Sequence[str]
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Names of columns, and a plain tuple for each allocation of these sessions.
-
-    A tuple has the columns of the answer, null where there is none, and the erasure of the answer.
-    """
+    """Columns, and a tuple for each allocation with its answer and erasure, null where none."""
     rows = (_SAT.run(connection, {"session": session_id}) for session_id in session_ids)
     return _SAT_NAMES, list(chain.from_iterable(rows))
 

@@ -18,11 +18,7 @@ def write_deadlines(
     run_id: str | None = None,
     session_id: str | None = None,
 ) -> int:
-    """Set the deadlines of sessions that have none.
-
-    It sets those of a run, of one session, or of all runs that are open. `question_s` is kept for outside candidates
-    only. Deadlines that are set stay. Returns how many sessions got one.
-    """
+    """Set the missing deadlines of a run, a session or all open runs; returns how many."""
     waiting = (
         select(sessions.c.session_id, sessions.c.is_outside)
         .join(runs, runs.c.run_id == sessions.c.run_id)

@@ -163,11 +163,7 @@ def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
 
 
 def claim_run(connection: Connection, run: Run) -> bool:
-    """Take a run's identity (its id; its month and repetition) for this transaction.
-
-    Returns False where another transaction has it. On a server this waits for a planner that is about to
-    commit the same identity.
-    """
+    """Take a run's identity for this transaction, waiting on a server; False if taken."""
     statement = insert_into(connection.dialect.name, runs).on_conflict_do_nothing().returning(runs.c.run_id)
     return connection.execute(statement, run.as_values()).first() is not None
 
@@ -256,10 +252,7 @@ def _expose(organisation: str, set_id: str, at: str) -> Select[Any]:
 
 
 def write_sessions(
-    connection: Connection,
-    rows: Sequence[Session],
-    orders: Iterable[tuple[str, Sequence[str]]],
-    at: str,
+    connection: Connection, rows: Sequence[Session], orders: Iterable[tuple[str, Sequence[str]]], at: str
 ) -> None:
     """Add sessions, and each one's secret order: its lineages, the first to be put first."""
     if rows:

@@ -92,8 +92,7 @@ _SEAT = HotStatement(
             sets, and_(sets.c.set_id == sessions.c.set_id, sets.c.lineage_uuid == allocations.c.lineage_uuid)
         )
         .outerjoin(
-            _ASKED,
-            and_(_ASKED.c.session_id == sessions.c.session_id, _ASKED.c.seq == bindparam("position")),
+            _ASKED, and_(_ASKED.c.session_id == sessions.c.session_id, _ASKED.c.seq == bindparam("position"))
         )
         .outerjoin(
             responses,
@@ -107,8 +106,7 @@ _CONTENT = HotStatement(
     select(sets.c.content)
     .select_from(
         allocations.join(
-            sets,
-            and_(sets.c.set_id == bindparam("set"), sets.c.lineage_uuid == allocations.c.lineage_uuid),
+            sets, and_(sets.c.set_id == bindparam("set"), sets.c.lineage_uuid == allocations.c.lineage_uuid)
         )
     )
     .where(allocations.c.session_id == _SESSION, allocations.c.seq == bindparam("position"))
@@ -218,22 +216,12 @@ def write_mark(
 
 
 def write_advance(
-    connection: Connection,
-    session_id: str,
-    *,
-    next_seq: int,
-    answered_count: int,
-    expires_at: float,
+    connection: Connection, session_id: str, *, next_seq: int, answered_count: int, expires_at: float
 ) -> None:
     """Move an open session on and renew its lease."""
     _ADVANCE.run(
         connection,
-        {
-            "session": session_id,
-            "next": next_seq,
-            "answered": answered_count,
-            "expires": expires_at,
-        },
+        {"session": session_id, "next": next_seq, "answered": answered_count, "expires": expires_at},
     )
 
 
@@ -270,11 +258,7 @@ class QuestionCounts(NamedTuple):
 
 
 def hold_quotas(connection: Connection) -> None:
-    """Be the only one who hands out questions under a limit until the transaction ends.
-
-    This keeps others from taking the last one that is allowed. On a server it is one lock for all limits: with a row each,
-    the batches of two processes would wait for each other in a circle. SQLite has one writer anyway.
-    """
+    """Be the only one who hands out under a limit until commit: one lock, so no circle."""
     if connection.dialect.name == "postgresql":
         connection.execute(_HOLD_QUOTAS)
 

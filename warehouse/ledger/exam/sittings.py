@@ -21,10 +21,7 @@ class PlannedRun(Run):
 
 
 def read_run(connection: Connection, run_id: str) -> PlannedRun | None:
-    """The run of that name; None when there is none.
-
-    For the ledger's owner. Raises StoreError where the ledger and the exam's database are not of one moment.
-    """
+    """The run of that name, or None; StoreError where the ledger's sides are of two moments."""
     query = (
         select(runs, run_plans.c.seed, run_plans.c.plan)
         .outerjoin(run_plans, run_plans.c.run_id == runs.c.run_id)
@@ -53,10 +50,7 @@ def require_run(connection: Connection, run_id: str) -> PlannedRun:
 def list_run_page(
     connection: Connection, *, after: str | None = None, limit: int | None = None, run_id: str | None = None
 ) -> list[tuple[Run, dict[str, int]]]:
-    """Runs and how many sessions each has by status, in the order in which they were planned.
-
-    A page is `limit` of them, those that follow the run `after`; none when there is no such run.
-    """
+    """Runs after the run `after` as planned, with their sessions by status; `limit` or all."""
     order = (runs.c.planned_at, runs.c.run_id)
     query = select(runs).order_by(*order).limit(limit)
     if run_id is not None:
@@ -98,10 +92,7 @@ def list_sessions(
     after: str | None = None,
     limit: int | None = None,
 ) -> list[Session]:
-    """Sessions by run, candidate user, id or status, in a fixed order.
-
-    A page is `limit` of them, those that follow the session `after`; none when that is not one of those asked for.
-    """
+    """Sessions by run, candidate user, id or status, `limit` of them after `after`."""
     order = (
         sessions.c.run_id,
         sessions.c.model,

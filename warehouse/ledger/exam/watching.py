@@ -22,11 +22,7 @@ def read_run_row(connection: Connection, run_id: str) -> Run | None:
 
 
 def list_handed_out(connection: Connection, run_id: str, model: str) -> list[RowMapping]:
-    """One row per question that a candidate was handed in a run, without texts.
-
-    Those that still wait are left out. By prompt style, repeat and position; `answer_status` is null before
-    the answer.
-    """
+    """One row per question that a candidate was handed in a run, by style, repeat and position."""
     query = (
         select(
             sessions.c.session_id,
@@ -53,9 +49,7 @@ def list_handed_out(connection: Connection, run_id: str, model: str) -> list[Row
             )
         )
         .where(
-            sessions.c.run_id == run_id,
-            sessions.c.model == model,
-            allocations.c.seq < sessions.c.next_seq,
+            sessions.c.run_id == run_id, sessions.c.model == model, allocations.c.seq < sessions.c.next_seq
         )
         .order_by(sessions.c.prompt_style, sessions.c.repeat, sessions.c.session_id, allocations.c.seq)
     )

@@ -55,10 +55,7 @@ class BatchedCall:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The calls that a batch got.
-
-    Also: how many of them had been in flight at a kill, and the account that had no room for all (null where each had).
-    """
+    """The calls that a batch got, how many after a kill, and the account without room."""
 
     keys: tuple[str, ...]
     repeated: int
@@ -74,10 +71,7 @@ def open_call_batch(
     *,
     accounts: Collection[str],
 ) -> None:
-    """Begin a batch without calls; it gets a share of each of these accounts.
-
-    Raises IntegrityError (a ConflictError outside) when two processes open the first share of a run at the same moment.
-    """
+    """Begin a batch without calls, with a share of each account; IntegrityError if at once."""
     now = now_text()
     connection.execute(
         insert(call_batches).values(
@@ -153,10 +147,7 @@ def move_batch(
     file_id: str | None = None,
     provider_batch_id: str | None = None,
 ) -> bool:
-    """Bring a batch from the state `before` into its next one, with what is known of it by then.
-
-    Returns false, and changes nothing, where it is in another state: another process took it for a dead one's.
-    """
+    """Bring a batch from `before` into `state`; false, and nothing, where another moved it."""
     known = {"file_hash": file_hash, "file_id": file_id, "provider_batch_id": provider_batch_id}
     values = {name: value for name, value in known.items() if value is not None}
     moved = connection.execute(
@@ -175,11 +166,7 @@ def note_status(connection: Connection, batch_id: str, provider_status: str) -> 
 def finish_batch_calls(
     connection: Connection, batch: CallBatch, outcomes: Sequence[tuple[FinishedCall, float]]
 ) -> int:
-    """Write what came of calls of a batch; returns how many were new.
-
-    Each comes with what it may have cost beyond its reply. Calls of which that is already known are left as
-    they are: results may come twice.
-    """
+    """Write what came of a batch's calls, once, with their further cost; how many were new."""
     keys = sorted({call.call_key for call, _ in outcomes})
     worst = _read_sent(connection, batch.batch_id, keys)
     reserved, spent, done = 0.0, 0.0, 0
@@ -247,11 +234,7 @@ def list_sent_calls(connection: Connection, batch_id: str) -> dict[str, float]:
 
 
 def count_batch_failures(connection: Connection, call_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """How often each call failed in batches.
-
-    There are two counts: failures by an error of its own, and failures with a batch that failed or expired.
-    Calls that never failed are left out; so are failures with a batch that was never sent, or was cancelled.
-    """
+    """How often each call failed in batches: by an error of its own, and with its batch."""
     counts: dict[str, tuple[int, int]] = {}
     for names in iter_chunks(call_keys):
         query = (

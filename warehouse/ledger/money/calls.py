@@ -1,10 +1,9 @@
 """Paid LLM calls.
 
 They are started before they are sent, done with their reply, or failed with an error class. A call that is under way
-belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
-
-Functions take a Connection and run inside the caller's transaction. The three on the hot path are compiled once per
-engine and sent as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
+belongs to whoever started it, as long as that process lives (process_leases): others wait for it. Functions take a
+Connection and run inside the caller's transaction. The three on the hot path are compiled once per engine and sent
+as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
 """
 
 from __future__ import annotations
@@ -187,11 +186,7 @@ def find_call(connection: Connection, call_key: str) -> FoundCall | None:
 
 
 def finish_call(connection: Connection, call: FinishedCall) -> Later[bool]:
-    """Write what came of a call; whether that is what the ledger now says.
-
-    A call that is already done is left as it is, since its reply is the one in use: what the later one cost is booked beside it.
-    A failure is written by whoever has the call under way, nobody else.
-    """
+    """Write what came of a call; where it was done already, only the cost of the later one."""
     values = {
         f"new_{name}": value for name, value in vars(call).items() if name not in ("call_key", "holder")
     }
@@ -229,11 +224,7 @@ def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapp
 
 
 def list_units_since(connection: Connection, since: str | None) -> list[str]:
-    """The units with a call that was started or finished at `since` or later.
-
-    None as `since` means all units. The exam's units are left out. The calls of the exam land with their
-    sessions; an index holds only the others, in order of time.
-    """
+    """Units with a call since `since` (None: all), less the exam's, which land by session."""
     queries = [
         select(llm_calls.c.unit).where(llm_calls.c.unit.is_not(None), NOT_EXAM, moment >= (since or ""))
         for moment in (llm_calls.c.started_at, llm_calls.c.finished_at)
@@ -252,11 +243,7 @@ def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, 
 
 
 def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
-    """The month under which the calls of each unit are landed.
-
-    It is the run's month, else that of the first call. Units whose calls were made for `without_purpose` are
-    left out.
-    """
+    """The month under which each unit's calls land: the run's, else that of the first call."""
     first = func.substr(func.min(llm_calls.c.started_at), 1, 7)
     query = (
         select(llm_calls.c.unit, func.coalesce(func.min(runs.c.month), first))

@@ -1,7 +1,4 @@
-"""How fast a provider is asked, over all processes and hosts of an installation.
-
-Moments are those of the ledger's clock: the database server's, or that of the one host which a SQLite ledger serves.
-"""
+"""How fast a provider is asked, over all processes and hosts, by the ledger's clock."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Review in the ledger.
-
-Here are batches and their assignments, gold questions, annotators, and the web desk.
-"""
+"""Review in the ledger: batches, assignments, gold questions, annotators, the web desk."""
 
 from lazy_loader import attach_stub
 

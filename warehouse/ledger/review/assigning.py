@@ -63,12 +63,7 @@ def read_items(
     *,
     with_gold: bool = False,
 ) -> list[dict[str, Any]]:
-    """Questions of the batch, by UUID: all of them, or those given to one person.
-
-    Questions that were planted among them are included only if asked for.
-
-    `question_uuids` takes only these.
-    """
+    """A batch's questions by UUID, of one person or these; planted ones only if asked for."""
     table = review_questions.c
     statement = select(review_questions).where(table.batch_id == batch_id).order_by(table.question_uuid)
     if annotator is not None:
@@ -100,12 +95,7 @@ def read_assignments(
     *,
     with_gold: bool = True,
 ) -> list[dict[str, Any]]:
-    """Assignments of the batch with the question's discipline, by question and annotator.
-
-    Assignments of planted questions are included by default, because they are work as well.
-
-    `question_uuids` takes only these.
-    """
+    """A batch's assignments with discipline, by question and annotator; planted ones, too."""
     statement = (
         select(review_assignments, review_questions.c.discipline)
         .join(review_questions, is_same(review_questions, review_assignments))

@@ -13,10 +13,7 @@ _given = review_assignments.c
 
 
 def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
-    """Every batch with its work, the newest first.
-
-    Each has `assigned_count`, `decided_count`, `overdue_count` and `dispute_count` (given out).
-    """
+    """Every batch with its work, newest first: assigned, decided, overdue and disputed counts."""
     waiting = reviews.c.decision.is_(None)
     statement = (
         select(
@@ -45,12 +42,7 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
 
 
 def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
-    """Questions of a batch that were decided on alike.
-
-    Each entry has one of these questions and how many they are. Planted ones are left out. Alike are the same
-    numbers of accepts and rejects and the same verdict of one adjudicator. Questions that are for
-    `list_unlike` are left out.
-    """
+    """Questions of a batch that were decided on alike: one of them, and how many they are."""
     found = _tally(batch_id)
     alike = (found.c.accepts, found.c.rejects, found.c.verdicts, found.c.verdict)
     statement = (

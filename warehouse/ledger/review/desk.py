@@ -92,10 +92,7 @@ def read_next(
     queue: Queue,
     after: Mapping[str, Any] | None = None,
 ) -> str | None:
-    """The first question of somebody's queue without a decision; null when there is none.
-
-    With an assignment in `after`: what comes after it, then from the front again, never itself.
-    """
+    """The first undecided question of somebody's queue, from `after` on and around, or null."""
     waiting = (
         select(_given.question_uuid)
         .outerjoin(reviews, OWN_DECISION)

@@ -228,11 +228,7 @@ def iter_signed_heads(connection: Connection) -> Iterator[SignedHead]:
 
 
 def read_last_id(ledger: Ledger) -> int:
-    """The number of the last row of the audit log, 0 when there is none.
-
-    No row with a lower number is still to come. On a server numbers are given out before their transactions
-    end: those under way are waited for.
-    """
+    """The number of the last row of the audit log, 0 for none; no lower one is to come."""
     last = select(func.coalesce(func.max(access_log.c.access_id), 0))
     if ledger.is_sqlite:
         with ledger.read() as connection:

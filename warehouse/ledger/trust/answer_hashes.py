@@ -1,7 +1,4 @@
-"""The hashes of a session's answers, by which a log names them.
-
-They are read from the audit log, which has them for every answer: the exam API's role on a server may not read an answer's text.
-"""
+"""The hashes of answers by the audit log: the exam API's role may not read their texts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Requests that need a second person: asked, approved or refused, and used once.
-
-A row says how a request stands; that somebody agreed is believed only with the entry of the audit log that was written with it.
-"""
+"""Requests that need a second person, used once, and believed with the audit log alone."""
 
 from __future__ import annotations
 

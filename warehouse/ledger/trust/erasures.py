@@ -237,14 +237,6 @@ def count_erased(connection: Connection, erasure_id: str, statuses: Sequence[str
     return {str(session): int(count) for session, count in connection.execute(query)}
 
 
-def list_units_of_run(connection: Connection, run_id: str) -> list[str]:
-    """The units of the calls of a run."""
-    query = select(distinct(llm_calls.c.unit)).where(
-        llm_calls.c.run_id == run_id, llm_calls.c.unit.is_not(None)
-    )
-    return [str(unit) for unit in connection.execute(query).scalars()]
-
-
 def finish_erasure(connection: Connection, erasure_id: str, at: str) -> None:
     """Note that nothing holds the texts any more."""
     connection.execute(
@@ -307,8 +299,11 @@ def is_admin(connection: Connection, user_id: str) -> bool:
 
 
 def _erase_replies(connection: Connection, run_id: str, session_ids: set[str]) -> None:
-    own = [unit for unit in list_units_of_run(connection, run_id) if is_unit_of(unit, session_ids)]
-    erase_replies_of_units(connection, own)
+    query = select(distinct(llm_calls.c.unit)).where(
+        llm_calls.c.run_id == run_id, llm_calls.c.unit.is_not(None)
+    )
+    units = map(str, connection.execute(query).scalars())
+    erase_replies_of_units(connection, [unit for unit in units if is_unit_of(unit, session_ids)])
 
 
 def is_unit_of(unit: str, session_ids: set[str]) -> bool:

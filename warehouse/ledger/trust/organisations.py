@@ -100,11 +100,7 @@ def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
 
 
 def find_organisation(connection: Connection, name: str) -> str:
-    """The key of a registered organisation by any of its names, however it is written.
-
-    A real organisation comes before a simulated one. Raises UsageError with the nearest name where it is not
-    registered.
-    """
+    """The key of an organisation by any name, real ones first; UsageError with the nearest."""
     known = {found.organisation: found for found in list_organisations(connection)}
     for is_simulated in (False, True):
         found = known.get(make_key(name, is_simulated=is_simulated))

@@ -41,11 +41,7 @@ def list_sessions(connection: Connection) -> list[Row[Any]]:
 
 
 def read_session_states(connection: Connection) -> dict[str, list[Any]]:
-    """Closed session → what tells without its answers whether it is as it was.
-
-    That is its row, how many rows the ledger has of it in `allocations`, `responses` and the audit log, how many calls about it, and
-    the hash of the archive that has them.
-    """
+    """Closed session → its row, counts and archive, which tell unread whether it is as it was."""
     parts = {name: part.rows_hash for part in list_archives(connection) for name in part.session_ids}
     counts = [
         dict(

@@ -64,8 +64,7 @@ def seal_run(
 
     def note(action: str, target: str, digest: str, session_id: str | None = None) -> None:
         add_entry(
-            connection,
-            Entry(action, session_id=session_id, target=target, digest=digest, is_by_caller=True),
+            connection, Entry(action, session_id=session_id, target=target, digest=digest, is_by_caller=True)
         )
 
     note("plan_run", run_id, read_run_digest(connection, run_id))

@@ -30,7 +30,6 @@ class User:
         disciplines: what an annotator reviews; null means all, and an empty list that nothing is given to them.
         question_limit: most questions a candidate may be handed; null means no limit.
         is_active: an inactive user is refused everywhere.
-        created_at: when the user was added.
     """
 
     user_id: str
@@ -91,11 +90,7 @@ def add_user(
 
 
 def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
-    """Add a candidate user unless it exists.
-
-    Raises UsageError when the name belongs to somebody else. `organisation` is a key. A user of another name
-    of the same organisation moves to it.
-    """
+    """Add a candidate user unless it exists; UsageError for a name that is somebody else's."""
     found = read_user(connection, user_id)
     if found is None:
         connection.execute(
@@ -142,10 +137,7 @@ def check_may_take(connection: Connection, user_id: str, what: str, roles: Seque
 
 
 def read_password_hash(connection: Connection, user_id: str, *, is_held: bool = False) -> str | None:
-    """The stored hash of an active user; null when there is no such user or no password.
-
-    With `is_held` nobody changes the user until the transaction ends (PostgreSQL; on SQLite no other one writes meanwhile).
-    """
+    """The hash of an active user's password, or null; `is_held`: nobody changes it meanwhile."""
     query = select(users.c.password_hash).where(users.c.user_id == user_id, users.c.is_active.is_(True))
     return connection.execute(query.with_for_update(read=True) if is_held else query).scalar()
 
@@ -185,11 +177,7 @@ def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> 
 def write_role(
     connection: Connection, user_id: str, role: str, *, disciplines: Sequence[str] | None = None
 ) -> None:
-    """Give a person another role, and disciplines where they are given; their tokens end.
-
-    An annotator to whom nothing was given before may then be given anything. Raises UsageError for an unknown user or role, and for
-    a candidate.
-    """
+    """Give a person another role and disciplines; tokens end. UsageError for a candidate."""
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     user = read_user(connection, user_id)

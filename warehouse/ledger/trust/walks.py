@@ -131,10 +131,7 @@ def find_last_entry(connection: Connection, actions: Sequence[str], **values: ob
 def is_entry_whole(
     connection: Connection, number: int, read_archived: Callable[[int], str | None] = lambda _: None
 ) -> bool:
-    """Whether an entry is as it was written, and follows the one before it.
-
-    `read_archived` gives the hash of the one before it where that has left the ledger.
-    """
+    """Whether an entry is as written and follows the last, which may be `read_archived`."""
     row = connection.execute(select(access_log).where(access_log.c.number == number)).first()
     if (
         row is None

@@ -27,9 +27,7 @@ def read_session(connection: Connection, session_hash: str, now: str) -> dict[st
         select(users.c.user_id, users.c.role, web_sessions.c.expires_at)
         .join(users, users.c.user_id == web_sessions.c.user_id)
         .where(
-            web_sessions.c.session_hash == session_hash,
-            web_sessions.c.expires_at >= now,
-            users.c.is_active,
+            web_sessions.c.session_hash == session_hash, web_sessions.c.expires_at >= now, users.c.is_active
         )
     ).first()
     return None if row is None else dict(row._mapping)

@@ -56,10 +56,7 @@ class LogSigner:
 
 
 def open_signer(settings: Settings) -> LogSigner:
-    """The key of this home: whoever holds it, else its file, made when there is none.
-
-    Raises StoreError when others may read the file, or when it is damaged, and UsageError for a holder that is not named rightly.
-    """
+    """The key of this home: whoever holds it, else its file, made when there is none."""
     if name_next_key_file(settings).exists():
         raise StoreError(
             "A new key was to take the place of the one that signs, and this was interrupted, or is under way. Nothing is signed before "
@@ -139,8 +136,6 @@ class Rotation(NamedTuple):
     """A key that is to take the place of another.
 
     Attributes:
-        former: the key that signs now.
-        new: the one that is to.
         finish: puts the new one in its place, once both logs name it.
     """
 
@@ -150,10 +145,7 @@ class Rotation(NamedTuple):
 
 
 def prepare_rotation(settings: Settings, named: str | None, public_key: str | None) -> Rotation:
-    """The key that signs, and the one that is to: with a holder that is named, or made.
-
-    Until it is finished nobody signs. One that was interrupted is taken up again. Raises as `open_signer` does.
-    """
+    """The key that signs, and the one that is to; until it is finished nobody signs."""
     former = open_present(settings)
     if named is not None:
         return Rotation(former, name_holder(settings, named, public_key), lambda: None)

@@ -26,9 +26,6 @@ class DrawnQuestion:
     """One question of a set, as drawn.
 
     Attributes:
-        lineage_uuid: its lineage.
-        discipline: the stratum.
-        position: the lineage's position in the bank index.
         slot: the slot of the lineage that holds it.
         is_anchor: whether other organisations have answered the same question before.
     """
@@ -50,10 +47,7 @@ class DisciplineShare(NamedTuple):
 
 
 def split_anchors(shares: Mapping[str, int], anchor_share: float) -> tuple[DisciplineShare, ...]:
-    """The anchors of each discipline.
-
-    They are rounded over the whole set, not in each discipline: small shares would otherwise have no anchor at all.
-    """
+    """The anchors of each discipline, rounded over the whole set: small shares have some, too."""
     found: list[DisciplineShare] = []
     size = wanted = 0
     for discipline, share in shares.items():
@@ -179,11 +173,7 @@ class _Lots:
 
 
 def _draw_positions(
-    lots: _Lots,
-    allowed: list[int],
-    count: int,
-    put_off: Sequence[NDArray[np.bool_] | None],
-    key: bytes,
+    lots: _Lots, allowed: list[int], count: int, put_off: Sequence[NDArray[np.bool_] | None], key: bytes
 ) -> list[int]:
     """Draw `count` positions: of those no mask puts off, then the first's, then the second's."""
     drawn: list[int] = []

@@ -1,8 +1,4 @@
-"""What an index of a bank holds, in little memory.
-
-Names of a fixed width stand side by side and are read when they are asked for. Python's own objects for
-300,000 questions would be a hundred megabytes; these are six.
-"""
+"""An index of a bank: names of fixed width side by side, a tenth of what objects take."""
 
 from __future__ import annotations
 
@@ -65,10 +61,7 @@ class _Fixed(Sequence[T]):
 
     @cached_property
     def array(self) -> NDArray[np.bytes_]:
-        """The same as an array to sort and to search, without a copy.
-
-        Its elements lose the zeros at their end when they are read as Python's bytes.
-        """
+        """The same as an array without a copy; read as bytes, elements lose the zeros at their end."""
         return np.frombuffer(self._raw, dtype=f"S{self._width}")
 
     @abstractmethod

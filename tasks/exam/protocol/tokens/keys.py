@@ -34,7 +34,6 @@ class SigningKey:
     Attributes:
         key_id: name of the key; no secret.
         secret: 64 hexadecimal digits.
-        made_at: Unix time.
         ends_at: Unix time of its end; null for the key that signs.
     """
 
@@ -51,7 +50,6 @@ class KeySet:
     Attributes:
         issuer: the installation's name in its tokens.
         lease_secret: what the lease secrets of in-house sittings are derived from; the same whatever key signs.
-        keys: the present key, then former ones.
     """
 
     issuer: str
@@ -84,11 +82,7 @@ class KeyFile:
         self._known: tuple[float, _Stamp, KeySet] | None = None
 
     def read(self) -> KeySet:
-        """The keys as they were at most a second ago.
-
-        It is the same object as long as they have not changed. Raises StoreError when others may read the
-        file, or when it is damaged.
-        """
+        """The keys as they were at most a second ago: the same object until they change."""
         known = self._known
         if known is not None and 0 <= self._tick() - known[0] < FRESH_S:
             return known[2]
@@ -100,7 +94,8 @@ class KeyFile:
         try:
             stamp = self._look()
         except FileNotFoundError:
-            create_secret_file(self.path, _write_keys(_make_key_set()))
+            issuer, cursor = f"proctor-{uuid.uuid4()}", secrets.token_hex(LENGTH // 2).encode()
+            create_secret_file(self.path, _write_keys(KeySet(issuer, cursor, (_make_key(time.time()),))))
             stamp = self._look()
         known = self._known
         found = known[2] if known is not None and known[1] == stamp else _read_keys(self.path)
@@ -119,10 +114,7 @@ def open_keys(settings: Settings) -> KeyFile:
 
 
 def rotate_keys(settings: Settings, *, ends_former: bool, now: float) -> KeySet:
-    """Put a new key in the place of the present one.
-
-    Former keys are believed until the last token that they signed has expired, or, with `ends_former`, from now on no more.
-    """
+    """Put a new key in the place of the present one; former ones end now, or with their tokens."""
     with hold_work(settings, "keys", "exam", what="changing the keys of the exam", wait_s=30):
         file = open_keys(settings)
         before = file.refresh()
@@ -135,24 +127,13 @@ def rotate_keys(settings: Settings, *, ends_former: bool, now: float) -> KeySet:
         return file.refresh()
 
 
-def _make_key_set() -> KeySet:
-    return KeySet(
-        f"proctor-{uuid.uuid4()}", secrets.token_hex(LENGTH // 2).encode(), (_make_key(time.time()),)
-    )
-
-
 def _make_key(now: float) -> SigningKey:
     return SigningKey(secrets.token_hex(8), secrets.token_hex(LENGTH // 2).encode(), now, None)
 
 
 def _write_keys(keys: KeySet) -> str:
     rows = [
-        {
-            "key_id": key.key_id,
-            "secret": key.secret.decode(),
-            "made_at": key.made_at,
-            "ends_at": key.ends_at,
-        }
+        {"key_id": key.key_id, "secret": key.secret.decode(), "made_at": key.made_at, "ends_at": key.ends_at}
         for key in keys.keys
     ]
     whole = {"issuer": keys.issuer, "lease_secret": keys.lease_secret.decode(), "keys": rows}

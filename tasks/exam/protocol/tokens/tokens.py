@@ -55,11 +55,8 @@ class Claims:
 
     Attributes:
         token_id: name of the token (`jti`).
-        user_id: who calls.
         session_id: the one session that may be sat; null for tokens that are bound to none.
         permissions: what the token allows, before the role narrows it.
-        issued_at: Unix time.
-        not_before: Unix time.
         expires_at: Unix time; at this moment the token is expired, or the key that signed it has ended.
         issued_by: who issued it, where it was not the user who asked for it.
     """
@@ -97,10 +94,7 @@ def issue_token(
     now: float | None = None,
     issued_by: str | None = None,
 ) -> SignedToken:
-    """Sign a token that lives `ttl_s` seconds, or the longest time that any token may.
-
-    Raises UsageError for an unknown permission. `issued_by` names who issues it for somebody else.
-    """
+    """Sign a token that lives `ttl_s` seconds, or the longest time that any token may."""
     import jwt
 
     wanted = frozenset(permissions)
@@ -132,10 +126,7 @@ def issue_token(
 
 
 def verify_token(keys: KeyFile, token: str, *, now: float | None = None) -> Claims:
-    """The claims of a token.
-
-    Raises ExamError 401 for a bad signature, form, algorithm, issuer or audience, for a token from the future, and an expired one.
-    """
+    """The claims of a token; ExamError 401 for one that is not ours, not valid yet, or expired."""
     claims = _read_claims(keys, token)
     check_moment(claims, time.time() if now is None else now)
     return claims

@@ -15,11 +15,7 @@ _encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators
 
 
 def write_content(row: Mapping[str, Any]) -> str:
-    """The content of a question of the bank as JSON.
-
-    Of its pictures it has the hashes; a question without says nothing of them. Keys are sorted, there is no
-    space, and nothing is escaped that need not be.
-    """
+    """The content of a question of the bank as canonical JSON, with the hashes of its pictures."""
     content = {name: row[name] for name in _CONTENT}
     if pictures := row.get("pictures"):
         content["pictures"] = [

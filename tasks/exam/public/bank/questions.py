@@ -38,7 +38,6 @@ class DisclosedQuestion(NamedTuple):
         commitment: what it is known by in banks and sets.
         file: under `public/questions/`.
         set_ids: disclosed sets that have it.
-        is_new: whether this call disclosed it.
         refusal: why the log's file was not brought up to the ledger; null where it was.
     """
 

@@ -68,10 +68,7 @@ def describe_due(named: Mapping[str, Any]) -> str:
 
 
 def read_given(named: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """A beacon's value as it stands in a draw, from what was typed or fetched.
-
-    Of drand it is the round's JSON, or its signature in hexadecimal digits. Raises UsageError for what the chain did not sign.
-    """
+    """A beacon's value as it stands in a draw; UsageError for what the chain did not sign."""
     if "chain" not in named:
         return {"source": named["source"], "value": check_line("The beacon's value", text)}
     text = text.strip()
@@ -104,17 +101,14 @@ def read_given(named: Mapping[str, Any], text: str) -> dict[str, Any]:
         )
     return {
         "source": named["source"],
-        "value": hash_signature(signature),
+        "value": hashlib.sha256(bytes.fromhex(signature)).hexdigest(),
         "signature": signature,
         **({} if previous is None else {"previous": previous}),
     }
 
 
 def fetch_round(url: str, named: Mapping[str, Any], now: datetime) -> str:
-    """What drand answers for a named round. It is believed as far as its signature goes.
-
-    Raises UsageError for a value that is typed or is not given out yet, ProctorError where drand cannot be reached.
-    """
+    """What drand answers for a named round; UsageError before it is given out."""
     if "chain" not in named:
         raise UsageError(
             f"The value of {named['source']!r} is to be typed: look it up, and give it with --beacon-value TEXT."
@@ -140,11 +134,6 @@ def check_line(what: str, text: str) -> str:
     if not text or len(text) > _LONGEST or not text.isprintable():
         raise UsageError(f"{what} is one line of 1 to {_LONGEST} characters.")
     return text
-
-
-def hash_signature(signature: str) -> str:
-    """The value of a round: SHA-256 of its signature."""
-    return hashlib.sha256(bytes.fromhex(signature)).hexdigest()
 
 
 def _is_hex(value: Any) -> bool:

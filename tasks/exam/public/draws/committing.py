@@ -120,11 +120,7 @@ def commit_run(
 
 
 def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, share: str) -> int:
-    """Add what a candidate gives to the seed of a run that is committed to; the entry's number.
-
-    Raises UsageError for a share that is no hash, for an unknown candidate and for a second share, GateError for a run that is
-    not committed to or is drawn.
-    """
+    """Add a candidate's share to the seed of a run that is committed to; the entry's number."""
     share = share.strip().lower()
     if len(share) != 64 or not set(share) <= set("0123456789abcdef"):
         raise UsageError(
@@ -136,10 +132,7 @@ def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, s
         named = (
             set()
             if seal is None or seal.parameters is None
-            else {
-                *seal.parameters["candidates"],
-                *seal.parameters["outside"],
-            }
+            else {*seal.parameters["candidates"], *seal.parameters["outside"]}
         )
         if candidate not in named:
             raise UsageError(f"Run {run_id} does not examine {candidate!r}: {', '.join(sorted(named))}.")

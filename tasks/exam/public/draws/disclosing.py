@@ -34,11 +34,7 @@ _WAY_OUT: Final = "Restore the ledger, and the folder of secrets, from a backup 
 
 
 def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
-    """Disclose every closed run that is not disclosed yet; returns the runs.
-
-    The public log's file is brought up to the ledger. One that cannot be disclosed is logged, and holds nobody up: it stays
-    undisclosed, for everybody to see, and `proctor doctor` names it (`find_refused_runs`).
-    """
+    """Disclose every closed run that can be; the others are logged and named by the doctor."""
     with ledger.read() as connection:
         waiting = draws.list_undisclosed(connection)
     disclosed = []
@@ -54,10 +50,7 @@ def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
 
 
 def find_refused_runs(ledger: Ledger, settings: Settings, *, are_answers_logged: bool = False) -> list[str]:
-    """Why closed runs cannot be disclosed: a sentence each, with the way out; writes nothing.
-
-    Answers are not counted where the caller has found that they are those of the audit log.
-    """
+    """Why closed runs cannot be disclosed: a sentence each, with the way out; writes nothing."""
     refused = []
     with ledger.read() as connection:
         for run_id in draws.list_undisclosed(connection):
@@ -69,11 +62,7 @@ def find_refused_runs(ledger: Ledger, settings: Settings, *, are_answers_logged:
 
 
 def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
-    """Write the files of a closed run under `runs/<run>/`, and the entry that names them.
-
-    Returns False where they are disclosed already. Raises StoreError where the ledger no longer has what the public log says
-    that the run was drawn with, or has answers that the audit log has not.
-    """
+    """Write the files of a closed run, then the entry that names them; False if disclosed."""
     folder = settings.public_dir / "runs" / run_id
     with ledger.read() as connection:
         if run_id not in draws.list_undisclosed(connection):

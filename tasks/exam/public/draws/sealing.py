@@ -95,7 +95,10 @@ def write_commitment(
         "share_commitment": digest("proctor share", chance.share).hex(),
         "bank": {"version": plan.bank_version, "root": bank.root.hex(), "lineages": len(bank.places)},
         "exclusions_root": committed.exclusions_root.hex(),
-        "plan_commitment": commit_plan(committed.plan).hex(),
+        # Of the file, its newline included.
+        "plan_commitment": digest(
+            "proctor plan", hashlib.sha256(f"{committed.plan}\n".encode()).digest()
+        ).hex(),
         "session_count": len(plan.sessions),
         "candidate_count": len(plan.candidates),
         "code_version": read_code_version(),
@@ -156,11 +159,6 @@ def write_draw(
     )
 
 
-def commit_plan(plan: str) -> bytes:
-    """The commitment to `plan.json`, the file's newline included."""
-    return digest("proctor plan", hashlib.sha256(f"{plan}\n".encode()).digest())
-
-
 def check_committed(
     connection: Connection, request: PlanRequest, committed: Committed, bank: SealedBank
 ) -> None:
@@ -185,10 +183,7 @@ def check_committed(
         for what, is_same in (
             ("the bank", commit.body["bank"]["root"] == bank.root.hex()),
             ("who has met what", seal.exclusions == committed.exclusions),
-            (
-                "the plan (candidates, their registration, settings or sets)",
-                seal.plan == committed.plan,
-            ),
+            ("the plan (candidates, their registration, settings or sets)", seal.plan == committed.plan),
         )
         if not is_same
     ]
@@ -280,11 +275,7 @@ def _prove_earlier(
     disciplines = dict(plans.read_set_disciplines(connection, set_id))
     names = index.name_lineages([lineage for lineage, _ in held])
     items = sorted(
-        [
-            names[lineage].hex(),
-            disciplines[lineage],
-            commitments[lineage, question].hex(),
-        ]
+        [names[lineage].hex(), disciplines[lineage], commitments[lineage, question].hex()]
         for lineage, question in held
     )
     own = {question: revisions[question] for _, question in held}

@@ -38,8 +38,6 @@ class PublicLogReport:
     Attributes:
         entry_count: entries that the ledger has.
         file_count: those of them that the file has.
-        signed_count: heads that are signed.
-        findings: what is not as it was written.
     """
 
     entry_count: int

@@ -9,7 +9,7 @@ from typing import Final
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.exam.log import note_keys
-from tasks.exam.log.signing import LogSigner, open_signer
+from tasks.exam.log.signing import open_signer
 from tasks.exam.public.log.folder import open_locked, write_durably
 from tasks.exam.public.log.log_file import write_public_log
 from tasks.exam.public.log.signed_heads import (
@@ -24,7 +24,6 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.digests import digest_text
-from warehouse.ledger.engine.logs.public_log import PublicHead
 from warehouse.ledger.engine.moments import now_text
 
 # The entry of the audit log that says that a head was signed.
@@ -32,11 +31,7 @@ SIGN: Final = "sign_public_head"
 
 
 def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | None:
-    """Bring the file of the log up to the ledger and sign its last entry.
-
-    None where the log has no entry. The head that was signed last is given back where nothing came after it. Raises StoreError
-    for a log that is not the ledger's.
-    """
+    """Bring the log's file up to the ledger and sign its last entry; None without an entry."""
     signer = open_signer(settings)
     note_keys(ledger, settings, signer)
     write_public_log(ledger, settings)
@@ -50,7 +45,8 @@ def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | N
             if head.number == 0 or (last is not None and last.number >= head.number):
                 return last
             write_public_log(ledger, settings)
-            signed = _sign(head, signer)
+            named = (head.number, head.line_hash, signer.key_id, now_text())
+            signed = PublicSignedHead(*named, signer.sign(describe_public_head(*named)))
             write_durably(descriptor, signed.write_line().encode() + b"\n", path.parent)
     except OSError as error:
         raise StoreError(f"{path} cannot be written ({error.strerror}).") from None
@@ -66,12 +62,6 @@ def keep_public_head(ledger: Ledger, settings: Settings) -> None:
         sign_public_head(ledger, settings)
     except StoreError as error:
         log.error("%s", error)
-
-
-def _sign(head: PublicHead, signer: LogSigner) -> PublicSignedHead:
-    signed_at = now_text()
-    signature = signer.sign(describe_public_head(head.number, head.line_hash, signer.key_id, signed_at))
-    return PublicSignedHead(head.number, head.line_hash, signer.key_id, signed_at, signature)
 
 
 def _mend(descriptor: int, path: Path) -> PublicSignedHead | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.errors import FlowError
 from schemas.settings import load_settings
-from tasks.exam.public.log.witnesses import Seal, read_witnesses, seal_public_log
+from tasks.exam.public.log.witnesses import read_witnesses, seal_public_log
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED, step
 from warehouse.ledger.engine.opening import open_ledger
@@ -13,15 +13,17 @@ from warehouse.ledger.engine.opening import open_ledger
 @step(name="seal_public_log", **RETRIED)
 @hide_content
 def seal_log() -> dict[str, object]:
-    """Sign the head of the public log and give it to the witnesses of the settings.
-
-    Raises FlowError when one could not be told; the others have it.
-    """
+    """Sign the head of the public log for the witnesses; FlowError where one was not told."""
     settings = load_settings()
     witnesses = read_witnesses(settings.witnesses, settings)
     with open_ledger(settings.ledger_address) as ledger:
         seal = seal_public_log(ledger, settings, witnesses)
-    result = _describe(seal)
+    outcomes = [told.outcome for told in seal.told]
+    result: dict[str, object] = {
+        "number": 0 if seal.head is None else seal.head.number,
+        "given": outcomes.count("given"),
+        "known": outcomes.count("known"),
+    }
     if seal.failures:
         named = "; ".join(f"{told.witness}: {told.reason}" for told in seal.failures)
         raise FlowError(
@@ -29,11 +31,3 @@ def seal_log() -> dict[str, object]:
             result,
         )
     return result
-
-
-def _describe(seal: Seal) -> dict[str, object]:
-    return {
-        "number": 0 if seal.head is None else seal.head.number,
-        "given": sum(told.outcome == "given" for told in seal.told),
-        "known": sum(told.outcome == "known" for told in seal.told),
-    }

@@ -68,19 +68,12 @@ class Seal:
 
 
 def read_witnesses(texts: Sequence[str], settings: Settings) -> tuple[Witness, ...]:
-    """Witnesses as they are named: `PATH`, `file:PATH` or `command:PROGRAM ARGUMENT …`.
-
-    Raises UsageError for one that names nothing, and for a file within the home: who can change the log could change that too.
-    """
+    """Witnesses as named (`PATH`, `file:PATH`, `command:PROGRAM …`), outside the home."""
     return tuple(_read_witness(text.strip(), settings) for text in texts)
 
 
 def seal_public_log(ledger: Ledger, settings: Settings, witnesses: Iterable[Witness]) -> Seal:
-    """Bring the files up to the ledger, sign the head, and give it to every witness.
-
-    A witness that fails does not keep the head from any other. Raises StoreError for a log that is not what the ledger has: no head
-    of it is signed.
-    """
+    """Bring the files up to the ledger, sign the head, and give it to every witness."""
     head = sign_public_head(ledger, settings)
     if head is None:
         return Seal(None)
@@ -88,10 +81,7 @@ def seal_public_log(ledger: Ledger, settings: Settings, witnesses: Iterable[Witn
 
 
 def tell_witnesses(ledger: Ledger, settings: Settings) -> tuple[WitnessedHead, ...]:
-    """Give the log's head to the witnesses that the settings name.
-
-    Returns what became of it; nothing where none is named. For steps that others must hear of at once. A failure stops nothing: the hourly `seal` tries again.
-    """
+    """Give the log's head to the settings' witnesses; failures wait for the hourly `seal`."""
     if not settings.witnesses:
         return ()
     try:

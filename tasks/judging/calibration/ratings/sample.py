@@ -31,13 +31,11 @@ class DrawRequest:
     """What is to be drawn.
 
     Attributes:
-        run_id: the run whose responses are rated.
         occasion: `first`, or the month of a later calibration.
         round: from 1; a round is drawn once.
         size: responses, spread equally over the candidates.
         raters: users who rate, at least two; every response goes to two of them.
         styles: prompt styles to draw from; all where none is named.
-        seed: another seed, another draw.
     """
 
     run_id: str
@@ -52,11 +50,7 @@ class DrawRequest:
 def draw_calibration(
     ledger: Ledger, lake: Lake, request: DrawRequest, *, now: datetime | None = None
 ) -> pl.DataFrame:
-    """Draw a round and land `calibration_samples`; the same request again changes nothing.
-
-    Raises UsageError for a round that was drawn otherwise, a run that nobody judged, raters who are none, or fewer responses
-    than are wanted, with the numbers.
-    """
+    """Draw a round and land `calibration_samples`; the same request again changes nothing."""
     _check_request(request)
     check_persons(ledger, request.raters)
     earlier = lake.read("calibration_drawn", {"occasion": request.occasion})

@@ -22,11 +22,10 @@ def check_source(address: str) -> None:
 def backup_ledger(address: str, target: Path) -> list[str]:
     """Copy the ledger into the new file `target`, and its exam's database beside it.
 
-    Returns the names of the files.
-
-    Made with SQLite's own backup, write-ahead logs included. The exam's database is copied first: what the ledger holds is
-    written before what the exam's side says of it, so the copies lack nothing of it. A ledger on a server is copied as of one
-    moment into the same two files. Raises StoreError when there is none or the copy cannot be written.
+    Returns the names of the files. Made with SQLite's own backup, write-ahead logs included. The exam's database is copied
+    first: what the ledger holds is written before what the exam's side says of it, so the copies lack nothing of it. A ledger
+    on a server is copied as of one moment into the same two files. Raises StoreError when there is none or the copy cannot be
+    written.
     """
     source = find_ledger_file(address)
     if source is None:

@@ -1,7 +1,4 @@
-"""The backups that were begun, also those that were not finished.
-
-What is erased later is still in them.
-"""
+"""The backups that were begun, finished or not: what is erased later is still in them."""
 
 from __future__ import annotations
 
@@ -69,10 +66,7 @@ def note_backup(connection: Connection, backup: Backup) -> None:
 
 
 def list_backups(connection: Connection, *, begun_before: str | None = None) -> list[Backup]:
-    """All backups, the newest first.
-
-    With `begun_before` (UTC as ISO text), those that may hold what was erased then.
-    """
+    """All backups, newest first; `begun_before`: those that may hold what was erased then."""
     query = select(backups).order_by(backups.c.begun_at.desc())
     if begun_before is not None:
         query = query.where(backups.c.begun_at < begun_before)

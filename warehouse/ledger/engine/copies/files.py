@@ -42,10 +42,7 @@ class FileState:
 
 
 def read_state(path: Path) -> FileState:
-    """The state of the file of a ledger or an exam; an empty file's where there is none.
-
-    Raises sqlite3.Error.
-    """
+    """The state of a ledger's or an exam's file, as empty where none is. Raises sqlite3.Error."""
     if not path.exists():
         return FileState()
     with _open(path) as connection:
@@ -56,12 +53,7 @@ def read_state(path: Path) -> FileState:
 
 
 def create_files(path: Path, form: str) -> bool:
-    """Make both files of a ledger that does not exist yet, at the present form.
-
-    Returns False when there is something already.
-
-    Raises sqlite3.Error, StoreError where there is an exam's file in use.
-    """
+    """Make both files of a new ledger at the present form; False when there is something."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _open(path) as ledger:
         ledger.execute("PRAGMA journal_mode=WAL")
@@ -83,10 +75,7 @@ def create_files(path: Path, form: str) -> bool:
 
 
 def check_pair(ledger: Path, pair: int) -> FileState:
-    """The state of the exam's file of a ledger.
-
-    Raises StoreError for a file that is missing or belongs to another ledger.
-    """
+    """The state of the exam's file of a ledger; StoreError for none or another ledger's."""
     path = name_exam_file(ledger)
     if not path.exists():
         raise StoreError(
@@ -103,10 +92,7 @@ def check_pair(ledger: Path, pair: int) -> FileState:
 
 
 def restore_ledger(source: Path, target: Path) -> None:
-    """Put a copied ledger and its exam's database in place.
-
-    One without the other is refused when it is opened.
-    """
+    """Put a copied ledger and its exam's database in place; one alone would not open."""
     for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
         if origin.exists():
             # What was acknowledged of a file that lay here before is not to be looked for in this one.
@@ -131,12 +117,7 @@ def is_new(form: str | None) -> bool:
 
 @contextmanager
 def _new_exam_file(path: Path, form: str) -> Iterator[tuple[sqlite3.Connection, int]]:
-    """An exam's file to be filled in one transaction, with the number of its pair.
-
-    The exam's file and its ledger share that number from then on.
-
-    What a killed process left is removed. At the end the file is on disk, marked as new.
-    """
+    """An exam's file to be filled in one transaction, with its pair's number; ends as new."""
     _remove_leftover(path)
     pair = secrets.randbelow(2**31 - 1) + 1
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -187,10 +168,7 @@ def _list_statements(*, is_exam: bool) -> tuple[str, ...]:
 
 
 def _insert_first_rows(connection: sqlite3.Connection, *, is_exam: bool) -> None:
-    """Insert what a new ledger holds from the beginning.
-
-    These are the rows under `first_rows` in a table's `info`.
-    """
+    """Insert what a new ledger holds from the beginning: `first_rows` in a table's `info`."""
     from warehouse.ledger.engine.tables import metadata
 
     for table in metadata.sorted_tables:

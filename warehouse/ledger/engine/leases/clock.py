@@ -1,11 +1,10 @@
 """The time that deadlines are decided by.
 
-It is the database's clock, as far as something besides it shows that it is right.
-
-The clock of an embedded ledger is this host's, of one on a server the server's. Beside it stands what no wrong setting changes: the
-uptime of this host since a mark in the ledger, and the last entries of the audit and the public log. A clock that is earlier than they
-allow, or far later than the uptime does, is refused. What passed while the host was off, nothing shows but the clock: such a span is a
-doubt, and a deadline that has passed only if the doubt is true time does not count as passed. A person can confirm the clock.
+It is the database's clock, as far as something besides it shows that it is right. The clock of an embedded ledger is this host's, of
+one on a server the server's. Beside it stands what no wrong setting changes: the uptime of this host since a mark in the ledger, and
+the last entries of the audit and the public log. A clock that is earlier than they allow, or far later than the uptime does, is
+refused. What passed while the host was off, nothing shows but the clock: such a span is a doubt, and a deadline that has passed only
+if the doubt is true time does not count as passed. A person can confirm the clock.
 """
 
 from __future__ import annotations
@@ -73,10 +72,7 @@ class Host:
 
 
 class Doubt(NamedTuple):
-    """A span that nothing but the clock shows.
-
-    It has how long the span is, and the clock when it was found (None: it is not over).
-    """
+    """A span that nothing but the clock shows, and the clock when found (None: not over)."""
 
     seconds: float
     found_at: float | None
@@ -95,12 +91,7 @@ class Time:
     doubts: tuple[Doubt, ...] = ()
 
     def find_least(self, since: str) -> float:
-        """The earliest moment that it can be now, for what was set at `since`.
-
-        It is now without the spans in doubt that were found later.
-
-        What was set by the clock after a doubt was found is measured by the same clock, and the doubt does not touch it.
-        """
+        """The earliest moment that it can be now, less doubts found after `since`."""
         return self.now - sum(
             doubt.seconds
             for doubt in self.doubts
@@ -108,12 +99,7 @@ class Time:
         )
 
     def has_passed(self, moment: str, since: str) -> bool:
-        """Whether a moment that was set at `since` has passed.
-
-        Both are as `now_text` writes them. A doubt of a day at most is waited for.
-
-        Raises ClockError where it has passed only if a longer doubt is true time.
-        """
+        """Whether a moment set at `since` has passed; ClockError where a doubt alone says so."""
         if moment > write_moment(self.now):
             return False
         least = self.find_least(since)
@@ -131,10 +117,9 @@ class Time:
     def settle(self, items: Iterable[tuple[str, Callable[[float], bool]]]) -> float:
         """The moment by which to decide which of several items are due.
 
-        It is now, or as much earlier as one of the items is in doubt.
-
-        Each item: since when it stands, and whether it is due at a moment. A doubt of a day at most is waited for, as by
-        `has_passed`; raises ClockError where a longer one alone makes an item due.
+        It is now, or as much earlier as one of the items is in doubt. Each item: since when it stands, and whether it is
+        due at a moment. A doubt of a day at most is waited for, as by `has_passed`; raises ClockError where a longer one
+        alone makes an item due.
         """
         settled = self.now
         for since, is_due in items:
@@ -159,7 +144,6 @@ class ClockReading:
         host: this host's clock.
         last: the last entry of the audit and the public log; null in a new ledger.
         expected: what a mark in the ledger and the uptime since make the time; null without a mark of this start of the host.
-        doubts: spans that nothing but the clock shows.
         problem: why nothing is decided by this clock, as a sentence that says what to do; null where it agrees.
     """
 
@@ -177,10 +161,7 @@ class ClockReading:
 
     @property
     def ahead_of_last_s(self) -> float | None:
-        """Seconds since the last entry of the logs by the database's clock.
-
-        The value is negative where the clock is behind that entry.
-        """
+        """Seconds since the logs' last entry by the database's clock, negative if it is behind."""
         return None if self.last is None else self.database - self.last
 
 
@@ -216,12 +197,7 @@ class GivenClock:
 
 
 class LedgerClock:
-    """The ledger's time in a process.
-
-    It is read from the ledger, and continued by a clock that is never set.
-
-    A clock that is set while the process runs changes nothing of what it decides; the next look at the ledger reports it.
-    """
+    """The ledger's time in a process: read once, and continued by a clock that is never set."""
 
     def __init__(self, host: Host | None = None) -> None:
         self.host = host or Host()
@@ -250,10 +226,7 @@ class LedgerClock:
         self.read(connection)
 
     def read(self, connection: Connection, *, is_believed: bool = False) -> Time:
-        """The time; raises ClockError where the clock is refused, unless it `is_believed`.
-
-        In a transaction that writes, the mark is renewed and a new doubt noted.
-        """
+        """The time, noted when writing; ClockError if refused and not `is_believed`."""
         is_writing = is_gathering(connection)
         is_fresh = self._found is not None and 0 <= self.host.tick() - self._found[1] < _FRESH_S
         if self._found is not None and is_fresh and (self._is_noted or not is_writing):
@@ -279,10 +252,7 @@ class LedgerClock:
         return now
 
     def may_be_renewed(self, expires_at: str, now: float) -> bool:
-        """Whether the holder of an expired lease may not have had the time to renew it yet.
-
-        This is so where the lease ran out before the server was started, and the start was only a short time ago.
-        """
+        """Whether a lease ran out before a start of the server too recent for it to be renewed."""
         return now - self._server_began < GRACE_S and expires_at < write_moment(self._server_began)
 
     def forget(self) -> None:
@@ -308,21 +278,17 @@ def read_time(connection: Connection) -> Time:
 
 
 def read_lease_time(connection: Connection) -> float:
-    """The time for leases, as Unix time.
-
-    Where the clock is refused, it is the time that the uptime gives, because a lease can be taken again.
-    """
+    """The Unix time for leases: by the uptime where the clock is refused, as leases come back."""
     return clock_of(connection.engine).read(connection, is_believed=True).now
 
 
 def is_lapsed(connection: Connection, expires_at: str, *, lease_s: float = TOLERANCE_S) -> bool:
     """Whether a lease is over for certain.
 
-    Neither spans in doubt nor a recent absence of the ledger end a lease.
-
-    A doubt that was found before the lease was to end does not touch it, whose length is within TOLERANCE_S: of that span no more
-    than the lease's own length lies after it was set. `lease_s`: how long the lease may be otherwise.
-    A process that did not see the absence knows of it by the server's start; one of the network alone it does not know of.
+    Neither spans in doubt nor a recent absence of the ledger end a lease. A doubt that was found before the lease was to end does
+    not touch it, whose length is within TOLERANCE_S: of that span no more than the lease's own length lies after it was set.
+    `lease_s`: how long the lease may be otherwise. A process that did not see the absence knows of it by the server's start; one
+    of the network alone it does not know of.
     """
     clock = clock_of(connection.engine)
     time = clock.read(connection, is_believed=True)
@@ -340,10 +306,7 @@ def check_clock(ledger: Ledger) -> None:
 
 
 def measure_clock(ledger: Ledger) -> ClockReading:
-    """What is known of the time now.
-
-    Raises nothing for a clock that is wrong, and writes nothing.
-    """
+    """What is known of the time now; raises nothing and writes nothing."""
     host = clock_of(ledger.engine).host
     with ledger.read() as connection:
         return judge_clock(
@@ -356,12 +319,7 @@ def measure_clock(ledger: Ledger) -> ClockReading:
 
 
 def confirm_clock(ledger: Ledger) -> ClockReading:
-    """Accept the clock as right, on a person's word: no earlier doubt remains.
-
-    The audit log says who did so, and from what time to what time.
-
-    Raises ClockError where this host's clock is not the database server's: one of the two must be set.
-    """
+    """Accept the clock as right, on a person's word and in the log; ClockError for hosts apart."""
     clock, found = clock_of(ledger.engine), measure_clock(ledger)
     if problem := _find_skew(found.database, found.host):
         raise ClockError(problem)
@@ -424,10 +382,7 @@ def judge_clock(
 
 
 def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
-    """Whether the uptime of another host confirms the span of a leap after all.
-
-    It does where that host was on during the whole span, and has renewed its mark since.
-    """
+    """Whether another host, on and seen since, confirms the span of a leap by its uptime."""
     return (
         "" not in (leap.boot_id, other.boot_id)
         and other.boot_id != leap.boot_id
@@ -437,10 +392,7 @@ def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
 
 
 def read_boot() -> Boot | None:
-    """The start of this host and its uptime, from the kernel.
-
-    None where the kernel does not give them, or gives those of a container.
-    """
+    """The start of this host and its uptime by the kernel, None for a container's or none."""
     try:
         if Path("/proc/uptime").stat().st_dev != Path("/proc").stat().st_dev:
             return None
@@ -455,19 +407,13 @@ def read_boot() -> Boot | None:
 
 
 def read_tick() -> float:
-    """Seconds of a clock that is never set.
-
-    On Linux it also runs while the host is suspended, as the host's uptime does.
-    """
+    """Seconds of a clock that is never set, and on Linux runs while the host is suspended."""
     boot_time = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
 def read_database_clock(connection: Connection, host: Host | None = None) -> float:
-    """The clock of the database server, or of the one host that a SQLite ledger serves.
-
-    It is Unix time, unchecked.
-    """
+    """The database server's clock, or that of SQLite's one host: Unix time, unchecked."""
     if connection.dialect.name == "sqlite":
         return (host or clock_of(connection.engine).host).read_wall()
     return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
@@ -498,10 +444,7 @@ def _read_last_entry(connection: Connection) -> str | None:
 
 
 def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks: Sequence[ClockMark]) -> None:
-    """Renew this host's mark where it is old, and write down a leap that was found.
-
-    The marks of other hosts stay as they are.
-    """
+    """Renew this host's mark where it is old, and write down a leap that was found."""
     now, (boot_id, uptime_s) = found.database, boot or Boot("", 0.0)
     own = next((mark for mark in marks if mark.boot_id == boot_id), None)
     if own is None or found.expected is None:
@@ -537,10 +480,7 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
 
 
 def _replace(connection: Connection, own: ClockMark, values: ClockMark) -> bool:
-    """Replace a mark, provided that it is still as it was read.
-
-    Returns False where another process has replaced it, or is about to.
-    """
+    """Replace a mark that is still as it was read; False where another process was first."""
     same = (_MARKS.boot_id == own.boot_id, _MARKS.moment == own.moment)
     # Nobody waits for a mark while holding what others wait for.
     free = select(_MARKS.boot_id).where(*same).with_for_update(skip_locked=True)

@@ -1,7 +1,4 @@
-"""Jobs: pieces of work of an installation that one process at a time does.
-
-A job waits until a process takes it, which then holds it by a lease. A job whose holder is gone waits again. Done is what has no row.
-"""
+"""Jobs: work that one process at a time holds by a lease; done is what has no row."""
 
 from __future__ import annotations
 
@@ -31,8 +28,6 @@ class Worker:
 
     Attributes:
         holder: drawn anew for whoever takes jobs in it.
-        host: where it is.
-        process_id: its number there.
         lease_s: how long it holds what it took, unless it renews.
         is_dead: whether a process of that number on a host is known to be no more.
     """
@@ -49,8 +44,6 @@ class Choice:
     """Which jobs are taken.
 
     Attributes:
-        kind: of this kind.
-        most: so many at most.
         run_id: of this run; null for any.
         lane: of this lane; null for all.
         names: these; null for all.
@@ -105,11 +98,7 @@ def list_names(connection: Connection, kind: str, run_id: str | None) -> set[str
 def list_waiting(
     connection: Connection, *, worker: str, closed_lanes: str, most_tries: int
 ) -> list[tuple[str, str]]:
-    """The kinds and runs of which jobs wait for the worker.
-
-    What a run on the worker itself deferred is left out, since that works on it too; so are lanes that begin with `closed_lanes`,
-    and what failed so many times.
-    """
+    """The kinds and runs of jobs that wait for the worker, less closed lanes and failures."""
     query = select(jobs.c.kind, jobs.c.run_id).where(
         jobs.c.run_id.is_not(None),
         jobs.c.holder.is_(None),
@@ -130,10 +119,7 @@ def is_held(connection: Connection, job: Job, is_dead: Callable[[str, int], bool
 
 
 def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
-    """Put jobs here to wait; of one that waits here already the lane is the new one.
-
-    A run that a killed process began in batches may go on without them.
-    """
+    """Put jobs here to wait; one that waits already gets the new lane (batches or not)."""
     if waiting:
         first = insert_into(connection.dialect.name, jobs)
         moved = {"lane": first.excluded.lane, "deferred_by": first.excluded.deferred_by}
@@ -147,10 +133,7 @@ def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
 
 
 def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind: str | None = None) -> int:
-    """Let jobs wait again whose holder is gone; returns how many there were.
-
-    Who is just ending one is not waited for.
-    """
+    """Let jobs of holders that are gone wait again; how many; who is ending one counts not."""
     held = select(jobs).where(jobs.c.holder.is_not(None))
     if kind is not None:
         held = held.where(jobs.c.kind == kind)
@@ -168,10 +151,7 @@ def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind:
 
 
 def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job]:
-    """Take jobs that wait, those that failed before last.
-
-    Nobody else's transaction is waited for.
-    """
+    """Take jobs that wait, those that failed last, without waiting for others' transactions."""
     chosen = [jobs.c.kind == which.kind, jobs.c.holder.is_(None)]
     if which.run_id is not None:
         chosen.append(jobs.c.run_id == which.run_id)
@@ -189,10 +169,7 @@ def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job
 
 
 def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
-    """Hold the job, which is put here with it; returns who else holds it, None for nobody.
-
-    Taking it over from a holder that is gone counts as a try that failed.
-    """
+    """Hold the job, made with it; who else holds it, or None. Taking over counts as a try."""
     while True:
         held = job.replace(**_hold_values(connection, worker))
         first = insert_into(connection.dialect.name, jobs).on_conflict_do_nothing().returning(jobs.c.name)
@@ -210,10 +187,7 @@ def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
 
 
 def renew_jobs(connection: Connection, worker: Worker) -> set[tuple[str, str]]:
-    """Hold all that the worker has for another lease; returns what it still has.
-
-    That is by kind and name.
-    """
+    """Hold all that the worker has for another lease; what it still has, by kind and name."""
     mine = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == worker.holder)
     # In one order, as whoever else locks several: two that wait for each other would be broken off.
     kept = connection.execute(mine.order_by(jobs.c.kind, jobs.c.name).with_for_update()).all()
@@ -236,10 +210,7 @@ def give_back_jobs(
     problem: str | None = None,
     tries: int = 1,
 ) -> None:
-    """Let jobs wait again, as far as they are still the holder's.
-
-    Without a holder these are jobs that wait. `problem` says why that was a try that failed, or so many (`tries`).
-    """
+    """Let jobs wait again that are still the holder's; a `problem` counts as failed tries."""
     failed = {} if problem is None else {"problem": problem, "tries": jobs.c.tries + tries}
     connection.execute(
         update(jobs)

@@ -1,7 +1,4 @@
-"""Processes that make calls.
-
-Each has a lease that it renews, so that others know whose work is still under way.
-"""
+"""Processes that make calls, with leases that tell others whose work is under way."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ _KEPT_S = 86_400.0
 
 @dataclass(frozen=True)
 class ProcessLease:
-    """A process that makes calls, with the end of its lease.
-
-    It says until when the lease lasts unless it is renewed, and whether it was over when it was read.
-    """
+    """A process that makes calls: its lease's end, and whether that was over when read."""
 
     holder: str
     host: str
@@ -63,19 +57,13 @@ def open_lease(connection: Connection, holder: str, *, host: str, process_id: in
     )
     connection.execute(
         insert(process_leases).values(
-            holder=holder,
-            host=host,
-            process_id=process_id,
-            expires_at=write_moment(now + lease_s),
+            holder=holder, host=host, process_id=process_id, expires_at=write_moment(now + lease_s)
         )
     )
 
 
 def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> None:
-    """Hold the lease for another span.
-
-    A lease that ran out is valid again, unless another process has taken over what its holder had begun.
-    """
+    """Hold the lease for another span, even run out, unless the work was taken over."""
     connection.execute(
         update(process_leases)
         .where(process_leases.c.holder == holder)

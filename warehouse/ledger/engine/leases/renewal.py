@@ -31,10 +31,7 @@ class Renewal:
 
     @property
     def is_lost(self) -> bool:
-        """Whether what was renewed is no longer ours.
-
-        This is also so where it was not renewed for a whole lease, and may therefore be another's.
-        """
+        """Whether what was renewed is another's, or may be after a whole lease without renewal."""
         return self._lost or read_tick() - self._renewed_at > self._lease_s
 
     def end(self) -> None:

@@ -2,9 +2,8 @@
 
 Entries are gathered while a transaction runs and chained together right before it is committed: the order of the chain is the
 order of the commits, however many processes write, and a batch of many operations takes the head once. On a server the row of
-the head is held from there to the end of the commit, and nothing else is asked for after it: whoever has it never waits.
-
-An entry's hash is the SHA-256 of a JSON array (UTF-8, no spaces, every character beyond ASCII escaped): the hash before it, its
+the head is held from there to the end of the commit, and nothing else is asked for after it: whoever has it never waits. An
+entry's hash is the SHA-256 of a JSON array (UTF-8, no spaces, every character beyond ASCII escaped): the hash before it, its
 number, and then the fields of `HASHED` in their order.
 """
 
@@ -27,12 +26,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from warehouse.ledger.engine.logs.digests import encode_rows, read_user_digests
 from warehouse.ledger.engine.logs.gathered import GatheredLog
 from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.statements import (
-    HotStatement,
-    call_after_wait,
-    is_pipelined,
-    send_statement,
-)
+from warehouse.ledger.engine.statements import HotStatement, call_after_wait, is_pipelined, send_statement
 from warehouse.ledger.engine.tables import access_chain, access_log
 
 FIRST_HASH: Final = "0" * 64
@@ -96,10 +90,7 @@ _CHAIN_ON_SERVER: Final = f"""
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who acts: a user and the address that they call from.
-
-    The user is None when not known here; the address is None for this machine.
-    """
+    """Who acts (None: not known here) and the address they call from (None: this machine)."""
 
     user_id: str | None = None
     address: str | None = None
@@ -113,20 +104,15 @@ class Entry:
     """One entry of the audit log; number and hash are there once its transaction has ended.
 
     Attributes:
-        action: what was tried.
         user_id: who; null when it could not be read.
-        session_id: the session whose story it belongs to.
         http_status: 200 when allowed, else the refusal's.
         code: word for the refusal, or how something was done; null for what is usual.
         target: whom or what it was done to: a user, a run, a set, a token, a key.
         address: where the caller is; null for this machine.
-        seq: position of the question.
         answer_hash: SHA-256 of the answer's text.
         digest: SHA-256 of what else the entry fixes (warehouse.ledger.trust.seals).
-        accessed_at: when.
         is_by_caller: whether `user_id`, where it is null, is whoever acts: a user of the API, or the account of this host.
         number: place in the chain, from 1.
-        entry_hash: its hash.
     """
 
     action: str
@@ -146,10 +132,7 @@ class Entry:
 
 
 def add_entry(connection: Connection, entry: Entry) -> Entry:
-    """Write an entry with the transaction that is open on this connection; undone with it.
-
-    Who acts, and from where, is filled in where the entry does not say. Raises RuntimeError outside a transaction of the ledger (`Ledger.write`, the group-commit writer).
-    """
+    """Write an entry with the open transaction of the ledger, undone with it; else RuntimeError."""
     if not entry.accessed_at:
         entry.accessed_at = now_text()
     caller = CALLER.get()
@@ -213,10 +196,7 @@ def _write_entries(connection: Connection, entries: list[Entry]) -> None:
 
 
 def _send_entries(connection: Connection, entries: list[Entry]) -> None:
-    """Let the server chain and write them.
-
-    Nobody waits for its head, which is held for less time.
-    """
+    """Let the server chain and write them, so that nobody waits long for the head."""
     values = [_read_hashed(entry) for entry in entries]
     given = json.dumps([dict(zip(HASHED, row, strict=True)) for row in values])
     rests = [_encode(row)[1:] for row in values]

@@ -1,9 +1,7 @@
 """What entries of the audit log fix besides themselves.
 
-It is a SHA-256 of the state that was written with them.
-
-Each digest is over a JSON value of the rows as they are kept (keys sorted, no spaces). Who changes a row without an entry leaves
-an entry that says something else.
+It is a SHA-256 of the state that was written with them. Each digest is over a JSON value of the rows as they are kept (keys
+sorted, no spaces). Who changes a row without an entry leaves an entry that says something else.
 """
 
 from __future__ import annotations
@@ -111,10 +109,7 @@ def digest_text(text: str) -> str:
 
 
 def digest_response(row: Mapping[str, Any]) -> str:
-    """What is kept of an answer besides its text.
-
-    That is its status, reasoning, account of the call, time and signature.
-    """
+    """What is kept of an answer but its text: status, reasoning, call, time and signature."""
     # A column of numbers gives back 1.0 for 1.
     values = [row[name] for name in _RESPONSE]
     for place in _FLOATS:
@@ -130,10 +125,7 @@ def digest_responses(rows: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def encode_rows(rows: Sequence[Sequence[object]]) -> list[str]:
-    """Each row as an array of JSON; the first value of each is text.
-
-    They are encoded together: a call for each costs several times as much.
-    """
+    """Each row as an array of JSON, its first value text; together, for speed."""
     if not rows:
         return []
     texts = _encode(rows)[3:-2].split(_SEAM)
@@ -143,27 +135,18 @@ def encode_rows(rows: Sequence[Sequence[object]]) -> list[str]:
     return [f'["{text}]' for text in texts]
 
 
-def digest_order(row: Mapping[str, Any], order: Sequence[str]) -> str:
-    """A planned session: whose it is, and the lineages of its questions in their order."""
-    return compute_digest([[row[name] for name in PLANNED_SESSION], list(order)])
-
-
-def digest_closing(row: Mapping[str, Any]) -> str:
-    """A session as it was closed."""
-    return compute_digest([row[name] for name in CLOSED_SESSION])
-
-
 def read_closing_digest(connection: Connection, session_id: str) -> str:
     """A session as it stands, as far as its closing fixes it."""
     query = select(*(sessions.c[name] for name in CLOSED_SESSION)).where(sessions.c.session_id == session_id)
-    return digest_closing(connection.execute(query).one()._asdict())
+    return compute_digest(list(connection.execute(query).one()))
 
 
 def read_order_digest(connection: Connection, session_id: str) -> str:
-    """A session as it was planned."""
+    """A session as it was planned: whose it is, and the lineages of its questions in order."""
     query = select(*(sessions.c[name] for name in PLANNED_SESSION))
-    row = connection.execute(query.where(sessions.c.session_id == session_id)).one()._asdict()
-    return digest_order(row, [lineage for (lineage,) in _ORDER.run(connection, {"session": session_id})])
+    row = connection.execute(query.where(sessions.c.session_id == session_id)).one()
+    order = [lineage for (lineage,) in _ORDER.run(connection, {"session": session_id})]
+    return compute_digest([list(row), order])
 
 
 def read_run_digest(connection: Connection, run_id: str) -> str:

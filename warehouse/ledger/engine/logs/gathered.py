@@ -36,10 +36,7 @@ class GatheredLog(Generic[T]):
         self._write = write
 
     def add(self, connection: Connection, entry: T) -> None:
-        """Write an entry with the transaction that is open; undone with it.
-
-        Raises RuntimeError outside a transaction of the ledger (`Ledger.write`, the group-commit writer).
-        """
+        """Write an entry with the open transaction of the ledger, else RuntimeError."""
         gathered: Gathered | None = connection.info.get(_GATHERED)
         if gathered is None:
             raise RuntimeError(f"an entry of {self.name} was written outside a transaction of the ledger")
@@ -56,10 +53,7 @@ class GatheredLog(Generic[T]):
 
 @contextmanager
 def gathering(connection: Connection) -> Iterator[Gathered]:
-    """A transaction of the ledger in which logs gather their entries.
-
-    What is taken out of the list is not written.
-    """
+    """A transaction in which logs gather their entries; what leaves the list is not written."""
     # Kept by hand: a connection that was lost gives it no more.
     info = connection.info
     info[_GATHERED] = gathered = Gathered()

@@ -1,10 +1,8 @@
 """The public log: what an installation lets everybody see of what it does.
 
-It is one chain of lines, fixed to the byte (docs/verify.md).
-
-Entries are gathered while a transaction runs and numbered right before it is committed, as those of the audit log are: the order
-of the lines is the order of the commits, and no number is missing. A line is kept as it stands in the file, with the place where
-it ends there; nothing of it is ever changed.
+It is one chain of lines, fixed to the byte (docs/verify.md). Entries are gathered while a transaction runs and numbered right
+before it is committed, as those of the audit log are: the order of the lines is the order of the commits, and no number is
+missing. A line is kept as it stands in the file, with the place where it ends there; nothing of it is ever changed.
 """
 
 from __future__ import annotations
@@ -45,10 +43,7 @@ _ADVANCE = HotStatement(
 
 @dataclass(slots=True)
 class PublicEntry:
-    """An entry that waits for the end of its transaction.
-
-    Its number is there from then on (0 before).
-    """
+    """An entry that waits for the end of its transaction, when its number is there (0 before)."""
 
     kind: str
     body: Mapping[str, Any]
@@ -56,10 +51,7 @@ class PublicEntry:
 
 
 class PublicHead(NamedTuple):
-    """The last line of the log.
-
-    It has its number (0: there is none), its hash, and where it ends in the file, in bytes.
-    """
+    """The last line of the log: its number (0: none), its hash, and its end in bytes."""
 
     number: int
     line_hash: str
@@ -84,11 +76,6 @@ def add_public_entry(connection: Connection, kind: str, body: Mapping[str, Any])
     entry = PublicEntry(kind, body)
     _LOG.add(connection, entry)
     return entry
-
-
-def compute_line_hash(line: str) -> str:
-    """The hash of a line, without its newline."""
-    return hashlib.sha256(line.encode()).hexdigest()
 
 
 def read_public_head(connection: Connection) -> PublicHead:
@@ -146,11 +133,7 @@ def list_public_entries(connection: Connection, kinds: Sequence[str]) -> list[Pu
 
 
 def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
-    """Number what was gathered and write it, right before the audit log's entries.
-
-    On a server the row of the head is held from here on; the audit log's is asked for after it by everybody, so that nobody waits
-    for each other in a circle.
-    """
+    """Number and write what was gathered, before the audit log's entries: no circle of waits."""
     head = _take_head(connection)
     if head.number == 0:
         entries = [*_begin(connection, entries), *(entry for entry in entries if entry.kind != KEY)]
@@ -165,11 +148,14 @@ def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
                 "at": at,
                 "kind": entry.kind,
                 "previous": line_hash,
-                "body": {name: _resolve(value) for name, value in entry.body.items()},
+                "body": {
+                    name: value.number if isinstance(value, PublicEntry) else value
+                    for name, value in entry.body.items()
+                },
             }
         )
         entry.number = number
-        line_hash = compute_line_hash(line)
+        line_hash = hashlib.sha256(line.encode()).hexdigest()
         ends_at += len(line) + 1
         told = PublicLine(
             number=number,
@@ -185,10 +171,7 @@ def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
 
 
 def _begin(connection: Connection, entries: Sequence[PublicEntry]) -> list[PublicEntry]:
-    """The very first entries of the log.
-
-    They say whose log it is, whether runs were planned before it, and every key that has signed until now.
-    """
+    """The log's first entries: whose it is, runs planned before, keys that have signed."""
     planned = {entry.body["run"] for entry in entries if entry.kind == COMMIT}
     has_former_runs = not planned.issuperset(connection.execute(select(runs.c.run_id)).scalars())
     order = (log_keys.c.added_at, log_keys.c.key_id)
@@ -201,10 +184,6 @@ def _begin(connection: Connection, entries: Sequence[PublicEntry]) -> list[Publi
         "has_former_runs": has_former_runs,
     }
     return [PublicEntry(BEGIN, body), *(PublicEntry(KEY, key) for key in keys[1:])]
-
-
-def _resolve(value: Any) -> Any:
-    return value.number if isinstance(value, PublicEntry) else value
 
 
 def _take_head(connection: Connection) -> PublicHead:

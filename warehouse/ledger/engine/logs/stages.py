@@ -55,7 +55,6 @@ class Stage:
     """Rows of the ledger that are closed unit by unit.
 
     Attributes:
-        name: the stage's name in the log.
         about: what a unit is, and what closes it.
         table: where its rows are; null for files, whose rows are read by whoever closes them.
         unit: columns that name the unit.
@@ -158,16 +157,7 @@ STAGES: Final[Mapping[str, Stage]] = {
             llm_calls,
             ("unit",),
             ("call_key",),
-            (
-                "purpose",
-                "run_id",
-                "endpoint",
-                "model",
-                "reply",
-                "input_tokens",
-                "output_tokens",
-                "cost_usd",
-            ),
+            ("purpose", "run_id", "endpoint", "model", "reply", "input_tokens", "output_tokens", "cost_usd"),
             may_grow=True,
             is_landed=True,
             where=llm_calls.c.status == "done",
@@ -202,8 +192,6 @@ class ChangedUnit(NamedTuple):
     """A unit that is not as it was closed.
 
     Attributes:
-        stage: its stage.
-        unit: its name.
         changed: rows that are others.
         missing: rows that are gone.
         added: rows that were not there.
@@ -221,10 +209,7 @@ class ChangedUnit(NamedTuple):
 
 
 def close_units(connection: Connection, stage_name: str, units: Iterable[Sequence[str]]) -> int:
-    """Close units of a table's stage as their rows are now; what is closed so already stays.
-
-    The entries belong to the open transaction. Returns how many were written.
-    """
+    """Close units of a stage in the open transaction as rows are now; how many were written."""
     stage = STAGES[stage_name]
     names = {_name(unit): tuple(unit) for unit in units}
     if not names:
@@ -317,10 +302,7 @@ def read_entries(
 def find_changed_units(
     connection: Connection, is_passed: Callable[[str], bool] = lambda _: False
 ) -> Iterator[ChangedUnit]:
-    """Every unit of the ledger's own stages that is not as it was closed, by stage and unit.
-
-    Calls of units that are passed are not read.
-    """
+    """Every unit of the ledger's stages that is not as closed, but for calls `is_passed`."""
     if not has_begun(connection):
         return
     entries = read_entries(connection, CLOSE)
@@ -350,10 +332,7 @@ def find_changed_units(
 def read_decisions(
     connection: Connection, batch_id: str | None = None, question_uuid: str | None = None
 ) -> dict[tuple[str, str, str], str]:
-    """(batch, question, annotator) → the decision that stands.
-
-    Of one question alone, where it is named.
-    """
+    """(batch, question, annotator) → the decision that stands, of one question if named."""
     query = select(reviews.c.batch_id, reviews.c.question_uuid, reviews.c.annotator, reviews.c.decision)
     if batch_id is not None:
         query = query.where(reviews.c.batch_id == batch_id, reviews.c.question_uuid == question_uuid)
@@ -372,10 +351,7 @@ def read_call_sums(connection: Connection) -> dict[str, tuple[int, float]]:
 def check_unit(
     connection: Connection, stage_name: str, unit: str
 ) -> tuple[ChangedUnit | None, UnitEntry | None]:
-    """How a unit of the ledger differs from what closed it, and the entry that did.
-
-    Null for not at all.
-    """
+    """How a unit differs from what closed it, and the entry that did; null for not at all."""
     stage = STAGES[stage_name]
     entry = read_entries(connection, CLOSE, [f"{stage.name}/{_shorten(unit)}"]).get(
         f"{stage.name}/{_shorten(unit)}"
@@ -475,10 +451,7 @@ def _in_parts(
 def _iter_units(
     connection: Connection, stage: Stage, units: Sequence[tuple[str, ...]] | None = None
 ) -> Iterator[tuple[str, list[StageRow]]]:
-    """Every unit with its rows, one unit in memory at a time.
-
-    Only those named, where any are.
-    """
+    """Every unit, or those named, with its rows, one unit in memory at a time."""
     table = stage.table
     assert table is not None, "files are read by whoever closes them"
     names = (*stage.unit, *stage.key, *stage.fixed)

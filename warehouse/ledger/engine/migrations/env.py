@@ -1,7 +1,4 @@
-"""Alembic's entry point: one transaction under an exclusive lock.
-
-The lock is there because two processes may start at once.
-"""
+"""Alembic's entry point: one transaction under a lock, as two processes may start."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Runs of flows, and the times that schedules have.
 
-For each run: what started it, how it ended, and its result in ids and counts.
-
-Prefect's database may be lost or begun again; what ran and what should have run is known here.
+For each run: what started it, how it ended, and its result in ids and counts. Prefect's database may be lost
+or begun again; what ran and what should have run is known here.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ class StartedRun:
 
     Attributes:
         flow_run_id: Prefect's id, or one that was drawn.
-        flow: the flow.
         name: what this run is for.
         deployment: the deployment that it is a run of; null for a command.
         started_by: `schedule`, `event`, `person` or `command`.
@@ -53,12 +51,7 @@ class StartedRun:
 def begin_flow_run(
     connection: Connection, run: StartedRun, *, host: str, process_id: int, lease_s: float | None = None
 ) -> None:
-    """Note that a run has begun.
-
-    A run that begins again (after a restart of its worker) runs again.
-
-    With `lease_s` its process renews so often that it lives; how the run ended before is told no more, and how it ends is.
-    """
+    """Note that a run has begun, or begins again; with `lease_s` its process renews it."""
     alive_until = None if lease_s is None else write_moment(read_lease_time(connection) + lease_s)
     known = update(flow_runs).where(flow_runs.c.flow_run_id == run.flow_run_id)
     again = connection.execute(
@@ -111,10 +104,7 @@ def end_flow_run(connection: Connection, flow_run_id: str, state: str) -> None:
 
 
 def end_lost_run(connection: Connection, run: FlowRun) -> bool:
-    """Note that a run crashed because its process is gone.
-
-    Returns False where the run was renewed, or the crash was noted by another process, since it was read.
-    """
+    """Note that a run crashed with its process; False where it was renewed or noted since read."""
     ended = connection.execute(
         update(flow_runs)
         .where(
@@ -154,12 +144,7 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
     """The runs of that name, or whose id begins so; the newest first."""
     query = (
         select(flow_runs)
-        .where(
-            or_(
-                flow_runs.c.name == text,
-                func.substr(flow_runs.c.flow_run_id, 1, len(text)) == text,
-            )
-        )
+        .where(or_(flow_runs.c.name == text, func.substr(flow_runs.c.flow_run_id, 1, len(text)) == text))
         .order_by(flow_runs.c.started_at.desc())
     )
     return read_rows(connection, FlowRun, query)
@@ -168,12 +153,7 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
 def list_run_starts(
     connection: Connection, schedule: FlowSchedule, since: str, *, is_only: bool
 ) -> list[tuple[datetime, datetime | None]]:
-    """When runs of the deployment began since a moment, however they ended.
-
-    Each comes with the time when it was due; None where nobody waited for it.
-
-    Where it is the only one of its flow (`is_only`), a command's run that completed stands for it.
-    """
+    """When runs of the deployment began since a moment, and when each was due (or None)."""
     by_deployment = flow_runs.c.deployment == schedule.deployment
     by_command = (
         (flow_runs.c.flow == schedule.flow)
@@ -211,10 +191,7 @@ def list_last_ends(connection: Connection) -> list[tuple[str, str]]:
 
 
 def write_flow_schedules(connection: Connection, schedules: Sequence[FlowSchedule]) -> None:
-    """Replace what is scheduled.
-
-    A deployment whose time is the same keeps the moment since which it has that time.
-    """
+    """Replace what is scheduled; an unchanged time keeps the moment since which it holds."""
     known = {one.deployment: one for one in list_flow_schedules(connection)}
     connection.execute(
         delete(flow_schedules).where(flow_schedules.c.deployment.not_in([s.deployment for s in schedules]))

@@ -1,7 +1,4 @@
-"""Runs that ended badly, and who was notified of each.
-
-Each run is reported once, whichever process found it and however often it was found.
-"""
+"""Runs that ended badly, and who was told of each, once."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ def forget_notice(connection: Connection, flow_run_id: str) -> None:
 
 
 def take_notices(connection: Connection, *, lease_s: float, most: int | None = None) -> list[RunNotice]:
-    """The notices that are due, or the first of them.
-
-    Only the caller is to report them, within `lease_s`.
-    """
+    """The notices that are due, or the first `most`, the caller's to report within `lease_s`."""
     now = read_lease_time(connection)
     query = (
         select(run_notices)

@@ -1,9 +1,8 @@
 """The first form: the tables as they were when the ledger was first released.
 
 A new ledger has the tables of the code and is marked with the last form, so nothing is done here; `tests/warehouse/ledger/forms/1001`
-keeps what made this form, and every later step is tried on it.
-
-Numbers below 1001 were those of forms before it: a ledger of one of them has other tables, and is refused.
+keeps what made this form, and every later step is tried on it. Numbers below 1001 were those of forms before it: a ledger of one of
+them has other tables, and is refused.
 """
 
 revision = "1001"
