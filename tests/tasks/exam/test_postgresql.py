@@ -289,15 +289,6 @@ def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
         assert len(sittings.list_run_ids(connection)) == 2
 
 
-def test_publishing_the_same_run_from_two_places_claims_once(ledger: Ledger, tmp_path: Path) -> None:
-    settings = make_settings(tmp_path)
-    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
-    first = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
-    second = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
-    assert second.is_published
-    assert first.sessions == second.sessions
-
-
 @pytest.fixture(scope="module")
 def filled(
     server: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory

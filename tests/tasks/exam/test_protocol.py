@@ -169,12 +169,7 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
         rows[0]["output_tokens"],
         rows[0]["cost_usd"],
         rows[0]["latency_ms"],
-    ) == (
-        11,
-        22,
-        0.25,
-        33.5,
-    )
+    ) == (11, 22, 0.25, 33.5)
     assert (rows[1]["response"], rows[1]["answer_status"], rows[1]["prompt_version"]) == (
         "  \n",
         "empty",

@@ -97,14 +97,7 @@ def run_planners(
 ) -> list[str]:
     started = [
         subprocess.Popen(
-            [
-                warm_python,
-                "-c",
-                PLANNER,
-                urls[n % len(urls)],
-                str(homes[n % len(homes)]),
-                str(each),
-            ],
+            [warm_python, "-c", PLANNER, urls[n % len(urls)], str(homes[n % len(homes)]), str(each)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -189,10 +182,7 @@ def test_a_further_run_of_a_month_has_a_name_that_somebody_gave(ledger: Ledger, 
     assert read_plan(ledger, "2026-11-check").repetition == "check"
     with pytest.raises(UsageError, match="named 'check' already, under another id"):
         # The same month and name under another id is the same repetition.
-        publish_plan(
-            ledger,
-            plan_with_identity(ledger, tmp_path, run_id="elsewhere", repetition="check"),
-        )
+        publish_plan(ledger, plan_with_identity(ledger, tmp_path, run_id="elsewhere", repetition="check"))
 
 
 def plan_with_identity(ledger: Ledger, tmp_path: Path, *, run_id: str, repetition: str):  # type: ignore[no-untyped-def]

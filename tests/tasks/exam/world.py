@@ -302,11 +302,7 @@ def plan_wished(
 
 
 def publish(
-    ledger: Ledger,
-    settings: Settings,
-    registry: Registry,
-    bank: pl.DataFrame | BankRows,
-    **wishes: Any,
+    ledger: Ledger, settings: Settings, registry: Registry, bank: pl.DataFrame | BankRows, **wishes: Any
 ) -> RunPlan:
     plan = plan_wished(ledger, settings, registry, bank, **{"seed": SEED, **wishes})
     publish_plan(ledger, plan)

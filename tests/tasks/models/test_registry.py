@@ -198,11 +198,7 @@ WRONG = {
     ),
     "a model twice": ("  grader:\n", "  lab-1:\n", "line 28: 'lab-1' is given twice"),
     "a model's name that no ledger takes": ("  grader:\n", f"  {'g' * 101}:\n", "a name of 101 characters"),
-    "a name with control characters": (
-        "  grader:\n",
-        '  "gra\\nder":\n',
-        "or with control characters",
-    ),
+    "a name with control characters": ("  grader:\n", '  "gra\\nder":\n', "or with control characters"),
     "an owner's name that no ledger takes": (
         "organisation: Bureau",
         f"organisation: {'B' * 101}",

@@ -135,10 +135,7 @@ def test_a_reader_of_what_an_erasure_removes_is_told_so(
     busy_lake: Lake, settings: Settings, opened: Callable[[Settings], AbstractContextManager[Any]]
 ) -> None:
     with opened(settings) as reader:
-        with (
-            pytest.raises(StoreError, match="removed meanwhile, by an erasure"),
-            reader.read_transaction(),
-        ):
+        with pytest.raises(StoreError, match="removed meanwhile, by an erasure"), reader.read_transaction():
             reader.query(CONTENT)
             busy_lake.land("sessions", "s-1", session_frame(1, answered_count=0))
             assert purge_files(busy_lake, ["sessions"]) > 0

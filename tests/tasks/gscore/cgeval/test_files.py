@@ -6,11 +6,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import UsageError
-from tasks.gscore.cgeval.files import (
-    QUESTION_HEADERS,
-    export_cgeval_submission,
-    read_cgeval_questions,
-)
+from tasks.gscore.cgeval.files import QUESTION_HEADERS, export_cgeval_submission, read_cgeval_questions
 
 ROWS = [
     [

@@ -183,9 +183,7 @@ def test_two_tries_within_a_second_are_two_rows(settings: Settings) -> None:
         assert lake.query("SELECT count(*) FROM restore_checks").item() == 2
 
 
-def test_a_try_leaves_nothing_behind_and_says_what_a_damaged_backup_lacks(
-    settings: Settings,
-) -> None:
+def test_a_try_leaves_nothing_behind_and_says_what_a_damaged_backup_lacks(settings: Settings) -> None:
     folder = Path(make_kept_backup(settings, now=NIGHT)["folder"])
     good = check_restore(settings)
     assert good.row_count > 0 and good.file_count >= 6
