@@ -31,11 +31,6 @@ from tests.tasks.exam.test_tamperings import check_tampering, fill
 from tests.tasks.exam.world import (
     AnsweringClient,
     World,
-    make_bank,
-    make_model,
-    make_registry,
-    make_settings,
-    publish,
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
@@ -69,7 +64,7 @@ def ledger(ledger_url: str) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def door(world: World) -> Iterator[DoorToTheExam]:
+def any_door(world: World) -> Iterator[DoorToTheExam]:
     with open_direct(world) as opened:
         yield opened
 
