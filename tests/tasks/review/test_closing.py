@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError
 from schemas.settings import Settings
 from tasks.review.closing import close_batch
 from tasks.review.recording.desk import record_submission
-from tests.tasks.review.conftest import AFTER_ALL, DOCUMENT, LATER, NOW, give, make_submission, open_batch
+from tests.tasks.review.conftest import AFTER_ALL, DOCUMENT, LATER, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 
 
@@ -49,8 +49,3 @@ def test_closing_twice_gives_the_same_frames(ledger: Ledger, settings: Settings)
         "Count the shelves.",
         DOCUMENT,
     )
-
-
-def test_an_unknown_batch_is_named(ledger: Ledger) -> None:
-    with pytest.raises(UsageError, match="no review batch 'nothing'"):
-        close_batch(ledger, "nothing", NOW)

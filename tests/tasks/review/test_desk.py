@@ -8,10 +8,9 @@ import pytest
 
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.settings import Settings
-from tasks.review.batch import read_assignments, read_batch, read_decisions
+from tasks.review.batch import list_batches, read_assignments, read_batch, read_decisions
 from tasks.review.closing import close_batch
 from tasks.review.decisions.decision import Decision, GivenDecision
-from tasks.review.recording.adjudication import AdjudicationSummary
 from tasks.review.recording.desk import (
     RefusedSubmission,
     StaleError,
@@ -55,34 +54,13 @@ def test_a_later_decision_replaces_the_earlier_one(ledger: Ledger, settings: Set
     }
 
 
-def test_a_dispute_gets_an_adjudicator_in_the_same_call(ledger: Ledger, settings: Settings) -> None:
-    uuids = open_batch(ledger, settings)
-    report = record(
-        ledger,
-        [
-            make_submission("chen", *[give(uuid, "accept") for uuid in uuids]),
-            make_submission("dai", give(uuids[0], "accept"), give(uuids[1], "reject")),
-        ],
-        LATER,
-    )
-    assert report.adjudications == [AdjudicationSummary("b1", 1)]
-    assert report.complete_batches == []
-    with ledger.read() as connection:
-        given = read_assignments(connection, "b1", role="adjudicator")
-    assert [one.question_uuid for one in given] == [uuids[1]]
-    verdict = make_submission(given[0].annotator, give(uuids[1], "accept"), role="adjudicator")
-    assert record(ledger, [verdict], LATER).complete_batches == ["b1"]
-    assert [one.channel for one in read_all(ledger) if one.annotator == given[0].annotator] == [
-        "adjudication"
-    ]
-
-
 def test_completing_returns_the_batch_once(ledger: Ledger, settings: Settings) -> None:
     uuids = open_batch(ledger, settings)
     accepts = [give(uuid, "accept") for uuid in uuids]
     assert record(ledger, [make_submission("chen", *accepts)], LATER).complete_batches == []
     both = [make_submission("dai", *accepts), make_submission("chen", *accepts)]
     assert record(ledger, both, LATER).complete_batches == ["b1"]
+    assert [(batch.batch_id, batch.status) for batch in list_batches(ledger)] == [("b1", "complete")]
 
 
 def test_a_batch_that_a_later_submission_reopens_is_not_complete(ledger: Ledger, settings: Settings) -> None:
@@ -109,13 +87,6 @@ def test_one_faulty_decision_keeps_all_of_its_submission_out(ledger: Ledger, set
     ]
     assert [one.annotator for one in report.receipts] == ["dai"]
     assert [one.annotator for one in read_all(ledger)] == ["dai"]
-
-
-def test_what_a_channel_refused_is_passed_on(ledger: Ledger, settings: Settings) -> None:
-    open_batch(ledger, settings)
-    refusal = RefusedSubmission("review-b1-chen.xlsx", "review-b1-chen.xlsx: nothing was imported.")
-    report = record(ledger, [refusal], LATER)
-    assert (report.refusals, report.receipts, report.complete_batches) == ([refusal], [], [])
 
 
 def test_a_question_decided_twice_in_one_submission_is_refused(ledger: Ledger, settings: Settings) -> None:

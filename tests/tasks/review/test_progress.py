@@ -1,21 +1,10 @@
 from __future__ import annotations
 
 from schemas.settings import Settings
-from tasks.review.batch import list_batches
-from tasks.review.overview.progress import is_complete, is_ready_to_close, list_progress
+from tasks.review.overview.progress import is_ready_to_close, list_progress
 from tasks.review.recording.desk import record_submission
 from tests.tasks.review.conftest import AFTER_ALL, LATER, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
-
-
-def test_a_batch_is_complete_when_the_last_decision_is_in(ledger: Ledger, settings: Settings) -> None:
-    uuids = open_batch(ledger, settings)
-    accepts = [give(uuid, "accept") for uuid in uuids]
-    record_submission(ledger, make_submission("chen", *accepts), LATER)
-    assert is_complete(ledger, "b1") is False
-    record_submission(ledger, make_submission("dai", *accepts), LATER)
-    assert is_complete(ledger, "b1") is True
-    assert [(batch.batch_id, batch.status) for batch in list_batches(ledger)] == [("b1", "complete")]
 
 
 def test_progress_tells_states_and_who_owes_what(ledger: Ledger, settings: Settings) -> None:
