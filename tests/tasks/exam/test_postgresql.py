@@ -32,7 +32,7 @@ from tests.tasks.exam.world import (
     AnsweringClient,
     World,
 )
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
@@ -46,15 +46,9 @@ pytestmark = pytest.mark.service
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
-
-
 @pytest.fixture
-def ledger_url(server: PostgresqlServer) -> str:
-    return server.new_ledger_url()
+def ledger_url(postgresql: PostgresqlServer) -> str:
+    return postgresql.new_ledger_url()
 
 
 @pytest.fixture
@@ -286,9 +280,9 @@ def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
 
 @pytest.fixture(scope="module")
 def filled(
-    server: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory
+    postgresql: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Ledger, Victim]]:
-    with open_ledger(server.new_ledger_url()) as opened:
+    with open_ledger(postgresql.new_ledger_url()) as opened:
         yield opened, fill(opened, tmp_path_factory.mktemp("filled") / "home")
 
 

@@ -24,7 +24,7 @@ from tests.tasks.exam.world import (
     plan_wished,
     publish,
 )
-from tests.warehouse.ledger.postgresql import start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import exposures, runs, sessions, set_claims
@@ -131,18 +131,16 @@ def test_sixteen_plannings_in_four_processes_make_one_run(
 
 @pytest.mark.service
 def test_sixteen_plannings_from_two_homes_on_one_server_make_one_run(
-    tmp_path: Path, warm_python: str
+    postgresql: PostgresqlServer, tmp_path: Path, warm_python: str
 ) -> None:
+    url = postgresql.new_ledger_url()
     homes = [tmp_path / "one", tmp_path / "two"]
-    with start_postgresql() as server:
-        url = server.new_ledger_url()
-        assert Counter(run_planners(warm_python, [url], homes, 2, 8)) == {MONTH: 16}
-        with open_ledger(url) as ledger:
-            assert count_rows(ledger) == ONE_RUN
-            other = server.new_ledger_url()
-        with open_ledger(other) as ledger:
-            assert plan_at_once(ledger, tmp_path, 16) == [MONTH] * 16
-            assert count_rows(ledger) == ONE_RUN
+    assert Counter(run_planners(warm_python, [url], homes, 2, 8)) == {MONTH: 16}
+    with open_ledger(url) as ledger:
+        assert count_rows(ledger) == ONE_RUN
+    with open_ledger(postgresql.new_ledger_url()) as ledger:
+        assert plan_at_once(ledger, tmp_path, 16) == [MONTH] * 16
+        assert count_rows(ledger) == ONE_RUN
 
 
 def test_who_planned_others_meanwhile_is_told_what_to_do_and_changes_nothing(
