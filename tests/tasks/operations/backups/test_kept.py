@@ -354,7 +354,9 @@ restore_home(Settings(home=Path(home)), Path(folder))
 """
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 8])
+@pytest.mark.parametrize(
+    "count", [0, pytest.param(1, marks=pytest.mark.long), 3, pytest.param(8, marks=pytest.mark.long)]
+)
 def test_a_restore_that_was_killed_is_done_by_the_same_command_and_nothing_uses_the_home_before(
     settings: Settings, tmp_path: Path, count: int, warm_python: str
 ) -> None:
