@@ -122,10 +122,10 @@ def test_two_who_differ_by_two_stars_wait_for_an_adjudicator_whose_stars_settle_
     assert compute_consensuses(ratings).select("seq", "agreed_stars", "mean_stars", "rule").rows() == [
         (2, 2, 2.5, "median")
     ]
-    settled = make_ratings({1: [1]}, rater="third", is_adjudication=True)
+    settled = make_ratings({1: [2]}, rater="third", is_adjudication=True)
     found = compute_consensuses(pl.concat([ratings, settled]))
     assert found.select("seq", "agreed_stars", "mean_stars", "rater_count", "rule").rows() == [
-        (1, 1, 1.0, 3, "adjudicated"),
+        (1, 2, 4 / 3, 3, "adjudicated"),
         (2, 2, 2.5, 2, "median"),
     ]
 
