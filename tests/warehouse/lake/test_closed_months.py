@@ -66,7 +66,7 @@ def find_open(lake: Lake) -> tuple[object, object]:
 
 
 def check_same(lake: Lake, month: str | None = None, names: Sequence[str] = SOME) -> None:
-    """Analyses as the lake runs them, and as one that reads everything; of all months, or of one."""
+    """Analyses as the lake runs them, and as what reads everything; of all months, or of one."""
     for name in names:
         query, given = find_query(name), {"month": month}
         whole = lake.query(query.body, bind_parameters(query, given))
