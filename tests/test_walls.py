@@ -137,7 +137,7 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "deployments.guide": 1,
     "deployments.flow_runs": 4,
     "deployments.http": 7,
-    "deployments.model_server": 14,
+    "deployments.model_server": 13,
     "deployments.web": 1,
     "tasks.bank.augment": 7,
     "tasks.bank.dedupe": 8,

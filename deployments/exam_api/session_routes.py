@@ -27,7 +27,11 @@ _PATH = f"/sessions/{PRACTICE}"
 def add_session_routes(app: FastAPI, settings: Settings) -> None:
     """Add what candidates and those who watch them may ask; `settings` say where pictures lie."""
 
-    @app.get("/health")
+    # The schema takes `ErrorBody` from this one response.
+    @app.get(
+        "/health",
+        responses={503: {"model": bodies.ErrorBody, "description": "The ledger cannot be written now."}},
+    )
     async def check_health() -> bodies.Health:
         """Whether the server answers."""
         return bodies.Health()

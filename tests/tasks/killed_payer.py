@@ -25,11 +25,7 @@ from warehouse.ledger.engine.opening import open_ledger
 def main() -> None:
     """Pay until somebody kills this process, or all is done."""
     what, home, *rest = sys.argv[1:]
-    settings = Settings(
-        home=Path(home),
-        judges=("first-judge",),
-        call_concurrency=4,
-    )
+    settings = Settings(home=Path(home), judges=("first-judge",), call_concurrency=4)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         if what == "replay":
             summary = asyncio.run(

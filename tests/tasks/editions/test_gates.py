@@ -51,9 +51,7 @@ def test_a_whole_run_with_a_calibrated_judge_passes_every_gate(basis: Basis, set
 
 def test_unjudged_sessions_shut_the_gate(basis: Basis, settings: Settings) -> None:
     sessions = basis.sessions.with_columns(
-        is_complete=~pl.col("session_id").is_in(
-            [f"{JUNE}/east-7b/zero_shot/1", f"{JUNE}/north-1/few_shot/2"]
-        ),
+        is_complete=~pl.col("session_id").is_in([f"{JUNE}/east-7b/zero_shot/1", f"{JUNE}/north-1/few_shot/2"])
     )
     found = shut(replace(basis, sessions=sessions), settings)
     assert found["incomplete"].startswith("2 sessions are not wholly judged, of east-7b, north-1: ")

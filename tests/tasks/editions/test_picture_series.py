@@ -98,11 +98,7 @@ def score(
     kept = bank.filter(~pl.col("has_shown")) if is_text_only else bank
     stars = (
         frames["judgements"]
-        .filter(
-            judge="judge-a",
-            model=model,
-            prompt_style="zero_shot",
-        )
+        .filter(judge="judge-a", model=model, prompt_style="zero_shot")
         .join(kept.select("question_uuid", "discipline"), on="question_uuid")
     )
     questions = stars.group_by("discipline", "question_uuid").agg(pl.col("stars").mean())

@@ -80,9 +80,7 @@ def mean_of(cells: Cells) -> dict[tuple[str, str], float]:
 
 
 def recompute(
-    edition: Mapping[str, Any],
-    sessions: list[dict[str, Any]],
-    items: Mapping[str, list[tuple[str, str]]],
+    edition: Mapping[str, Any], sessions: list[dict[str, Any]], items: Mapping[str, list[tuple[str, str]]]
 ) -> list[dict[str, Any]]:
     """S and R of every model and style, in the words of docs/verify.md."""
     weights = {name: weight for name, weight in edition["weights"].items() if weight > 0}

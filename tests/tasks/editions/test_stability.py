@@ -222,10 +222,7 @@ def test_a_candidate_alone_on_a_set_has_resamples_and_no_ratings() -> None:
 
     assert found.frames["bootstrap_scores"].select(
         "sample_size", "resample", "is_larger_than_set"
-    ).rows() == [
-        (8, 1, False),
-        (30, 1, True),
-    ]
+    ).rows() == [(8, 1, False), (30, 1, True)]
     assert found.frames["rating_curves"].is_empty()
 
 

@@ -43,8 +43,14 @@ def world(ledger: Ledger, tmp_path: Path, published: PublishedWorld) -> World:
     return published.copy(ledger, tmp_path / "home")
 
 
+@pytest.fixture
+def door(world: World) -> Iterator[DoorToTheExam]:
+    with open_direct(world) as opened:
+        yield opened
+
+
 @pytest.fixture(params=["direct", "http"])
-def door(request: pytest.FixtureRequest, world: World) -> Iterator[DoorToTheExam]:
+def any_door(request: pytest.FixtureRequest, world: World) -> Iterator[DoorToTheExam]:
     """The same protocol in process and over HTTP."""
     with open_direct(world) if request.param == "direct" else open_http(world) as opened:
         yield opened

@@ -22,15 +22,7 @@ from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.tokens.tokens import issue_token
-from tasks.running.approvals import (
-    ApprovalNeeded,
-    Request,
-    TwoPersons,
-    approve,
-    ask,
-    refuse,
-    use_approval,
-)
+from tasks.running.approvals import ApprovalNeeded, Request, TwoPersons, approve, ask, refuse, use_approval
 from tasks.running.approvals import Unapproved as NotApproved
 from tests.tasks.exam.world import (
     MONTH,

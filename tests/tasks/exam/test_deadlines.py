@@ -41,6 +41,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import seats, sittings
 
 DAY_S = 86_400.0
+both_doors = pytest.mark.parametrize("door", ["direct", "http"], indirect=True)
 LIMITS = Deadlines(session_s=2 * DAY_S, question_s=600.0)
 
 
@@ -53,12 +54,12 @@ def outside(ledger: Ledger, tmp_path: Path) -> World:
     return World(ledger, settings, registry, make_bank(), plan)
 
 
-@pytest.fixture(params=["direct", "http"])
+@pytest.fixture
 def door(request: pytest.FixtureRequest, outside: World) -> Iterator[DoorToTheExam]:
     protocol = ExamProtocol(
         outside.ledger, outside.keys, SeatRules(lease_s=10 * DAY_S, deadlines=LIMITS), clock=outside.clock
     )
-    if request.param == "direct":
+    if getattr(request, "param", "direct") == "direct":
         yield DoorToTheExam("direct", lambda: contextlib.nullcontext(protocol))
         return
     with serve_with(outside, protocol) as url:
@@ -112,6 +113,7 @@ def land(world: World) -> dict[str, Any]:
 # --- told beforehand ------------------------------------------------------------------------------------------
 
 
+@both_doors
 def test_an_outside_candidate_is_told_both_deadlines(door: DoorToTheExam, outside: World) -> None:
     session_id, token, lease = open_one(door, outside)
     assert (lease.deadline_at, lease.question_s) == ("2027-01-17T08:00:00.000000+00:00", 600.0)
@@ -141,6 +143,7 @@ def test_deadlines_set_at_planning_stay_and_questions_of_in_house_candidates_hav
 # --- a question's time --------------------------------------------------------------------------------------------
 
 
+@both_doors
 def test_a_late_answer_is_refused_the_question_is_given_up_and_the_next_one_comes(
     door: DoorToTheExam, outside: World
 ) -> None:

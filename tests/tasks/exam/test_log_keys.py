@@ -31,11 +31,7 @@ from tasks.exam.log.signing.keys import create_key_file, name_next_key_file
 from tasks.exam.public.log.check import check_public_log
 from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.log_file import name_log_file
-from tasks.exam.public.log.signed_heads import (
-    PublicSignedHead,
-    describe_public_head,
-    name_public_heads_file,
-)
+from tasks.exam.public.log.signed_heads import PublicSignedHead, describe_public_head, name_public_heads_file
 from tasks.exam.public.verifier import verify
 from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.exam.public.test_log_file import add

@@ -93,10 +93,7 @@ def make_picture_bank(archive: Path) -> pl.DataFrame:
 
 PROFILE = {
     "seed": "test",
-    "models": {
-        "alpha": {"sees_pictures": True, "accuracy": 1.0},
-        "rho": {"accuracy": 1.0},
-    },
+    "models": {"alpha": {"sees_pictures": True, "accuracy": 1.0}, "rho": {"accuracy": 1.0}},
 }
 
 

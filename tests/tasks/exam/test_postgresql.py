@@ -31,13 +31,8 @@ from tests.tasks.exam.test_tamperings import check_tampering, fill
 from tests.tasks.exam.world import (
     AnsweringClient,
     World,
-    make_bank,
-    make_model,
-    make_registry,
-    make_settings,
-    publish,
 )
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
@@ -51,15 +46,9 @@ pytestmark = pytest.mark.service
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
-
-
 @pytest.fixture
-def ledger_url(server: PostgresqlServer) -> str:
-    return server.new_ledger_url()
+def ledger_url(postgresql: PostgresqlServer) -> str:
+    return postgresql.new_ledger_url()
 
 
 @pytest.fixture
@@ -69,7 +58,7 @@ def ledger(ledger_url: str) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def door(world: World) -> Iterator[DoorToTheExam]:
+def any_door(world: World) -> Iterator[DoorToTheExam]:
     with open_direct(world) as opened:
         yield opened
 
@@ -289,20 +278,11 @@ def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
         assert len(sittings.list_run_ids(connection)) == 2
 
 
-def test_publishing_the_same_run_from_two_places_claims_once(ledger: Ledger, tmp_path: Path) -> None:
-    settings = make_settings(tmp_path)
-    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
-    first = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
-    second = publish(ledger, settings, registry, make_bank(), run_id="same", candidates=["alpha"])
-    assert second.is_published
-    assert first.sessions == second.sessions
-
-
 @pytest.fixture(scope="module")
 def filled(
-    server: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory
+    postgresql: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Ledger, Victim]]:
-    with open_ledger(server.new_ledger_url()) as opened:
+    with open_ledger(postgresql.new_ledger_url()) as opened:
         yield opened, fill(opened, tmp_path_factory.mktemp("filled") / "home")
 
 

@@ -1,4 +1,7 @@
-"""The state machine, through both doors."""
+"""The state machine; through both doors what has a form of its own over HTTP.
+
+The steps of a session go through either door at random in test_machine.py.
+"""
 
 from __future__ import annotations
 
@@ -52,17 +55,17 @@ def sit_out(door: DoorToTheExam, token: str, lease: Lease) -> list[Put]:
 
 
 def test_questions_come_in_the_allocated_order_each_once_and_the_last_answer_closes_the_session(
-    door: DoorToTheExam, world: World
+    any_door: DoorToTheExam, world: World
 ) -> None:
-    session_id, token, lease = open_one(door, world)
-    puts = sit_out(door, token, lease)
+    session_id, token, lease = open_one(any_door, world)
+    puts = sit_out(any_door, token, lease)
     assert [put.content.stem for put in puts] == world.order(session_id)
     assert [(put.seq, put.is_repeat, put.question_count) for put in puts] == [
         (n, False, 6) for n in range(1, 7)
     ]
     assert world.answers(session_id) == {n: f"answer {n}" for n in range(1, 7)}
     assert world.sessions()[0]["status"] == "closed"
-    assert door.call(lambda d: d.next_question(token, lease)) is None
+    assert any_door.call(lambda d: d.next_question(token, lease)) is None
 
 
 def test_a_pending_question_is_put_again_and_marked_and_the_next_waits_for_its_answer(
@@ -130,10 +133,10 @@ def test_an_answer_to_a_closed_session_is_refused(door: DoorToTheExam, world: Wo
 
 
 def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
-    door: DoorToTheExam, world: World
+    any_door: DoorToTheExam, world: World
 ) -> None:
 
-    session_id, token, lease = open_one(door, world)
+    session_id, token, lease = open_one(any_door, world)
     account = Answer(
         response="half of",
         reasoning="thought",
@@ -148,9 +151,9 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
         prompt_version="1/zero_shot",
         call_key="k" * 64,
     )
-    door.call(lambda d: d.next_question(token, lease))
-    door.call(lambda d: d.submit_and_next(token, lease, 1, account))
-    door.call(lambda d: d.submit_answer(token, lease, 2, Answer("  \n")))
+    any_door.call(lambda d: d.next_question(token, lease))
+    any_door.call(lambda d: d.submit_and_next(token, lease, 1, account))
+    any_door.call(lambda d: d.submit_answer(token, lease, 2, Answer("  \n")))
     with world.ledger.read() as connection:
         rows = read_response_rows(connection, [session_id])
     kept = {
@@ -169,12 +172,7 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
         rows[0]["output_tokens"],
         rows[0]["cost_usd"],
         rows[0]["latency_ms"],
-    ) == (
-        11,
-        22,
-        0.25,
-        33.5,
-    )
+    ) == (11, 22, 0.25, 33.5)
     assert (rows[1]["response"], rows[1]["answer_status"], rows[1]["prompt_version"]) == (
         "  \n",
         "empty",
@@ -183,18 +181,18 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
 
 
 def test_text_that_the_stores_cannot_hold_is_kept_with_marks_in_its_place(
-    door: DoorToTheExam, world: World
+    any_door: DoorToTheExam, world: World
 ) -> None:
-    session_id, token, lease = open_one(door, world)
-    door.call(lambda d: d.next_question(token, lease))
-    door.call(lambda d: d.submit_answer(token, lease, 1, Answer("a\x00b 中文 𝔸")))
+    session_id, token, lease = open_one(any_door, world)
+    any_door.call(lambda d: d.next_question(token, lease))
+    any_door.call(lambda d: d.submit_answer(token, lease, 1, Answer("a\x00b 中文 𝔸")))
     assert world.answers(session_id) == {1: "a\ufffdb 中文 𝔸"}
 
 
-def test_nothing_but_the_bare_content_leaves(door: DoorToTheExam, world: World) -> None:
-    session_id, token, lease = open_one(door, world)
-    puts = sit_out(door, token, lease)
-    status = door.call(lambda d: d.read_status(token, session_id))
+def test_nothing_but_the_bare_content_leaves(any_door: DoorToTheExam, world: World) -> None:
+    session_id, token, lease = open_one(any_door, world)
+    puts = sit_out(any_door, token, lease)
+    status = any_door.call(lambda d: d.read_status(token, session_id))
     seen = json.dumps([*(dataclasses.asdict(put) for put in puts), dataclasses.asdict(status)])
     for marker in (
         KEY_MARKER,
@@ -215,10 +213,10 @@ def test_nothing_but_the_bare_content_leaves(door: DoorToTheExam, world: World) 
 # --- leases -----------------------------------------------------------------------------------------------------
 
 
-def test_a_second_concurrent_use_is_refused(door: DoorToTheExam, world: World) -> None:
-    session_id, token, _ = open_one(door, world)
-    assert refused(door, lambda d: d.open_session(token, session_id)) == (403, "session_in_use")
-    assert refused(door, lambda d: d.open_session(token, session_id, "f" * 64)) == (403, "session_in_use")
+def test_a_second_concurrent_use_is_refused(any_door: DoorToTheExam, world: World) -> None:
+    session_id, token, _ = open_one(any_door, world)
+    assert refused(any_door, lambda d: d.open_session(token, session_id)) == (403, "session_in_use")
+    assert refused(any_door, lambda d: d.open_session(token, session_id, "f" * 64)) == (403, "session_in_use")
 
 
 def test_the_holder_resumes_with_the_lease_secret_and_shuts_out_its_former_self(
@@ -280,7 +278,7 @@ def test_a_lease_of_another_session_opens_nothing(door: DoorToTheExam, world: Wo
 # --- outer layer: tokens, roles, sessions -----------------------------------------------------------------------
 
 
-def test_a_token_with_a_bad_signature_or_form_is_401(door: DoorToTheExam, world: World) -> None:
+def test_a_token_with_a_bad_signature_or_form_is_401(any_door: DoorToTheExam, world: World) -> None:
     session_id = world.sessions()[0]["session_id"]
     keys = world.keys.read()
     key, head = keys.present, {"kid": keys.present.key_id}
@@ -316,9 +314,9 @@ def test_a_token_with_a_bad_signature_or_form_is_401(door: DoorToTheExam, world:
         "not a token": "abc.def.ghi",
         **{f"no {name}": sign(**{name: None}) for name in ("iss", "aud", "iat", "nbf", "exp", "jti")},
     }
-    assert door.call(lambda d: d.open_session(sign(), session_id)).generation == 1
+    assert any_door.call(lambda d: d.open_session(sign(), session_id)).generation == 1
     for name, token in forged.items():
-        assert (name, refused(door, lambda d, token=token: d.open_session(token, session_id))) == (
+        assert (name, refused(any_door, lambda d, token=token: d.open_session(token, session_id))) == (
             name,
             (401, "token_invalid"),
         )
@@ -364,7 +362,7 @@ def test_permissions_in_a_token_narrow_the_role_and_never_add_to_it(
 
 
 def test_a_candidate_reaches_its_own_session_only_and_cannot_tell_what_else_exists(
-    door: DoorToTheExam, world: World
+    any_door: DoorToTheExam, world: World
 ) -> None:
     own, foreign = world.sessions()[0]["session_id"], world.sessions("rho")[0]["session_id"]
     for_foreign = world.token(foreign)
@@ -375,24 +373,24 @@ def test_a_candidate_reaches_its_own_session_only_and_cannot_tell_what_else_exis
             lambda d, t=token, s=session_id: d.open_session(t, s),
             lambda d, t=token, s=session_id: d.read_status(t, s),
         ):
-            assert refused(door, operation) == (403, "session_invalid")
-    listed = door.call(lambda d: d.list_sessions(world.token(None, permissions=("list_own_sessions",))))
+            assert refused(any_door, operation) == (403, "session_invalid")
+    listed = any_door.call(lambda d: d.list_sessions(world.token(None, permissions=("list_own_sessions",))))
     assert listed == [SessionSummary(own, "planned", "zero_shot", 6, 0)]
 
 
-def test_an_examiner_reads_every_session_but_sits_none(door: DoorToTheExam, world: World) -> None:
-    session_id, token, lease = open_one(door, world)
-    door.call(lambda d: d.next_question(token, lease))
+def test_an_examiner_reads_every_session_but_sits_none(any_door: DoorToTheExam, world: World) -> None:
+    session_id, token, lease = open_one(any_door, world)
+    any_door.call(lambda d: d.next_question(token, lease))
     with world.ledger.write() as connection:
         users.add_user(connection, user_id="eve", role="examiner")
     examiner = world.token(session_id, user_id="eve", permissions=("read_sessions", "sit"))
-    status = door.call(lambda d: d.read_status(examiner, session_id))
+    status = any_door.call(lambda d: d.read_status(examiner, session_id))
     assert status.session == Quota(6, 1, 0, 6)
     assert status.organisation == Quota(6, 1, 0, None)
-    listed = door.call(lambda d: d.list_sessions(examiner, world.plan.run_id))
+    listed = any_door.call(lambda d: d.list_sessions(examiner, world.plan.run_id))
     assert sorted((item.model, item.is_reference) for item in listed) == [("alpha", False), ("rho", True)]
-    assert refused(door, lambda d: d.open_session(examiner, session_id)) == (403, "permission_missing")
-    assert refused(door, lambda d: d.read_status(examiner, "s-none")) == (404, "session_unknown")
+    assert refused(any_door, lambda d: d.open_session(examiner, session_id)) == (403, "permission_missing")
+    assert refused(any_door, lambda d: d.read_status(examiner, "s-none")) == (404, "session_unknown")
 
 
 # --- quotas -----------------------------------------------------------------------------------------------------
@@ -414,19 +412,19 @@ def test_quotas_count_allocated_pending_and_completed_for_session_and_candidate(
 
 @pytest.mark.parametrize("level", ["candidate", "organisation"])
 def test_a_limit_stops_handing_out_and_still_takes_the_answer_that_is_due(
-    door: DoorToTheExam, world: World, level: str
+    any_door: DoorToTheExam, world: World, level: str
 ) -> None:
-    session_id, token, lease = open_one(door, world)
+    session_id, token, lease = open_one(any_door, world)
     with world.ledger.write() as connection:
         if level == "candidate":
             users.write_user_limit(connection, "candidate:alpha", 2)
         else:
             organisations.write_organisation_limit(connection, "alpha labs", 2)
-    door.call(lambda d: d.next_question(token, lease))
-    door.call(lambda d: d.submit_and_next(token, lease, 1, Answer("one")))
-    receipt, put = door.call(lambda d: d.submit_and_next(token, lease, 2, Answer("two")))
+    any_door.call(lambda d: d.next_question(token, lease))
+    any_door.call(lambda d: d.submit_and_next(token, lease, 1, Answer("one")))
+    receipt, put = any_door.call(lambda d: d.submit_and_next(token, lease, 2, Answer("two")))
     assert (receipt, put) == (Receipt(2, 2, 6, False), None)
-    assert refused(door, lambda d: d.next_question(token, lease)) == (403, "quota_reached")
+    assert refused(any_door, lambda d: d.next_question(token, lease)) == (403, "quota_reached")
     assert world.answers(session_id) == {1: "one", 2: "two"}
 
 

@@ -24,7 +24,7 @@ from tests.tasks.exam.world import (
     plan_wished,
     publish,
 )
-from tests.warehouse.ledger.postgresql import start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import exposures, runs, sessions, set_claims
@@ -97,14 +97,7 @@ def run_planners(
 ) -> list[str]:
     started = [
         subprocess.Popen(
-            [
-                warm_python,
-                "-c",
-                PLANNER,
-                urls[n % len(urls)],
-                str(homes[n % len(homes)]),
-                str(each),
-            ],
+            [warm_python, "-c", PLANNER, urls[n % len(urls)], str(homes[n % len(homes)]), str(each)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -138,18 +131,16 @@ def test_sixteen_plannings_in_four_processes_make_one_run(
 
 @pytest.mark.service
 def test_sixteen_plannings_from_two_homes_on_one_server_make_one_run(
-    tmp_path: Path, warm_python: str
+    postgresql: PostgresqlServer, tmp_path: Path, warm_python: str
 ) -> None:
+    url = postgresql.new_ledger_url()
     homes = [tmp_path / "one", tmp_path / "two"]
-    with start_postgresql() as server:
-        url = server.new_ledger_url()
-        assert Counter(run_planners(warm_python, [url], homes, 2, 8)) == {MONTH: 16}
-        with open_ledger(url) as ledger:
-            assert count_rows(ledger) == ONE_RUN
-            other = server.new_ledger_url()
-        with open_ledger(other) as ledger:
-            assert plan_at_once(ledger, tmp_path, 16) == [MONTH] * 16
-            assert count_rows(ledger) == ONE_RUN
+    assert Counter(run_planners(warm_python, [url], homes, 2, 8)) == {MONTH: 16}
+    with open_ledger(url) as ledger:
+        assert count_rows(ledger) == ONE_RUN
+    with open_ledger(postgresql.new_ledger_url()) as ledger:
+        assert plan_at_once(ledger, tmp_path, 16) == [MONTH] * 16
+        assert count_rows(ledger) == ONE_RUN
 
 
 def test_who_planned_others_meanwhile_is_told_what_to_do_and_changes_nothing(
@@ -189,10 +180,7 @@ def test_a_further_run_of_a_month_has_a_name_that_somebody_gave(ledger: Ledger, 
     assert read_plan(ledger, "2026-11-check").repetition == "check"
     with pytest.raises(UsageError, match="named 'check' already, under another id"):
         # The same month and name under another id is the same repetition.
-        publish_plan(
-            ledger,
-            plan_with_identity(ledger, tmp_path, run_id="elsewhere", repetition="check"),
-        )
+        publish_plan(ledger, plan_with_identity(ledger, tmp_path, run_id="elsewhere", repetition="check"))
 
 
 def plan_with_identity(ledger: Ledger, tmp_path: Path, *, run_id: str, repetition: str):  # type: ignore[no-untyped-def]

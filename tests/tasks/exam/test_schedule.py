@@ -64,14 +64,6 @@ def test_a_schedule_says_when_everybody_sat_and_will_sit(ledger: Ledger, tmp_pat
     ]
 
 
-def test_a_month_without_names_examines_who_is_due(ledger: Ledger, tmp_path: Path) -> None:
-    settings, registry = make_settings(tmp_path), make_registry(ALPHA, make_model("often", every=1), RHO)
-    first = publish(ledger, settings, registry, make_bank())
-    second = publish(ledger, settings, registry, make_bank(), month="2026-12")
-    assert (first.candidates, second.candidates) == (("alpha", "often"), ("often",))
-    assert [(entry.model, entry.reason) for entry in second.due] == [("alpha", None), ("often", "due")]
-
-
 def test_a_forecast_counts_months_until_the_scarcest_discipline_ends() -> None:
     rule = plan_shares(20, {"Law": 1000, "History": 100}, is_capped=True, lasting_sets=10, least_share=5)
     schedule = [

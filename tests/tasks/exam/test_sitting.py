@@ -206,12 +206,6 @@ def test_the_budget_stops_the_run_and_what_was_answered_is_kept(crowd: World) ->
     assert_every_question_was_answered_once(crowd)
 
 
-def test_only_the_models_named_are_sat(crowd: World) -> None:
-    report = sit(crowd, AnsweringClient(), models=["alpha"])
-    assert (report.session_count, report.is_complete, report.is_run_closed) == (4, True, False)
-    assert statuses(crowd) == {"closed": 4, "planned": 8}
-
-
 def test_two_commands_for_candidates_of_one_run_take_each_its_own(crowd: World) -> None:
     # Of one provider, so that their sessions wait in one lane.
     named = {

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,16 @@ def make_bank(
     has_keys: bool = False,
 ) -> pl.DataFrame:
     """A bank version with so many lineages per discipline, each an original and its variants."""
-    counts = dict.fromkeys(DISCIPLINES, sizes) if isinstance(sizes, int) else dict(sizes)
+    counts = dict.fromkeys(DISCIPLINES, sizes) if isinstance(sizes, int) else sizes
+    return _make_bank(tuple(counts.items()), variants, bank_version, prefix, has_keys)
+
+
+@cache
+def _make_bank(
+    counts: tuple[tuple[str, int], ...], variants: int, bank_version: int, prefix: str, has_keys: bool
+) -> pl.DataFrame:
     rows: list[dict[str, object]] = []
-    for discipline, count in counts.items():
+    for discipline, count in counts:
         for number in range(count):
             lineage = make_uuid(f"{prefix}{discipline}-{number}")
             for variant in range(variants + 1):
@@ -302,11 +310,7 @@ def plan_wished(
 
 
 def publish(
-    ledger: Ledger,
-    settings: Settings,
-    registry: Registry,
-    bank: pl.DataFrame | BankRows,
-    **wishes: Any,
+    ledger: Ledger, settings: Settings, registry: Registry, bank: pl.DataFrame | BankRows, **wishes: Any
 ) -> RunPlan:
     plan = plan_wished(ledger, settings, registry, bank, **{"seed": SEED, **wishes})
     publish_plan(ledger, plan)

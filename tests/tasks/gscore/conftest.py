@@ -67,22 +67,6 @@ def shared_data() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def real_texts(shared_data: Path) -> list[str]:
-    """Answers that a model gave to real exam questions.
-
-    They are some hundred characters long, with digits, Latin and LaTeX.
-    """
-    table = pl.read_parquet(shared_data / "judged" / "gaokao_human_double_marked.parquet")
-    texts = [
-        text
-        for name, kind in table.schema.items()
-        if kind == pl.String
-        for text in table[name].drop_nulls().to_list()
-    ]
-    return random.Random(5).sample(sorted(set(texts)), 600)
-
-
 @pytest.fixture
 def pairs_file(tmp_path: Path) -> Callable[[int, str], Path]:
     """Writes a file of so many pairs in the format of the suffix."""

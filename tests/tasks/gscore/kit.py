@@ -8,7 +8,4 @@ from __future__ import annotations
 from tasks.gscore.cgeval.files import read_cgeval_questions
 from tasks.gscore.metrics.batch import score_surface
 
-__all__ = [
-    "read_cgeval_questions",
-    "score_surface",
-]
+__all__ = ["read_cgeval_questions", "score_surface"]

@@ -10,7 +10,6 @@ import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import select
 
-from schemas.errors import BudgetError
 from schemas.settings import Settings
 from tasks.models.batches.collection import cancel_open_batch
 from tasks.models.budget.reservations import Budget
@@ -27,7 +26,7 @@ from tests.tasks.models.anthropic_server import (
     write_message,
 )
 from tests.tasks.models.batch_work import Round, make_requests, work
-from tests.tasks.models.simulation import call_all, call_one, make_model, make_request
+from tests.tasks.models.simulation import call_one, make_model, make_request
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.money.batches import list_call_batches
@@ -130,25 +129,23 @@ def test_a_request_is_worded_as_the_api_words_it(ledger: Ledger) -> None:
     ]
 
 
-@pytest.mark.parametrize("is_streamed", [False, True])
-@pytest.mark.parametrize(
-    ("message", "status"),
-    [
-        (Message((), stop_reason="refusal"), "refused"),
-        (Message(({"type": "text", "text": "正"},), stop_reason="max_tokens"), "truncated"),
-        (Message((THINKING,), stop_reason="max_tokens"), "truncated"),
-        (Message((TEXT,), stop_reason="model_context_window_exceeded"), "truncated"),
-        (Message((TEXT,), stop_reason="stop_sequence"), "answered"),
-        (Message(({"type": "text", "text": " "},)), "empty"),
-    ],
+ENDS = (
+    (Message((), stop_reason="refusal"), "refused"),
+    (Message(({"type": "text", "text": "正"},), stop_reason="max_tokens"), "truncated"),
+    (Message((THINKING,), stop_reason="max_tokens"), "truncated"),
+    (Message((TEXT,), stop_reason="model_context_window_exceeded"), "truncated"),
+    (Message((TEXT,), stop_reason="stop_sequence"), "answered"),
+    (Message(({"type": "text", "text": " "},)), "empty"),
 )
-def test_how_a_reply_ended_is_a_value(
-    ledger: Ledger, message: Message, status: str, is_streamed: bool
-) -> None:
-    with serve_messages(lambda body, number: message) as server:
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_how_a_reply_ended_is_a_value(ledger: Ledger, is_streamed: bool) -> None:
+    with serve_messages(lambda body, number: ENDS[number - 1][0]) as server:
         model = make_claude(server, parameters={"max_tokens": 9} | ({"stream": True} if is_streamed else {}))
-        reply = ask(ledger, server, model=model)
-    assert (reply.status, reply.finish_reason, reply.attempts) == (status, message.stop_reason, 1)
+        for number, (message, status) in enumerate(ENDS):
+            reply = ask(ledger, server, model=model, request=make_request(number))
+            assert (reply.status, reply.finish_reason, reply.attempts) == (status, message.stop_reason, 1)
 
 
 def test_429_and_529_are_tried_again_after_the_pause_asked_for_and_bill_nothing(ledger: Ledger) -> None:
@@ -245,26 +242,6 @@ def test_without_a_limit_of_tokens_nothing_is_sent(ledger: Ledger) -> None:
     assert server.asked == []
 
 
-def test_the_budget_stops_a_call_before_it_is_sent(ledger: Ledger) -> None:
-    with serve_messages(lambda body, number: Message()) as server, pytest.raises(BudgetError):
-        ask(ledger, server, budget=Budget(0.0001))
-    assert server.asked == []
-
-
-def test_a_reply_is_paid_for_once(ledger: Ledger) -> None:
-    with serve_messages(lambda body, number: Message()) as server:
-        first = ask(ledger, server)
-        outcomes, counts = call_all(ledger, "unused", [make_request()], make_claude(server))
-    assert len(server.asked) == 1
-    assert isinstance(outcomes[0], CallReply)
-    assert (first.text, outcomes[0].text, outcomes[0].is_replayed, counts) == (
-        "B",
-        "B",
-        True,
-        {"replayed": 1},
-    )
-
-
 def make_batched(server: MessagesServer) -> RegisteredModel:
     return make_claude(server, batch=BatchTerms(least_requests=1), cached_input_price_usd=0.1)
 
@@ -349,23 +326,20 @@ def test_results_that_do_not_come_whole_are_asked_for_again_and_nothing_is_booke
     assert last.collected.counts["done"] == 6
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        b"[]",
-        b"null",
-        b"{}",
-        b'{"id": "a", "processing_status": "ended"}',
-        b'{"id": "a\\u0000b", "request_counts": {}}',
-    ],
-)
-def test_what_is_no_batch_ends_no_command(ledger: Ledger, said: bytes) -> None:
+def test_what_is_no_batch_ends_no_command(ledger: Ledger) -> None:
     with serve_messages(lambda body, number: Message()) as server:
         work_batched(ledger, server)
-        server.batches.faults["msgbatch_1"] = said
-        found = work_batched(ledger, server)
-        assert "said nothing of batch-" in found.collected.problems[0]
-        assert (found.pending, found.submitted) == (6, 0)
+        for said in (
+            b"[]",
+            b"null",
+            b"{}",
+            b'{"id": "a", "processing_status": "ended"}',
+            b'{"id": "a\\u0000b", "request_counts": {}}',
+        ):
+            server.batches.faults["msgbatch_1"] = said
+            found = work_batched(ledger, server)
+            assert "said nothing of batch-" in found.collected.problems[0], said
+            assert (found.pending, found.submitted) == (6, 0), said
 
 
 def test_a_creation_that_was_turned_away_is_no_batch_and_costs_nothing(ledger: Ledger) -> None:

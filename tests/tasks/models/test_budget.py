@@ -88,8 +88,7 @@ def test_what_the_provider_had_in_its_cache_has_its_own_price() -> None:
 
 
 @pytest.mark.parametrize(
-    "usage",
-    [{"prompt_tokens_details": {"cached_tokens": 60}}, {"prompt_cache_hit_tokens": 60}],
+    "usage", [{"prompt_tokens_details": {"cached_tokens": 60}}, {"prompt_cache_hit_tokens": 60}]
 )
 def test_cached_tokens_are_read_where_endpoints_say_them(usage: dict[str, Any]) -> None:
     counts = {"prompt_tokens": 100, "completion_tokens": 5, **usage}

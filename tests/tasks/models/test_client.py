@@ -239,14 +239,14 @@ def test_an_unknown_model_is_not_tried_again(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "status", "finish_reason"),
+    ("fault", "status", "finish_reason", "is_stream"),
     [
-        ("empty", "empty", "stop"),
-        ("refusal", "refused", "content_filter"),
-        ("truncated", "truncated", "length"),
+        ("empty", "empty", "stop", False),
+        ("refusal", "refused", "content_filter", True),
+        ("truncated", "truncated", "length", False),
+        ("truncated", "truncated", "length", True),
     ],
 )
-@pytest.mark.parametrize("is_stream", [False, True])
 def test_empty_refused_and_truncated_replies_are_values(
     ledger: Ledger, fault: str, status: str, finish_reason: str, is_stream: bool
 ) -> None:
@@ -306,18 +306,6 @@ def test_a_simulated_model_without_a_server_says_what_to_start(
 
     with pytest.raises(RegistryError, match="PROCTOR_SIMULATED_URL"):
         asyncio.run(run())
-
-
-def test_the_address_of_the_simulated_server_can_come_from_the_environment(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def run() -> CallReply:
-        async with ModelClient(ledger, Settings()) as client:
-            return await client.complete(make_model(), make_request())
-
-    with start_server() as server:
-        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        assert asyncio.run(run()).status == "answered"
 
 
 def test_a_missing_key_is_named_before_anything_is_sent(

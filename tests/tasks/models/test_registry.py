@@ -139,11 +139,7 @@ def test_no_generator_says_which_role_to_give(registry: Registry) -> None:
 
 
 WRONG = {
-    "a field that does not exist": (
-        "family: lab",
-        "familly: lab",
-        "model 'lab-1', field `familly`: unknown field",
-    ),
+    "a field that does not exist": ("family: lab", "familly: lab", "model 'lab-1', field `familly`: unknown field"),
     "a provider that does not exist": (
         "provider: local",
         "provider: locale",
@@ -157,11 +153,7 @@ WRONG = {
     ),
     "an unknown mode": ("mode: thinking", "mode: deep", "field `mode`: 'deep' is unknown"),
     "an unknown role": ("[judge]", "[marker]", "model 'grader', field `roles`: 'marker' is unknown"),
-    "a base that is not registered": (
-        "base_model: lab-1",
-        "base_model: lab-0",
-        "field `base_model`: 'lab-0' is not registered",
-    ),
+    "a base that is not registered": ("base_model: lab-1", "base_model: lab-0", "field `base_model`: 'lab-0' is not registered"),
     "a price below nothing": ("1.5", "-1", "model 'lab-1', field `input_price_usd`: -1 is not a number"),
     "a word for a truth value": ("is_open: true", "is_open: maybe", "field `is_open`: 'maybe' is neither"),
     "cached input dearer than other": (
@@ -207,11 +199,7 @@ WRONG = {
     ),
     "a model twice": ("  grader:\n", "  lab-1:\n", "line 28: 'lab-1' is given twice"),
     "a model's name that no ledger takes": ("  grader:\n", f"  {'g' * 101}:\n", "a name of 101 characters"),
-    "a name with control characters": (
-        "  grader:\n",
-        '  "gra\\nder":\n',
-        "or with control characters",
-    ),
+    "a name with control characters": ("  grader:\n", '  "gra\\nder":\n', "or with control characters"),
     "an owner's name that no ledger takes": (
         "organisation: Bureau",
         f"organisation: {'B' * 101}",
@@ -220,7 +208,7 @@ WRONG = {
     "no models": (REGISTRY[REGISTRY.index("models:") :], "", "section `models` is missing or empty"),
     "a section that does not exist": ("providers:", "provider:", "unknown section 'provider'"),
     "broken YAML": ("models:", "models: [", "line "),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -117,21 +117,6 @@ def test_a_worker_makes_some_of_the_calls_and_each_is_paid_once(
         check_paid_once(settings, server)
 
 
-@pytest.mark.service
-def test_a_worker_that_would_make_other_calls_makes_none(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    elsewhere = settings.model_copy(update={"registry": tmp_path / "other.json"})
-    write_registry(elsewhere.registry_path, temperature=0.7)
-    model = read_registry(settings.registry_path).get("sim")
-    with start_server(sim={"latency_ms": 20}) as server:
-        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        with helping(elsewhere, RUN) as count_made:
-            _, counts = asyncio.run(ask_all(settings, model))
-        assert (counts["sent"], count_made()) == (CALLS, 0)
-        check_paid_once(settings, server)
-
-
 def put_calls(settings: Settings, *, count: int) -> None:
     """What a process that was killed has left waiting."""
     model = read_registry(settings.registry_path).get("sim")

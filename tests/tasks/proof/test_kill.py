@@ -44,11 +44,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def die_while_landing(warm_python: str, settings: Settings, version: int) -> None:
-    done = subprocess.run(
-        [warm_python, "-c", DIES, str(settings.home), str(version)],
-        cwd=ROOT,
-        check=False,
-    )
+    done = subprocess.run([warm_python, "-c", DIES, str(settings.home), str(version)], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
 
 

@@ -1,15 +1,8 @@
 from __future__ import annotations
 
-import json
-import os
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import polars as pl
 import pytest
-import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -22,10 +15,6 @@ from tasks.questions.identity.normal_form import (
 from tasks.questions.question import BareQuestion, Option
 from tests.hunts import tries
 from tests.tasks.questions.normal_form_yardstick import normalise_plainly
-
-ROOT = Path(__file__).resolve().parents[3]
-SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", ROOT.parent / "shared" / "data"))
-BANK = SHARED / "bank" / "question_bank.parquet"
 
 
 @pytest.mark.parametrize(
@@ -79,32 +68,6 @@ def test_every_character_alone_and_between_letters_has_the_plain_normal_form() -
     planes = [*range(0xD800), *range(0xE000, 0x10000), *range(0x1D100, 0x1FB00), *range(0x2F800, 0x2FA20)]
     texts = [form.replace("?", chr(code)) for code in planes for form in ("a?b", "（?）e??.")]
     assert [text for text in texts if normalise_for_key(text) != normalise_plainly(text)] == []
-
-
-def test_the_texts_of_all_papers_in_the_repository_have_the_plain_normal_form() -> None:
-    folders = (ROOT / "deployments" / "demo" / "questions", ROOT / "tests" / "tasks" / "ingest" / "layouts")
-    # A layout writes what is read as lines of one text.
-    texts = {
-        line
-        for folder in folders
-        for path in sorted(folder.glob("*.yaml"))
-        for document in yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-        for text in list_texts(document)
-        for line in (text, *text.splitlines())
-    }
-    assert len(texts) > 3_000
-    assert [text for text in sorted(texts) if normalise_for_key(text) != normalise_plainly(text)] == []
-
-
-@pytest.mark.skipif(
-    not BANK.exists(), reason="needs the real bank beside the checkout (or PROCTOR_SHARED_DATA)"
-)
-def test_the_texts_of_a_real_bank_have_the_plain_normal_form() -> None:
-    bank = pl.read_parquet(BANK).sample(8_000, seed=3)
-    texts = {text for name in ("question", "answer") for text in bank[name].drop_nulls().to_list()}
-    for options in bank["options"].drop_nulls():
-        texts |= {str(text) for text in json.loads(options or "[]")}
-    assert sum(normalise_for_key(text) != normalise_plainly(text) for text in texts) == 0
 
 
 @pytest.mark.parametrize(
@@ -165,15 +128,3 @@ def test_a_uuid_from_normal_texts_is_that_of_the_question() -> None:
 
 def test_the_id_of_a_document_never_changes() -> None:
     assert compute_document_id("ab" * 32) == "a12b3518-950d-5649-afe0-0d54ad3421de"
-
-
-def list_texts(value: Any) -> Iterator[str]:
-    """Every text in a document of lists, mappings and scalars."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from list_texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from list_texts(part)

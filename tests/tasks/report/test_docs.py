@@ -18,18 +18,6 @@ SQL_BLOCKS = re.findall(r"```sql\n(.*?)```", ANALYST, flags=re.DOTALL)
 COMMANDS = re.findall(r"^\$ proctor sql (.*)$", ANALYST, flags=re.MULTILINE)
 
 
-def test_every_query_says_its_question_and_its_grain_and_declares_its_parameters() -> None:
-    for query in [*read_queries("analyses").values(), *read_queries("marts").values()]:
-        assert query.question.endswith("?"), query.name
-        assert re.search(r"\bOne row per\b", query.about), query.name
-        used = set(re.findall(r"\$([a-z_]+)", query.body))
-        assert used == {parameter.name for parameter in query.parameters}, query.name
-
-
-def test_views_take_no_parameters() -> None:
-    assert [name for name, query in read_queries("marts").items() if query.parameters] == []
-
-
 @pytest.mark.parametrize("sql", SQL_BLOCKS)
 def test_every_query_of_the_analysts_page_returns_rows(sql: str, run_sql: RunSql) -> None:
     assert run_sql(sql).height > 0

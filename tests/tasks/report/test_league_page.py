@@ -277,9 +277,4 @@ def test_headings_sort_and_the_language_changes(lake: Lake, path: Path, tmp_path
     ranked = lake.run_named(
         "league_ranking", {"league_id": "autumn", "domain": "programming", "run_type": "full"}
     )["model"].to_list()
-    assert found == {
-        "ranked": ranked,
-        "rising": ranked[::-1],
-        "heading": "大模型联赛 autumn",
-        "wide": True,
-    }
+    assert found == {"ranked": ranked, "rising": ranked[::-1], "heading": "大模型联赛 autumn", "wide": True}

@@ -190,10 +190,7 @@ def test_an_overridden_gate_a_revision_and_a_repetition_are_marked(
     assert [
         ("run-2025-06/1" in line.text_content(), "Revision 2" in " ".join(line.text_content().split()))
         for line in lines
-    ] == [
-        (True, True),
-        (False, True),
-    ]
+    ] == [(True, True), (False, True)]
     table = pl.read_csv(path.parent / "data" / "index-editions.csv")
     assert set(table["overridden_gates"]) == {"ratings; later"}
 

@@ -47,16 +47,6 @@ def test_every_question_goes_to_two_different_annotators_of_its_discipline(
     assert historians <= {"eva", "fang", "gu"}
 
 
-def test_loads_are_even_even_when_one_annotator_could_do_everything(
-    ledger: Ledger, settings: Settings
-) -> None:
-    rows = [make_question(number) for number in range(1, 11)] + [
-        make_question(number, "Law") for number in range(11, 21)
-    ]
-    summary = assign_batch(ledger, None, make_frame(rows), None, settings, NOW)
-    assert summary.loads == {"chen": 8, "dai": 8, "eva": 8, "fang": 8, "gu": 8}
-
-
 def test_assigning_the_same_questions_again_changes_nothing(ledger: Ledger, settings: Settings) -> None:
     frame = make_frame([make_question(number) for number in range(1, 6)])
     first = assign_batch(ledger, None, frame, None, settings, NOW)

@@ -8,10 +8,11 @@ import pytest
 
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.settings import Settings
-from tasks.review.batch import read_assignments, read_batch, read_decisions
+from tasks.review.batch import list_batches, read_assignments, read_batch, read_decisions
 from tasks.review.closing import close_batch
 from tasks.review.decisions.decision import Decision, GivenDecision
-from tasks.review.recording.adjudication import AdjudicationSummary
+from tasks.review.overview.progress import is_complete, is_ready_to_close, list_progress
+from tasks.review.recording.adjudication import assign_adjudicators
 from tasks.review.recording.desk import (
     RefusedSubmission,
     StaleError,
@@ -21,8 +22,9 @@ from tasks.review.recording.desk import (
     record_one,
     record_submission,
 )
-from tests.tasks.review.conftest import AFTER_ALL, LATER, NOW, give, make_submission, open_batch
+from tests.tasks.review.conftest import AFTER_ALL, DOCUMENT, LATER, NOW, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust.users import write_activity
 
 
 def read_all(ledger: Ledger) -> list[Decision]:
@@ -55,34 +57,13 @@ def test_a_later_decision_replaces_the_earlier_one(ledger: Ledger, settings: Set
     }
 
 
-def test_a_dispute_gets_an_adjudicator_in_the_same_call(ledger: Ledger, settings: Settings) -> None:
-    uuids = open_batch(ledger, settings)
-    report = record(
-        ledger,
-        [
-            make_submission("chen", *[give(uuid, "accept") for uuid in uuids]),
-            make_submission("dai", give(uuids[0], "accept"), give(uuids[1], "reject")),
-        ],
-        LATER,
-    )
-    assert report.adjudications == [AdjudicationSummary("b1", 1)]
-    assert report.complete_batches == []
-    with ledger.read() as connection:
-        given = read_assignments(connection, "b1", role="adjudicator")
-    assert [one.question_uuid for one in given] == [uuids[1]]
-    verdict = make_submission(given[0].annotator, give(uuids[1], "accept"), role="adjudicator")
-    assert record(ledger, [verdict], LATER).complete_batches == ["b1"]
-    assert [one.channel for one in read_all(ledger) if one.annotator == given[0].annotator] == [
-        "adjudication"
-    ]
-
-
 def test_completing_returns_the_batch_once(ledger: Ledger, settings: Settings) -> None:
     uuids = open_batch(ledger, settings)
     accepts = [give(uuid, "accept") for uuid in uuids]
     assert record(ledger, [make_submission("chen", *accepts)], LATER).complete_batches == []
     both = [make_submission("dai", *accepts), make_submission("chen", *accepts)]
     assert record(ledger, both, LATER).complete_batches == ["b1"]
+    assert [(batch.batch_id, batch.status) for batch in list_batches(ledger)] == [("b1", "complete")]
 
 
 def test_a_batch_that_a_later_submission_reopens_is_not_complete(ledger: Ledger, settings: Settings) -> None:
@@ -109,13 +90,6 @@ def test_one_faulty_decision_keeps_all_of_its_submission_out(ledger: Ledger, set
     ]
     assert [one.annotator for one in report.receipts] == ["dai"]
     assert [one.annotator for one in read_all(ledger)] == ["dai"]
-
-
-def test_what_a_channel_refused_is_passed_on(ledger: Ledger, settings: Settings) -> None:
-    open_batch(ledger, settings)
-    refusal = RefusedSubmission("review-b1-chen.xlsx", "review-b1-chen.xlsx: nothing was imported.")
-    report = record(ledger, [refusal], LATER)
-    assert (report.refusals, report.receipts, report.complete_batches) == ([refusal], [], [])
 
 
 def test_a_question_decided_twice_in_one_submission_is_refused(ledger: Ledger, settings: Settings) -> None:
@@ -207,3 +181,121 @@ def test_an_adjudication_that_is_no_longer_needed_keeps_no_batch_open(
     with ledger.read() as connection:
         assert len(read_assignments(connection, "b1", role="adjudicator")) == 1
     assert report.complete_batches == ["b1"]
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+def test_progress_tells_states_and_who_owes_what(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings, 3)
+    record_submission(ledger, make_submission("chen", *[give(uuid, "accept") for uuid in uuids]), LATER)
+    record_submission(ledger, make_submission("dai", give(uuids[0], "accept")), LATER)
+    (progress,) = list_progress(ledger, AFTER_ALL)
+    assert (progress.batch_id, progress.question_count, progress.is_overdue) == ("b1", 3, True)
+    assert progress.states == {"accepted": 1, "waiting": 2}
+    assert [(one.annotator, one.decided_count, one.assigned_count) for one in progress.annotators] == [
+        ("chen", 3, 3),
+        ("dai", 1, 3),
+    ]
+
+
+def test_a_batch_is_ready_to_close_when_its_deadline_has_passed(ledger: Ledger, settings: Settings) -> None:
+    open_batch(ledger, settings)
+    assert is_ready_to_close(ledger, "b1", LATER) is False
+    assert is_ready_to_close(ledger, "b1", AFTER_ALL) is True
+
+
+# --- closing --------------------------------------------------------------------------------------
+
+
+def test_a_batch_with_open_questions_is_not_closed_before_its_deadline(
+    ledger: Ledger, settings: Settings
+) -> None:
+    open_batch(ledger, settings)
+    with pytest.raises(GateError, match="2 of 2 questions are not settled"):
+        close_batch(ledger, "b1", LATER)
+
+
+def test_after_the_deadline_the_undecided_stay_out_and_are_reported(
+    ledger: Ledger, settings: Settings
+) -> None:
+    uuids = open_batch(ledger, settings, 3)
+    accepts = [give(uuid, "accept") for uuid in uuids]
+    record_submission(ledger, make_submission("chen", *accepts), LATER)
+    record_submission(ledger, make_submission("dai", accepts[0]), LATER)
+    closed = close_batch(ledger, "b1", AFTER_ALL)
+    assert closed.outcomes == {"accepted": 1, "undecided": 2}
+    undecided = closed.decisions.filter(outcome="undecided")
+    assert sorted(undecided["question_uuid"]) == sorted(uuids[1:])
+
+
+def test_closing_twice_gives_the_same_frames(ledger: Ledger, settings: Settings) -> None:
+    uuids = open_batch(ledger, settings)
+    accepts = [give(uuid, "accept") for uuid in uuids]
+    edits = [give(uuid, "edit", explanation="Count the shelves.") for uuid in uuids]
+    record_submission(ledger, make_submission("chen", *accepts), LATER)
+    record_submission(ledger, make_submission("dai", *edits), LATER)
+    first = close_batch(ledger, "b1", LATER)
+    again = close_batch(ledger, "b1", AFTER_ALL)
+    assert first.decisions.equals(again.decisions)
+    assert first.reviews.equals(again.reviews)
+    assert first.assignments.equals(again.assignments)
+    row = first.decisions.sort("question_uuid").row(0, named=True)
+    assert (row["revision"], row["was_edited"], row["explanation"], row["document_id"]) == (
+        2,
+        True,
+        "Count the shelves.",
+        DOCUMENT,
+    )
+
+
+# --- adjudication ---------------------------------------------------------------------------------
+
+
+def dispute(ledger: Ledger, settings: Settings) -> list[str]:
+    """A batch whose two questions chen accepts and dai rejects."""
+    uuids = open_batch(ledger, settings)
+    for name, word in (("chen", "accept"), ("dai", "reject")):
+        record_submission(ledger, make_submission(name, *[give(uuid, word) for uuid in uuids]), LATER)
+    return uuids
+
+
+def test_a_dispute_goes_to_somebody_who_did_not_review_it(ledger: Ledger, settings: Settings) -> None:
+    uuids = dispute(ledger, settings)
+    assert is_complete(ledger, "b1") is False
+    summary = assign_adjudicators(ledger, "b1", LATER)
+    assert (summary.assigned_count, summary.unassigned) == (2, {})
+    assert assign_adjudicators(ledger, "b1", LATER).assigned_count == 0
+    with ledger.read() as connection:
+        given = read_assignments(connection, "b1", role="adjudicator")
+    assert sorted(one.question_uuid for one in given) == sorted(uuids)
+    assert {one.annotator for one in given} <= {"eva", "gu"}
+    for one in given:
+        with pytest.raises(UsageError, match="is not assigned to"):
+            record_submission(
+                ledger, make_submission(one.annotator, give(one.question_uuid, "accept")), LATER
+            )
+        verdict = make_submission(one.annotator, give(one.question_uuid, "accept"), role="adjudicator")
+        record_submission(ledger, verdict, LATER)
+    assert is_complete(ledger, "b1") is True
+    closed = close_batch(ledger, "b1", LATER)
+    assert closed.decisions["was_adjudicated"].to_list() == [True, True]
+    assert set(closed.reviews.filter(closed.reviews["channel"] == "adjudication")["annotator"]) <= {
+        "eva",
+        "gu",
+    }
+
+
+def test_a_dispute_without_anybody_left_is_reported_by_discipline(ledger: Ledger, settings: Settings) -> None:
+    dispute(ledger, settings)
+    with ledger.write() as connection:
+        for name in ("eva", "gu"):
+            write_activity(connection, name, is_active=False)
+    summary = assign_adjudicators(ledger, "b1", LATER)
+    assert (summary.assigned_count, summary.unassigned) == (0, {"Engineering": 2})
+
+
+def test_a_closed_batch_gets_no_adjudicator(ledger: Ledger, settings: Settings) -> None:
+    dispute(ledger, settings)
+    close_batch(ledger, "b1", AFTER_ALL)
+    assert assign_adjudicators(ledger, "b1", AFTER_ALL).assigned_count == 0

@@ -7,11 +7,7 @@ import pytest
 
 from schemas.errors import UsageError
 from tasks.statistics.league.mean_interval import make_generator
-from tasks.statistics.ratings.elo import (
-    PRIOR,
-    compute_bradley_terry,
-    compute_expected_score,
-)
+from tasks.statistics.ratings.elo import PRIOR, compute_bradley_terry, compute_expected_score
 from tasks.statistics.ratings.sparse_replays import Replay, compute_replays, count_outcomes
 from tests.tasks.statistics.test_elo import BASEBALL
 

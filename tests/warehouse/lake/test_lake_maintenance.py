@@ -87,17 +87,6 @@ def test_compaction_leaves_few_files_and_every_row(busy_lake: Lake, settings: Se
     assert busy_lake.land("sessions", "s-0", session_frame(2, answered_count=1)).is_unchanged
 
 
-def test_compaction_keeps_what_recent_snapshots_need(busy_lake: Lake) -> None:
-    before = list_snapshots(busy_lake)["version"].max()
-    assert isinstance(before, int)
-
-    counts = compact_lake(busy_lake)
-
-    assert (counts["expired_snapshots"], counts["removed_files"]) == (0, 0)
-    rows = busy_lake.query(f"SELECT count(*) FROM sessions AT (VERSION => {before})").item()
-    assert rows == busy_lake.query("SELECT count(*) FROM sessions").item()
-
-
 def test_months_that_are_not_closed_are_left_alone(busy_lake: Lake) -> None:
     files = "SELECT file_count FROM ducklake_table_info('exam') WHERE table_name = 'allocations'"
     merge_small_files(busy_lake, "2025-12")
@@ -135,10 +124,7 @@ def test_a_reader_of_what_an_erasure_removes_is_told_so(
     busy_lake: Lake, settings: Settings, opened: Callable[[Settings], AbstractContextManager[Any]]
 ) -> None:
     with opened(settings) as reader:
-        with (
-            pytest.raises(StoreError, match="removed meanwhile, by an erasure"),
-            reader.read_transaction(),
-        ):
+        with pytest.raises(StoreError, match="removed meanwhile, by an erasure"), reader.read_transaction():
             reader.query(CONTENT)
             busy_lake.land("sessions", "s-1", session_frame(1, answered_count=0))
             assert purge_files(busy_lake, ["sessions"]) > 0

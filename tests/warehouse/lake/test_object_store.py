@@ -146,10 +146,7 @@ def test_while_the_store_is_away_nothing_is_acknowledged_and_nothing_is_lost(
         try:
             with pytest.raises(StoreError) as told:
                 lake.land("sessions", "meanwhile", session_frame(300, first=300))
-            with (
-                pytest.raises(StoreError) as asked,
-                open_lake(settings, read_only=True) as reader,
-            ):
+            with pytest.raises(StoreError) as asked, open_lake(settings, read_only=True) as reader:
                 reader.query("SELECT sum(answered_count) FROM sessions")
         finally:
             store.start()

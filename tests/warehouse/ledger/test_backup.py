@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, select
 
 from schemas.errors import StoreError, UsageError
 from tests.warehouse.ledger.filled import fill_tables
-from tests.warehouse.ledger.postgresql import start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.connections import create_ledger_engine
 from warehouse.ledger.engine.copies.backup import backup_ledger
 from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
@@ -58,7 +58,9 @@ def read_everything(path: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 @pytest.mark.service
-def test_a_ledger_moves_to_a_server_and_back_with_every_value_of_every_table(tmp_path: Path) -> None:
+def test_a_ledger_moves_to_a_server_and_back_with_every_value_of_every_table(
+    postgresql: PostgresqlServer, tmp_path: Path
+) -> None:
     origin, back = tmp_path / "ledger.sqlite", tmp_path / "back.sqlite"
     with open_ledger(f"sqlite:///{origin}") as ledger:
         ledger.engine.dispose()
@@ -69,23 +71,20 @@ def test_a_ledger_moves_to_a_server_and_back_with_every_value_of_every_table(tmp
             fill_tables(connection)
             connection.exec_driver_sql("COMMIT")
         engine.dispose()
-    with start_postgresql() as server:
-        url = server.new_ledger_url()
-        fill_server_ledger(origin, url, tmp_path / "staging")
-        with pytest.raises(UsageError, match="has rows already"):
-            fill_server_ledger(origin, url, tmp_path / "again")
-        assert backup_ledger(url, back) == ["back.exam.sqlite", "back.sqlite"]
-        with open_ledger(url) as ledger, ledger.write() as connection:
-            # What numbers itself continues after the rows that were put back.
-            last = connection.execute(select(func.max(access_log.c.access_id))).scalar_one()
-            row = {"accessed_at": "x", "method": "GET", "path": "/", "status": 200}
-            values = {
-                c.name: row.get(c.name, 0)
-                for c in access_log.columns
-                if not c.nullable and c.name != "access_id"
-            }
-            connection.execute(insert(access_log).values(**values))
-            assert connection.execute(select(func.max(access_log.c.access_id))).scalar_one() == last + 1
+    url = postgresql.new_ledger_url()
+    fill_server_ledger(origin, url, tmp_path / "staging")
+    with pytest.raises(UsageError, match="has rows already"):
+        fill_server_ledger(origin, url, tmp_path / "again")
+    assert backup_ledger(url, back) == ["back.exam.sqlite", "back.sqlite"]
+    with open_ledger(url) as ledger, ledger.write() as connection:
+        # What numbers itself continues after the rows that were put back.
+        last = connection.execute(select(func.max(access_log.c.access_id))).scalar_one()
+        row = {"accessed_at": "x", "method": "GET", "path": "/", "status": 200}
+        values = {
+            c.name: row.get(c.name, 0) for c in access_log.columns if not c.nullable and c.name != "access_id"
+        }
+        connection.execute(insert(access_log).values(**values))
+        assert connection.execute(select(func.max(access_log.c.access_id))).scalar_one() == last + 1
     copied, expected = read_everything(back), read_everything(origin)
     assert copied == expected
     assert min(map(len, copied.values())) >= 1

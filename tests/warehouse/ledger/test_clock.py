@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from schemas.errors import ClockError
-from tests.warehouse.ledger.postgresql import start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.leases.clock import (
     TOLERANCE_S,
     Boot,
@@ -412,8 +412,10 @@ def test_this_host_tells_its_start_and_uptime() -> None:
 
 
 @pytest.mark.service
-def test_on_a_server_its_clock_decides_and_a_host_far_from_it_is_refused() -> None:
-    with start_postgresql() as server, open_ledger(server.new_ledger_url()) as ledger:
+def test_on_a_server_its_clock_decides_and_a_host_far_from_it_is_refused(
+    postgresql: PostgresqlServer,
+) -> None:
+    with open_ledger(postgresql.new_ledger_url()) as ledger:
         true = Machine(wall=read(ledger).now)
         use(ledger, true)
         assert read(ledger).doubts == ()

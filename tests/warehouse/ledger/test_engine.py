@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import inspect, make_url
 
 from schemas.errors import StoreError
-from tests.warehouse.ledger.postgresql import start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file
@@ -52,13 +52,14 @@ def test_a_new_ledger_has_the_rows_that_its_tables_begin_with(
 
 
 @pytest.mark.service
-def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> None:
+def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql(
+    postgresql: PostgresqlServer,
+) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
     with (
-        start_postgresql() as server,
-        open_ledger(server.new_ledger_url()) as ledger,
+        open_ledger(postgresql.new_ledger_url()) as ledger,
         ledger.engine.connect() as connection,
     ):
         context = MigrationContext.configure(connection, opts={"compare_type": False})
@@ -91,27 +92,25 @@ def test_a_ledger_of_a_newer_version_is_refused(ledger: Ledger) -> None:
         open_ledger(str(ledger.engine.url))
 
 
-@pytest.mark.parametrize("form", ["0001", "0005", "0012", "0038"])
-def test_a_ledger_of_before_the_first_release_is_refused_in_one_sentence(ledger: Ledger, form: str) -> None:
-    with ledger.write() as connection:
-        connection.exec_driver_sql(f"update alembic_version set version_num = '{form}'")
-    with pytest.raises(
-        StoreError, match=f"its form is '{form}', .* before the first release.* begin in a new"
-    ):
-        open_ledger(str(ledger.engine.url))
+def test_a_ledger_of_before_the_first_release_is_refused_in_one_sentence(ledger: Ledger) -> None:
+    for form in ("0001", "0005", "0012", "0038"):
+        with ledger.write() as connection:
+            connection.exec_driver_sql(f"update alembic_version set version_num = '{form}'")
+        with pytest.raises(
+            StoreError, match=f"its form is '{form}', .* before the first release.* begin in a new"
+        ):
+            open_ledger(str(ledger.engine.url))
 
 
-@pytest.mark.parametrize("form", ["0001", "0005", "9999"])
-def test_an_exams_file_of_another_version_is_not_promised_to_be_brought_up_to_date(
-    tmp_path: Path, form: str
-) -> None:
+def test_an_exams_file_of_another_version_is_not_promised_to_be_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     open_ledger(f"sqlite:///{path}").close()
-    with closing(sqlite3.connect(name_exam_file(path))) as connection:
-        connection.execute("update alembic_version set version_num = ?", (form,))
-        connection.commit()
-    with pytest.raises(StoreError, match=f"its form is '{form}', .* begin in a new"):
-        open_exam_database(f"sqlite:///{name_exam_file(path)}")
+    for form in ("0001", "0005", "9999"):
+        with closing(sqlite3.connect(name_exam_file(path))) as connection:
+            connection.execute("update alembic_version set version_num = ?", (form,))
+            connection.commit()
+        with pytest.raises(StoreError, match=f"its form is '{form}', .* begin in a new"):
+            open_exam_database(f"sqlite:///{name_exam_file(path)}")
 
 
 def test_a_database_of_something_else_is_refused_and_gets_no_tables(tmp_path: Path) -> None:

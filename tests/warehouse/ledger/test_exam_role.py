@@ -140,10 +140,7 @@ def test_an_exam_is_sat_and_administered_through_the_role(
     with ledger.write() as connection:
         add_user(connection, user_id="ada", role="admin", password_hash=hash_password(PASSWORD))
     session = next(one for one in plan.sessions if one.model == "alpha")
-    with (
-        open_exam_database(role.address) as exam,
-        TestClient(create_app(settings, ledger=exam)) as client,
-    ):
+    with open_exam_database(role.address) as exam, TestClient(create_app(settings, ledger=exam)) as client:
 
         def call(method: str, path: str, token: str = "", lease: Any = None, **body: Any) -> Any:
             headers = {"Authorization": f"Bearer {token}"} if token else {}

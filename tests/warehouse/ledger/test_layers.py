@@ -18,7 +18,7 @@ ROOMS: Mapping[str, Mapping[str, str]] = {
     "review": {},
     "money": {"exam": "what calls have cost that left the ledger is kept with what left"},
     "trust": {
-        "exam": "the check of the log reads the sets of a run, and who loses an account loses its tokens",
+        "exam": "the check of the log reads the sets of a run, and who loses an account loses its tokens"
     },
 }
 

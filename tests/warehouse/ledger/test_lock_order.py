@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection
 
 from tests.paid_calls import read_calls
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.writer import LockedRow, name_budget_row, name_call_row
@@ -23,12 +23,6 @@ pytestmark = pytest.mark.service
 KEYS = ("call-a", "call-b", "call-c")
 # Long enough for the other process to come to where it waits; a deadlock shows after a second.
 PAUSE_S = 0.3
-
-
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
 
 
 class Process:

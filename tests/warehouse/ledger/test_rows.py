@@ -137,10 +137,7 @@ def test_a_definition_makes_the_schema_the_row_and_the_conversion(
         ("weight", "FLOAT", False, False, None),
         ("visited_at", "VARCHAR(32)", False, False, None),
     ]
-    assert {
-        *(str(one.name) for one in table.constraints),
-        *(str(one.name) for one in table.indexes),
-    } == {
+    assert {*(str(one.name) for one in table.constraints), *(str(one.name) for one in table.indexes)} == {
         "pk_visits",
         "uq_visits_guest",
         "ck_visits_kind",

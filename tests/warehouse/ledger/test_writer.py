@@ -68,8 +68,7 @@ def test_an_operation_that_fails_takes_no_other_with_it(ledger: Ledger) -> None:
     async def run() -> list[object]:
         operations = [add("a"), add("b"), add("a"), add("c")]
         return await asyncio.gather(
-            *(ledger.writer.run_async(operation) for operation in operations),
-            return_exceptions=True,
+            *(ledger.writer.run_async(operation) for operation in operations), return_exceptions=True
         )
 
     outcomes = asyncio.run(run())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import pickle
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import delete
 
 from tasks.exam.public.verifier import Findings, verify
@@ -21,20 +22,19 @@ from warehouse.ledger.engine.tables import public_head, public_log
 
 
 @cache
-def _make_once() -> tuple[Made, Maker]:
-    return make_world()
+def _make_once() -> tuple[Ed25519PrivateKey, bytes]:
+    """The key, which cannot be copied, and the world without it."""
+    made, maker = make_world()
+    key, made.key = made.key, None  # type: ignore[assignment]
+    return key, pickle.dumps((made, maker))
 
 
 @pytest.fixture
 def made_world() -> tuple[Made, Maker]:
-    made, maker = _make_once()
-    key, made.key = made.key, None  # type: ignore[assignment]
-    try:
-        found, its_maker = copy.deepcopy((made, maker))
-    finally:
-        made.key = key
-    found.key = key
-    return found, its_maker
+    key, world = _make_once()
+    made, maker = pickle.loads(world)
+    made.key = key
+    return made, maker
 
 
 @pytest.fixture

@@ -71,14 +71,8 @@ CHANGES: dict[str, tuple[Callable[[World], None], set[str]]] = {
         {"public_entry_out_of_order"},
     ),
     "the head is set back": (run(update(public_head).values(number=4)), {"public_log_cut"}),
-    "a line of the file is changed": (
-        edit("log.jsonl", lambda whole: whole.replace(b'"what"', b'"that"')),
-        {"public_file_changed"},
-    ),
-    "the file is cut": (
-        edit("log.jsonl", lambda whole: b"".join(whole.splitlines(keepends=True)[:2])),
-        {"public_file_cut"},
-    ),
+    "a line of the file is changed": (edit("log.jsonl", lambda whole: whole.replace(b'"what"', b'"that"')), {"public_file_changed"}),
+    "the file is cut": (edit("log.jsonl", lambda whole: b"".join(whole.splitlines(keepends=True)[:2])), {"public_file_cut"}),
     "the file goes on": (edit("log.jsonl", lambda whole: whole + b"{}\n"), {"public_file_ahead"}),
     "a head is removed": (edit("heads.jsonl", lambda _: b""), {"public_head_missing"}),
     "a head is another": (
@@ -94,7 +88,7 @@ CHANGES: dict[str, tuple[Callable[[World], None], set[str]]] = {
         ),
         {"published_answers_changed"},
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.log_file import write_public_log
 from tests.tasks.exam.kit import check_ledger
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.exam_role import grant_role
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
@@ -34,15 +33,9 @@ pytestmark = pytest.mark.service
 WRITERS, TURNS = 4, 60
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
-
-
 @pytest.fixture
-def url(server: PostgresqlServer) -> str:
-    return server.new_ledger_url()
+def url(postgresql: PostgresqlServer) -> str:
+    return postgresql.new_ledger_url()
 
 
 def test_processes_that_write_both_logs_at_once_make_one_chain_of_each(url: str, tmp_path: Path) -> None:

@@ -8,12 +8,7 @@ from schemas.settings import Settings
 from tasks.exam.public import verifier
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tests.second_verifier import verify as second
-from tests.tasks.exam.public.test_sealed_draws import (
-    REGISTRY,
-    Disclosed,
-    draw_again,
-    read_disclosed,
-)
+from tests.tasks.exam.public.test_sealed_draws import REGISTRY, Disclosed, draw_again, read_disclosed
 from tests.tasks.exam.world import answer_run, make_bank, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 

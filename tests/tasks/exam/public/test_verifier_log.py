@@ -211,18 +211,12 @@ ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
         lambda made: made.find("draw", run="2026-10").update(commit=find_place(made, "commit", "2026-10") + 1),
         "drawn_twice",
     ),
-    "a set drawn in two runs": (
-        lambda made: made.find("draw", run="2026-11")["sets"][0].update(set="2026/0003"),
-        "drawn_twice",
-    ),
+    "a set drawn in two runs": (lambda made: made.find("draw", run="2026-11")["sets"][0].update(set="2026/0003"), "drawn_twice"),
     "another commitment to the share": (
         lambda made: made.find("commit", run="2026-10").update(share_commitment="ab" * 32),
         "seed_wrong",
     ),
-    "another commitment to the seed": (
-        lambda made: made.find("draw", run="2026-10").update(seed_commitment="ab" * 32),
-        "seed_wrong",
-    ),
+    "another commitment to the seed": (lambda made: made.find("draw", run="2026-10").update(seed_commitment="ab" * 32), "seed_wrong"),
     "another beacon": (lambda made: made.find("draw", run="2026-10")["beacon"].update(value="7"), "seed_wrong"),
     "a signature of drand's that is another's": (
         lambda made: made.find("draw", run="2026-10")["beacon"].update(
@@ -241,18 +235,9 @@ ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
     "a beacon left out": (lambda made: made.find("draw", run="2026-10").update(beacon=None), "seed_wrong"),
     "a beacon that was not named": (lambda made: made.find("commit", run="2026-10").update(beacon=None), "seed_wrong"),
     "another share of a candidate": (lambda made: made.find("share", run="2026-10").update(share="ab" * 32), "seed_wrong"),
-    "a share of a candidate removed": (
-        lambda made: made.entries.pop(find_place(made, "share", "2026-10") + 2),
-        "seed_wrong",
-    ),
-    "two shares of a candidate": (
-        lambda made: made.find("share", run="2026-10").update(candidate="candidate:a-1"),
-        "share_wrong",
-    ),
-    "a share for a commit that was replaced": (
-        lambda made: made.find("share", run="2026-10").update(commit=1),
-        "share_wrong",
-    ),
+    "a share of a candidate removed": (lambda made: made.entries.pop(find_place(made, "share", "2026-10") + 2), "seed_wrong"),
+    "two shares of a candidate": (lambda made: made.find("share", run="2026-10").update(candidate="candidate:a-1"), "share_wrong"),
+    "a share for a commit that was replaced": (lambda made: made.find("share", run="2026-10").update(commit=1), "share_wrong"),
     "a share after the draw": (lambda made: again(made, "share", made.find("share", run="2026-10"), candidate="x"), "share_wrong"),
     "another plan committed to": (lambda made: made.find("commit", run="2026-09").update(plan_commitment="ab" * 32), "plan_wrong"),
     "another month committed to": (lambda made: made.find("commit", run="2026-09").update(month="2026-08"), "plan_wrong"),
@@ -282,10 +267,7 @@ ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
         lambda made: again(made, "close", made.entries[find_place(made, "close", "2026-09")]["body"]),
         "answers_wrong",
     ),
-    "a session closed that was not opened": (
-        lambda made: made.entries.pop(find_place(made, "open", "2026-09")),
-        "session_unknown",
-    ),
+    "a session closed that was not opened": (lambda made: made.entries.pop(find_place(made, "open", "2026-09")), "session_unknown"),
     "a session never closed": (lambda made: made.entries.pop(find_place(made, "close", "2026-09")), "session_missing"),
     "another root of answers": (
         lambda made: made.entries[find_place(made, "close", "2026-09")]["body"].update(answers_root="ab" * 32),

@@ -6,25 +6,13 @@ import polars as pl
 import pytest
 
 from schemas.errors import UsageError
-from tasks.gscore.cgeval.files import (
-    QUESTION_HEADERS,
-    export_cgeval_submission,
-    read_cgeval_questions,
-)
+from tasks.gscore.cgeval.files import QUESTION_HEADERS, export_cgeval_submission, read_cgeval_questions
 
 ROWS = [
-    [
-        "人文与社会科学",
-        "《理论知识》（心理咨询师考试)",
-        "简答题",
-        "0",
-        "何谓共情？",
-        "4",
-        "以下是问题，\n请解答",
-    ],
+    ["人文与社会科学", "《理论知识》（心理咨询师考试)", "简答题", "0", "何谓共情？", "4", "以下是问题，\n请解答"],
     ["人文与社会科学", "《理论知识》（心理咨询师考试）", "名词解释", "0", "共情", "12", "以下是术语"],
     ["数学计算", "小学数学", "小学计算", "7", "123+298=", "3", "请计算"],
-]
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -8,10 +8,7 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.errors import WorkbookError
-from tasks.gscore.people.rating_workbook import (
-    export_rating_workbook,
-    import_rating_workbook,
-)
+from tasks.gscore.people.rating_workbook import export_rating_workbook, import_rating_workbook
 from tasks.review.marking import compute_key
 
 SAMPLE = pl.DataFrame(

@@ -152,9 +152,7 @@ def test_a_killed_judging_pays_for_no_control_answer_twice(
 ) -> None:
     with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
         done = subprocess.run(
-            [warm_python, "-c", KILLED, str(run.settings.home), run.run_id, moment],
-            cwd=ROOT,
-            env=os.environ,
+            [warm_python, "-c", KILLED, str(run.settings.home), run.run_id, moment], cwd=ROOT, env=os.environ
         )
         assert done.returncode == -signal.SIGKILL
         assert run.read_controls().height == (0 if moment == "before they land" else 60)

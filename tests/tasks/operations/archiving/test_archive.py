@@ -196,6 +196,8 @@ def test_every_reader_is_told_the_same_of_a_run_that_has_left_the_ledger(setting
         check_readers(ledger, lake, settings)
         with ledger.read() as connection:
             assert count_left(connection) == EMPTY | {"access_log": 0}
+        for run_id in ("", RUN):
+            assert archive_runs(settings, ledger, lake, run_id, now=LATER) == []
     assert read_faults(settings) == set()
 
 
@@ -244,11 +246,6 @@ def read_rows(settings: Settings) -> dict[str, Any]:
             left = count_left(connection)
         with read_whole(ledger, lake) as connection:
             return {"left": left, **read_moved(connection)}
-
-
-def test_archiving_again_does_nothing(archived_home: Settings) -> None:
-    assert archive(archived_home) == []
-    assert archive(archived_home, RUN) == []
 
 
 def open_again(connection: Connection) -> None:

@@ -213,9 +213,7 @@ def test_two_tries_within_a_second_are_two_rows(settings: Settings) -> None:
         assert lake.query("SELECT count(*) FROM restore_checks").item() == 2
 
 
-def test_a_try_leaves_nothing_behind_and_says_what_a_damaged_backup_lacks(
-    settings: Settings,
-) -> None:
+def test_a_try_leaves_nothing_behind_and_says_what_a_damaged_backup_lacks(settings: Settings) -> None:
     folder = Path(make_kept_backup(settings, now=NIGHT)["folder"])
     good = check_restore(settings)
     assert good.row_count > 0 and good.file_count >= 6
@@ -386,7 +384,9 @@ restore_home(Settings(home=Path(home)), Path(folder))
 """
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 8])
+@pytest.mark.parametrize(
+    "count", [0, pytest.param(1, marks=pytest.mark.long), 3, pytest.param(8, marks=pytest.mark.long)]
+)
 def test_a_restore_that_was_killed_is_done_by_the_same_command_and_nothing_uses_the_home_before(
     settings: Settings, tmp_path: Path, count: int, warm_python: str
 ) -> None:

@@ -92,15 +92,7 @@ def judge(ledger: Ledger, lake: Lake, rows: list[Mapping[str, Any]]) -> None:
         units.setdefault(name_unit(row["session_id"], JUDGE), []).append(
             {
                 name: row[name]
-                for name in (
-                    "run_id",
-                    "session_id",
-                    "seq",
-                    "question_uuid",
-                    "model",
-                    "prompt_style",
-                    "month",
-                )
+                for name in ("run_id", "session_id", "seq", "question_uuid", "model", "prompt_style", "month")
             }
             | {
                 "judge": JUDGE,

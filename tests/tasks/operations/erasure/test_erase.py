@@ -211,39 +211,21 @@ def test_a_month_goes_on_without_the_anchor_responses_that_were_erased(
 
 Tampering = Callable[[Connection], Any]
 TAMPERED: dict[str, tuple[Tampering, str]] = {
-    "a text that was put back": (
-        lambda c: c.execute(update(t.responses).values(response="another")),
-        "answer_restored",
-    ),
-    "reasoning that was put back": (
-        lambda c: c.execute(update(t.responses).values(reasoning="another")),
-        "answer_restored",
-    ),
-    "a cost that was changed afterwards": (
-        lambda c: c.execute(update(t.responses).values(cost_usd=9.0)),
-        "answer_account_changed",
-    ),
+    "a text that was put back": (lambda c: c.execute(update(t.responses).values(response="another")), "answer_restored"),
+    "reasoning that was put back": (lambda c: c.execute(update(t.responses).values(reasoning="another")), "answer_restored"),
+    "a cost that was changed afterwards": (lambda c: c.execute(update(t.responses).values(cost_usd=9.0)), "answer_account_changed"),
     "a hash of a text that was never given": (
         lambda c: c.execute(update(t.erased_answers).values(answer_hash="ab" * 32)),
         "answer_changed",
     ),
-    "an erasure in another's name": (
-        lambda c: c.execute(update(t.erasures).values(erased_by="xu")),
-        "erasure_changed",
-    ),
-    "an erasure for another reason": (
-        lambda c: c.execute(update(t.erasures).values(reason="none")),
-        "erasure_changed",
-    ),
+    "an erasure in another's name": (lambda c: c.execute(update(t.erasures).values(erased_by="xu")), "erasure_changed"),
+    "an erasure for another reason": (lambda c: c.execute(update(t.erasures).values(reason="none")), "erasure_changed"),
     "an answer left out of the erasure": (
         lambda c: c.execute(delete(t.erased_answers).where(t.erased_answers.c.seq == 1)),
         "answer_changed",
     ),
-    "an erasure that is gone": (
-        lambda c: (c.execute(delete(t.erasures)), c.execute(delete(t.erased_answers))),
-        "erasure_missing",
-    ),
-}
+    "an erasure that is gone": (lambda c: (c.execute(delete(t.erasures)), c.execute(delete(t.erased_answers))), "erasure_missing"),
+}  # fmt: skip
 
 
 def test_every_tampering_with_what_was_erased_is_found(erased: Settings) -> None:

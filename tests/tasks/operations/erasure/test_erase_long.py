@@ -113,10 +113,7 @@ def test_killed_for_good_after_any_step_nothing_is_doubled(
     settings: Settings, steps: int, warm_python: str
 ) -> None:
     done = subprocess.run(
-        [warm_python, "-c", KILLED, str(settings.home), str(steps)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        [warm_python, "-c", KILLED, str(settings.home), str(steps)], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     assert len(erase(settings).erasures) == 1

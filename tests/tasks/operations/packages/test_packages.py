@@ -13,12 +13,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from schemas.errors import StoreError, UsageError
-from tasks.operations.packages import (
-    describe_materials,
-    find_advisories,
-    list_packages,
-    read_advisories,
-)
+from tasks.operations.packages import describe_materials, find_advisories, list_packages, read_advisories
 from tasks.operations.packages.installed import Package
 
 TORCH = Package("torch", "2.13.0+cpu", "BSD-3-Clause", True, ("sympy",), "Tensors", "")

@@ -91,12 +91,7 @@ class PayingClient(AnsweringClient):
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
         reply = await super().complete(model, request)
         pay(
-            self._ledger,
-            reply.call_key,
-            request.purpose,
-            request.run_id,
-            str(request.unit),
-            is_answered=True,
+            self._ledger, reply.call_key, request.purpose, request.run_id, str(request.unit), is_answered=True
         )
         return reply
 

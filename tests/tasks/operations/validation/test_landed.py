@@ -95,10 +95,7 @@ def test_rows_that_break_a_rule_are_named_by_table_unit_and_rule_and_no_value_is
 ) -> None:
     lake.land("questions", "d1", question_frame([make_question(1), make_question(2)]))
     lake.land("questions", "d2", question_frame([make_question(3)]))
-    spoil(
-        lake,
-        f"UPDATE questions SET discipline = '{MARKER}', stem = '{MARKER}' WHERE landing_unit = 'd1'",
-    )
+    spoil(lake, f"UPDATE questions SET discipline = '{MARKER}', stem = '{MARKER}' WHERE landing_unit = 'd1'")
     spoil(lake, "INSERT INTO questions SELECT * FROM questions WHERE landing_unit = 'd2'")
 
     validation = validate_landed(lake, tmp_path / "validation", table="questions")

@@ -56,69 +56,13 @@ def see(markup: str) -> _Reader:
 
 
 FRAGMENTS = (
-    *(
-        "<script>alert(1)</script>",
-        "<img src=x onerror=alert(1)>",
-        "<svg/onload=alert(1)>",
-        "</div>",
-        "<!--",
-        "]]>",
-    ),
-    *(
-        "$",
-        "$$",
-        r"\(",
-        r"\)",
-        r"\[",
-        r"\]",
-        r"\text{",
-        "<b onclick=x>",
-        "}",
-        r"\href{javascript:alert(1)}{x}",
-    ),
-    *(
-        r"\style{background:url(x)}{y}",
-        r"\class{a}{b}",
-        r"\cssId{a}{b}",
-        r"\frac{1}{",
-        r"\begin{array}{",
-        r"\end{array}",
-    ),
-    *(
-        " | ",
-        "\n",
-        "\t",
-        "|--|--|",
-        "<table>",
-        "</table>",
-        "<td onclick=x>",
-        "<sub>",
-        "</sub>",
-        "<sup>\"'</sup>",
-    ),
-    *(
-        "&lt;script&gt;",
-        "&#60;script&#62;",
-        '"',
-        "'",
-        "[image]",
-        "[formula]",
-        r"\ce{",
-        "^{",
-        "_{",
-        "中文",
-        "a",
-    ),
-    *(
-        r"\begin{tabular}{cc}",
-        r"\end{tabular}",
-        " & ",
-        r"\\",
-        r"\multicolumn{2}{c}{<i>}",
-        r"\unicode{x3c}",
-        r"\char60",
-    ),
-)
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>", "</div>", "<!--", "]]>"),
+    *("$", "$$", r"\(", r"\)", r"\[", r"\]", r"\text{", "<b onclick=x>", "}", r"\href{javascript:alert(1)}{x}"),
+    *(r"\style{background:url(x)}{y}", r"\class{a}{b}", r"\cssId{a}{b}", r"\frac{1}{", r"\begin{array}{", r"\end{array}"),
+    *(" | ", "\n", "\t", "|--|--|", "<table>", "</table>", "<td onclick=x>", "<sub>", "</sub>", "<sup>\"'</sup>"),
+    *("&lt;script&gt;", "&#60;script&#62;", '"', "'", "[image]", "[formula]", r"\ce{", "^{", "_{", "中文", "a"),
+    *(r"\begin{tabular}{cc}", r"\end{tabular}", " & ", r"\\", r"\multicolumn{2}{c}{<i>}", r"\unicode{x3c}", r"\char60"),
+)  # fmt: skip
 
 
 HOSTILE = "<img src=x onerror=alert(1)>"

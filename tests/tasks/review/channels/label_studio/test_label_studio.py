@@ -12,7 +12,6 @@ from tasks.review.assigning import Annotator, assign_batch, write_annotator
 from tasks.review.channels.label_studio.layout import CHOICES, render_config
 from tasks.review.channels.label_studio.reading import read_label_studio
 from tasks.review.channels.label_studio.writing import export_label_studio
-from tasks.review.closing import close_batch
 from tasks.review.recording import RefusedSubmission, Submission, SubmissionReceipt, record
 from tasks.review.words import Language, list_words
 from tests.tasks.review.channels.label_studio.filling import annotate, make_minimal, read_tasks, save
@@ -232,10 +231,3 @@ def test_the_work_of_another_ledger_and_files_of_other_kinds_are_refused(
     path.write_bytes(b"PK\x03\x04")
     assert "this is not an export of Label Studio" in read_one(ledger, path)[1][0]
     assert "it cannot be read" in read_one(ledger, tmp_path / "nothing.json")[1][0]
-
-
-def test_a_closed_batch_takes_nothing_any_more(ledger: Ledger, path: Path) -> None:
-    save(path, annotate(read_tasks(path), {1: ACCEPT}))
-    close_batch(ledger, "b1", AFTER_ALL)
-    report = record(ledger, read_label_studio(ledger, [path]), AFTER_ALL)
-    assert "decisions are no longer taken" in report.refusals[0].message

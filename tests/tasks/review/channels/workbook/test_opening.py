@@ -9,10 +9,8 @@ from tests.tasks.review.channels.workbook.conftest import refuse
 from warehouse.ledger.engine.ledger import Ledger
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
-def test_a_truncated_workbook_is_refused(ledger: Ledger, path: Path, share: float) -> None:
-    data = path.read_bytes()
-    path.write_bytes(data[: int(len(data) * share)])
+def test_a_truncated_workbook_is_refused(ledger: Ledger, path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
     assert "review-b1-chen.xlsx: " in refuse(ledger, path)
 
 

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook, load_workbook
 
-from schemas.errors import GateError, WorkbookError
+from schemas.errors import WorkbookError
 from schemas.settings import Settings
 from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_batch, export_workbook, name_workbook
-from tasks.review.closing import close_batch
 from tasks.review.recording import RefusedSubmission, Submission, SubmissionReceipt
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
@@ -274,13 +273,6 @@ def test_a_workbook_of_the_layout_before_is_refused_in_one_sentence_and_stops_no
     export_batch(ledger, "b1", folder / "again")
     fill(folder / "again" / earlier.name, decision={2: "accept"})
     assert import_workbook(ledger, folder / "again" / earlier.name, LATER).new_count == 1
-
-
-def test_a_workbook_of_a_closed_batch_is_refused(ledger: Ledger, path: Path) -> None:
-    fill(path, decision={2: "accept"})
-    close_batch(ledger, "b1", "2027-02-01T00:00:00.000000+00:00")
-    with pytest.raises(GateError, match="was closed"):
-        import_workbook(ledger, path, LATER)
 
 
 def test_a_moved_column_and_sorted_rows_are_still_read(ledger: Ledger, path: Path) -> None:
