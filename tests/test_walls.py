@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
+from tests.sources import LAYERS, READS_SOURCES, ROOT, list_files, read_source
+
+pytestmark = READS_SOURCES
 FACE = "__init__.pyi"
 
 # Used by the stages; they use none of them.
@@ -184,7 +185,7 @@ def list_modules(root: Path = ROOT) -> Mapping[str, Path]:
     """Module → its file, of all layers and the tests."""
     found: dict[str, Path] = {}
     for layer in (*LAYERS, "tests"):
-        for path in sorted((root / layer).rglob("*.py")):
+        for path in list_files(layer, root):
             found[".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")] = path
     return found
 
@@ -198,18 +199,18 @@ def read_imports(root: Path = ROOT) -> tuple[Import, ...]:
 
 def _read_imports(importer: str, path: Path, modules: Mapping[str, Path]) -> Iterator[Import]:
     package = importer if path.name == "__init__.py" else importer.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (Import(importer, alias.name, "") for alias in node.names if alias.name in modules)
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            source = ".".join([*above, *([node.module] if node.module else [])])
-            for alias in node.names:
-                whole = f"{source}.{alias.name}"
-                if whole in modules:
-                    yield Import(importer, whole, "")
-                elif source in modules:
-                    yield Import(importer, source, alias.name)
+    for one in read_source(path).imports:
+        if not one.is_from:
+            yield from (Import(importer, name, "") for name in one.names if name in modules)
+            continue
+        above = package.split(".")[: len(package.split(".")) - one.level + 1] if one.level else []
+        source = ".".join([*above, *([one.module] if one.module else [])])
+        for name in one.names:
+            whole = f"{source}.{name}"
+            if whole in modules:
+                yield Import(importer, whole, "")
+            elif source in modules:
+                yield Import(importer, source, name)
 
 
 @cache
