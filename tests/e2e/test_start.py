@@ -174,7 +174,7 @@ def test_what_nobody_can_answer_is_asked_for_by_its_option(tmp_path: Path, warm:
     done = subprocess.run(
         [str(warm / "proctor"), "start", "--yes"],
         cwd=folder,
-        env=environment,
+        env=environment | {"PATH": f"{warm}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,4 @@
-"""The sample papers are read as their sources have them, and the review knows their questions."""
+"""The sample papers are read as their sources have them; the review knows their questions."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_nobody_reads_a_page_without_signing_in(desk: Desk) -> None:
 
 
 def test_anothers_work_is_not_there_for_anybody(desk: Desk) -> None:
-    """Neither for the second reviewer of the same questions, who has other addresses, nor for a coordinator."""
+    """Neither for the second reviewer of the same questions nor for a coordinator."""
     path = f"/review/{BATCH}/question/{desk.refer('chen', 0)}"
     sent = {"decision": "accept", "seen": None}
     for other in map(desk.sign_in, ("dai", "eva", "cora")):
