@@ -35,7 +35,7 @@ class Import(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What tests ask of a module: imports, classes and functions at its top, docstrings, strings.
+    """What tests ask of a module: imports, classes and functions at its top, docs, strings.
 
     Of docstrings the first lines are kept; of a formatted string its fixed parts. Strings of tests are left out.
     """
