@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import LOADED
+from tests.sources import LAYERS, READS_SOURCES, ROOT, list_files, read_source
 
-ROOT = Path(__file__).resolve().parents[1]
-LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
+pytestmark = READS_SOURCES
 PICTURE = (ROOT / "docs" / "pictures" / "stages.svg").read_text()
 
 
@@ -22,56 +21,24 @@ STATEMENT = re.compile(
 )
 
 
-@cache
 def read_imports(path: Path, *, with_types: bool = True) -> set[str]:
     """Top-level names that a module imports, anywhere in it.
 
     Those under `if TYPE_CHECKING` are included only on demand.
     """
-    names: set[str] = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for_types = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for inner in ast.walk(node)
+    return {
+        name.split(".")[0]
+        for one in read_source(path).imports
+        if with_types or not one.is_for_types
+        for name in ((one.module,) if one.is_from else one.names)
+        if name
     }
-    for node in ast.walk(tree):
-        if not with_types and node in for_types:
-            continue
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return names
-
-
-@cache
-def list_strings(path: Path) -> list[str]:
-    """Every string of a module but docstrings; of a formatted one its fixed parts."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = {
-        node.body[0].value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
-    return [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings
-    ]
-
-
-def list_modules(layer: str) -> list[Path]:
-    return sorted((ROOT / layer).rglob("*.py"))
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_imports_go_one_way(layer: str) -> None:
     above = set(LAYERS[LAYERS.index(layer) + 1 :])
-    wrong = {str(path.relative_to(ROOT)): read_imports(path) & above for path in list_modules(layer)}
+    wrong = {str(path.relative_to(ROOT)): read_imports(path) & above for path in list_files(layer)}
     assert {path: names for path, names in wrong.items() if names} == {}
 
 
@@ -97,7 +64,7 @@ def test_only_deployments_and_one_room_of_tasks_import_prefect() -> None:
     wrong = [
         str(path.relative_to(ROOT))
         for layer in ("schemas", "warehouse", "tasks", "flows")
-        for path in list_modules(layer)
+        for path in list_files(layer)
         if not path.is_relative_to(ROOT / "tasks/running") and "prefect" in read_imports(path)
     ]
     assert wrong == []
@@ -107,7 +74,7 @@ def test_only_the_warehouse_opens_duckdb() -> None:
     wrong = [
         str(path.relative_to(ROOT))
         for layer in ("schemas", "tasks", "flows", "deployments")
-        for path in list_modules(layer)
+        for path in list_files(layer)
         if "duckdb" in read_imports(path)
     ]
     assert wrong == []
@@ -123,7 +90,7 @@ def test_only_the_warehouse_speaks_to_a_store() -> None:
     wrong = {
         name: names
         for layer in ("schemas", "tasks", "flows", "deployments")
-        for path in list_modules(layer)
+        for path in list_files(layer)
         if (name := str(path.relative_to(ROOT))) not in excepted
         and (names := read_imports(path, with_types=False) & {"sqlite3", "sqlalchemy"})
     }
@@ -136,9 +103,9 @@ def test_sql_stands_in_files() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}: {text.strip()[:60]!r}"
         for layer in ("schemas", "tasks", "flows", "deployments")
-        for path in list_modules(layer)
+        for path in list_files(layer)
         if str(path.relative_to(ROOT)) not in shown
-        for text in list_strings(path)
+        for text in read_source(path).strings
         if STATEMENT.match(text)
     ]
     assert wrong == []
@@ -149,8 +116,8 @@ def test_every_read_is_read() -> None:
     named = {
         text
         for layer in ("tasks", "deployments")
-        for path in list_modules(layer)
-        for text in list_strings(path)
+        for path in list_files(layer)
+        for text in read_source(path).strings
     }
     assert reads - named == set()
 
@@ -168,7 +135,7 @@ def test_every_stage_in_the_picture_is_a_flow_and_every_folder_exists() -> None:
 
 
 def test_every_flow_is_short_and_named_like_its_file() -> None:
-    for path in list_modules("flows"):
+    for path in list_files("flows"):
         if path.name == "__init__.py":
             continue
         text = path.read_text()
@@ -183,7 +150,7 @@ def test_every_flow_is_short_and_named_like_its_file() -> None:
 
 
 def test_no_flow_is_named_like_a_package() -> None:
-    assert {path.stem for path in list_modules("flows")} & {
+    assert {path.stem for path in list_files("flows")} & {
         "tasks",
         "schemas",
         "warehouse",
@@ -213,7 +180,7 @@ def test_every_package_that_is_declared_is_used() -> None:
         "pillow": "PIL",
         "python-crfsuite": "pycrfsuite",
     }
-    imported = set().union(*(read_imports(path) for layer in LAYERS for path in list_modules(layer)))
+    imported = set().union(*(read_imports(path) for layer in LAYERS for path in list_files(layer)))
     # Needed by what we import, and pinned for its sake: DuckDB's extension wheels (loaded by path), pandas under Great
     # Expectations and polars, time zones under DuckDB, torch under sentence-transformers.
     indirect = {name for name in named if name.startswith("duckdb-extension-")} | {"pytz", "pandas", "torch"}
@@ -225,9 +192,8 @@ def test_a_docstring_begins_with_a_line_of_at_most_90_characters() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {first[:40]}"
         for layer in (*LAYERS, "tests")
-        for path in list_modules(layer)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and len(first := (ast.get_docstring(node) or "").partition("\n")[0]) > 90
+        for path in list_files(layer)
+        for first in read_source(path).first_lines
+        if len(first) > 90
     ]
     assert found == []

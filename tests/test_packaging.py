@@ -5,7 +5,6 @@ Every import is declared, every file is in the wheel, and the wheel alone runs.
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -20,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import READS_SOURCES, ROOT, list_files, read_source
+
 PACKAGES = ("deployments", "flows", "schemas", "tasks", "warehouse")
 
 
@@ -45,16 +45,9 @@ def list_imports() -> dict[str, set[str]]:
     """Each top-level module that the packages import, with the files that do."""
     found: dict[str, set[str]] = {}
     for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                names = (
-                    [alias.name for alias in node.names]
-                    if isinstance(node, ast.Import)
-                    else [node.module or ""]
-                    if isinstance(node, ast.ImportFrom)
-                    else []
-                )
-                for name in names:
+        for path in list_files(package):
+            for one in read_source(path).imports:
+                for name in (one.module,) if one.is_from else one.names:
                     found.setdefault(name.partition(".")[0], set()).add(str(path.relative_to(ROOT)))
     return found
 
@@ -64,6 +57,7 @@ def read_version() -> str:
     return version
 
 
+@READS_SOURCES
 def test_every_import_is_of_a_declared_distribution() -> None:
     declared, extras = read_declared()
     known = packages_distributions()

@@ -5,14 +5,14 @@ A class that others can see is the only one with its name, and so is a word of `
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
-LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
+from tests.sources import LAYERS, READS_SOURCES, ROOT, list_files, read_source
+
+pytestmark = READS_SOURCES
 
 # The verifier is one file that strangers run without the rest of the house: it brings its own words for what it reads.
 ALONE = "tasks/exam/public/verifier.py"
@@ -47,13 +47,10 @@ def list_definitions() -> Iterator[tuple[str, str]]:
     It is given as its name and the module's path.
     """
     for layer in LAYERS:
-        for path in sorted((ROOT / layer).rglob("*.py")):
+        for path in list_files(layer):
             place = path.relative_to(ROOT).as_posix()
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                match node:
-                    case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef() if place != ALONE:
-                        if not node.name.startswith("_"):
-                            yield node.name, place
+            if place != ALONE:
+                yield from ((name, place) for name in read_source(path).definitions if name[0] != "_")
 
 
 def find_places() -> dict[str, list[str]]:

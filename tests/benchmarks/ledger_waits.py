@@ -1,7 +1,5 @@
 """How often an answer waits for a ledger on PostgreSQL, over a link of 2 ms.
 
-    python -m tests.benchmarks ledger_waits
-
 A run is sat in house as its flow sits it (protocol, paid call, budget), with replies that are there at once, by one session at
 a time and by several. A wait is a piece that is sent to the server after it has answered the last one.
 """
@@ -25,9 +23,6 @@ from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.ledger.slow_link import open_slow_link
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-
-# Of the shorter and of the longer sitting.
-QUESTIONS = (20, 60)
 
 
 class Waits(NamedTuple):
@@ -90,16 +85,3 @@ def measure_answers(session_count: int, question_counts: tuple[int, int], delay_
         (many.waits * many.answers - few.waits * few.answers) / count,
         (many.wall_ms * many.answers - few.wall_ms * few.answers) / count,
     )
-
-
-def main() -> None:
-    """Print a table."""
-    print("| sessions at a time | further answers | waits for each answer | ms for each answer |")
-    print("|---|---|---|---|")
-    for session_count in (1, 4, 16):
-        found = measure_answers(session_count, QUESTIONS)
-        print(f"| {session_count} | {found.answers} | {found.waits:.2f} | {found.wall_ms:.1f} |")
-
-
-if __name__ == "__main__":
-    main()

@@ -39,24 +39,15 @@ class Row:
         return replace(self, note=note)
 
 
-def measure_command(
-    name: str, command: Sequence[str], environment: Mapping[str, str], repeats: int = 1, note: str = ""
-) -> Row:
-    """Run a command and count the CPU of it and its waited-for children; the best of `repeats`."""
-    best: Row | None = None
-    for _ in range(repeats):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        started = time.perf_counter()
-        done = subprocess.run(command, env=dict(environment), capture_output=True, text=True)
-        wall = time.perf_counter() - started
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if done.returncode != 0:
-            raise RuntimeError(f"{name}: exit code {done.returncode}: {done.stderr[-800:]}")
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if best is None or cpu < best.cpu_s:
-            best = Row(name, cpu, wall, note)
-    assert best is not None
-    return best
+def read_peak_mb() -> float:
+    """Peak resident memory of this process, in MB.
+
+    What getrusage reports of a child includes its parent's memory.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return float(line.split()[1]) / 1024
+    return float("nan")
 
 
 @contextlib.contextmanager

@@ -34,8 +34,8 @@ from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import RunWishes
 from tasks.exam.protocol import Answer, make_protocol
 from tasks.exam.protocol.tokens import issue_token, open_keys
-from tests.benchmarks.history_cost import read_peak_mb
 from tests.benchmarks.history_rows import land_controls, land_month
+from tests.benchmarks.measure import read_peak_mb
 from tests.benchmarks.year_by_commands import BANK_SIZE, Year, describe_candidates
 from tests.benchmarks.year_texts import describe_bank
 from tests.tasks.editions.kit import publish_and_keep_root

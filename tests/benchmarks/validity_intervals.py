@@ -1,20 +1,12 @@
 """How often the intervals of S, R and differences hold the truth, in simulated exams.
 
-It also measures how often groups part candidates that are equal.
-
-    python -m tests.benchmarks.validity_intervals [--exams 200] [--candidates 20] [--questions 1000] [--repeats 3]
-
-Every exam draws a bank, candidates and their answers, and goes through the estimators of an edition. A 95% interval should
-hold the truth in 94 to 96.5% of cases; the groups of at most 5% of exams should part candidates that are equal. Also the
-CPU seconds of a month: 60 candidates, 3 styles, 1,000 questions, 3 repeats, and all of its pairs.
+It also measures how often groups part candidates that are equal. Every exam draws a bank, candidates and their answers, and
+goes through the estimators of an edition.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections import defaultdict
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,32 +26,20 @@ _DISCIPLINES = 10
 
 
 class Tally:
-    """Held and tried, and the mean width, for each kind of interval."""
+    """Shares of exams' intervals that held the truth, for each kind of interval."""
 
     def __init__(self) -> None:
         self._held: dict[str, list[float]] = defaultdict(list)
-        self._widths: dict[str, list[float]] = defaultdict(list)
 
     def add(self, name: str, found: Estimate | Differences, truth: NDArray[np.float64]) -> None:
         """One exam's share of intervals that hold the truth."""
         known = ~np.isnan(found.low)
         held = (found.low <= truth) & (truth <= found.high)
         self._held[name].append(float(held[known].mean()))
-        self._widths[name].append(float((found.high - found.low)[known].mean()))
 
     def get_coverage(self, name: str) -> float:
         """Share of intervals that hold the truth."""
         return float(np.mean(self._held[name]))
-
-    def print(self) -> None:
-        """Print a line for each kind.
-
-        The error of the share counts exams, as the intervals of one exam move together.
-        """
-        print(f"{'95% interval of':<52}{'coverage':>10}{'± se':>8}{'width':>8}")
-        for name, held in self._held.items():
-            error = np.std(held, ddof=1) / np.sqrt(len(held)) if len(held) > 1 else np.nan
-            print(f"{name:<52}{np.mean(held):>10.4f}{error:>8.4f}{np.mean(self._widths[name]):>8.2f}")
 
 
 def measure_coverage(exams: int, candidates: int, questions: int, repeats: int, *, seed: int = 0) -> Tally:
@@ -137,55 +117,8 @@ def measure_family_error(
     return {name: number / exams for name, number in wrong.items()}
 
 
-def measure_month() -> tuple[int, float, float]:
-    """Rows of a full month, CPU seconds of its scores and of all pairs within a style."""
-    months = [draw_month(style, ability=np.linspace(0, 3, 60), repeats=3) for style in range(3)]
-    weights = np.full(_DISCIPLINES, 1 / _DISCIPLINES)
-    begun = time.process_time()
-    for month in months:
-        compute_scores(month.rows, weights, candidate_count=60, reference=59)
-    scored = time.process_time()
-    for month in months:
-        compute_pairs(month.rows, weights, candidate_count=60)
-    return sum(len(month.rows.stars) for month in months), scored - begun, time.process_time() - scored
-
-
-def main(arguments: Sequence[str] = ()) -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--exams", type=int, default=200)
-    parser.add_argument("--candidates", type=int, default=20)
-    parser.add_argument("--questions", type=int, default=1000)
-    parser.add_argument("--repeats", type=int, default=3)
-    chosen = parser.parse_args(arguments)
-    print(
-        f"\n## Intervals: {chosen.exams} exams, {chosen.candidates} candidates, {chosen.questions} questions in "
-        f"{_DISCIPLINES} disciplines, {chosen.repeats} repeats\n"
-    )
-    measure_coverage(chosen.exams, chosen.candidates, chosen.questions, chosen.repeats).print()
-    print(f"\n## Groups, all pairs together at 5%: {chosen.exams} exams, share with one error or more\n")
-    for name, levels in (
-        ("20 equal candidates", np.full(20, 1.5)),
-        ("4 levels of 5, .15 logits apart", np.repeat(np.arange(4) * 0.15 + 1.2, 5)),
-    ):
-        shares = measure_family_error(chosen.exams, levels, questions=chosen.questions)
-        print(f"{name:<40}" + "  ".join(f"{kind} {share:.3f}" for kind, share in shares.items()))
-    count, scores, pairs = measure_month()
-    print(
-        f"\nA month of {count:,} rows: scores with R {scores:.2f} CPU s, all pairs of each style {pairs:.2f} CPU s"
-    )
-
-
 def _pick(
     found: Differences, truth: NDArray[np.float64], chosen: NDArray[np.bool_]
 ) -> tuple[Differences, NDArray[np.float64]]:
     columns = {name: getattr(found, name)[chosen] for name in Differences.__dataclass_fields__}
     return Differences(**columns), truth[chosen]
-
-
-if __name__ == "__main__":
-    import sys
-
-    main(sys.argv[1:])

@@ -144,37 +144,68 @@ def test_every_function_with_an_example_is_a_command() -> None:
     assert len(written) > 50
 
 
-def test_a_command_imports_its_own_module_and_no_other_s() -> None:
-    script = (
-        "import os, sys\nfrom deployments.cli import app\n"
-        "try: app(sys.argv[1:], prog_name='proctor')\nexcept SystemExit: pass\n"
-        "print(sorted(m for m in sys.modules if m.startswith('deployments.commands.')), file=sys.stderr)"
+# One interpreter runs commands one after the other, what imports least first: after each the modules that are there are told.
+TELL = """
+import contextlib, io, json, os, sys
+from deployments.cli import app
+heavy = sys.argv[1].split(",")
+for arguments, variables in json.loads(sys.argv[2]):
+    os.environ.update(variables)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        app(arguments, prog_name="proctor")
+    for name in variables:
+        del os.environ[name]
+    here = [name for name in heavy if name in sys.modules]
+    commands = sorted(name for name in sys.modules if name.startswith("deployments.commands."))
+    print(json.dumps([printed.getvalue(), here, commands]))
+"""
+
+
+def tell_imports(
+    heavy: tuple[str, ...], *calls: tuple[list[str], dict[str, str]], **variables: str
+) -> list[list[Any]]:
+    """After each call: what it printed, the heavy modules that are there, and those of commands."""
+    done = subprocess.run(
+        [sys.executable, "-c", TELL, ",".join(heavy), json.dumps(calls)],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    room = "deployments.commands.operate"
-    common = "deployments.commands.options"
-    for arguments, variables, imported, says in (
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_command_imports_its_own_module_and_no_other_s_and_help_nothing_heavy() -> None:
+    own = [
+        "deployments.commands.operate",
+        "deployments.commands.operate.hosts",
+        "deployments.commands.options",
+    ]
+    heavy = (
+        "prefect",
+        "polars",
+        "pandas",
+        "torch",
+        "duckdb",
+        "great_expectations",
+        "sqlalchemy",
+        "openai",
+        "pydantic",
+    )
+    asked: list[tuple[list[str], dict[str, str], list[str], str]] = [
         (["--help"], {}, [], "  models         The models of the registry, and whether they answer."),
         (["--version"], {}, [], "proctor "),
         ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor mo", "COMP_CWORD": "1"}, [], "models"),
-        (["hosts", "--help"], {}, [room, f"{room}.hosts", common], "Usage: proctor hosts"),
+        (["hosts", "--help"], {}, own, "Usage: proctor hosts"),
         ([], {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor clock --c", "COMP_CWORD": "2"},
-         [room, f"{room}.hosts", common], "--confirm"),
-    ):  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-c", script, *arguments],
-            env=os.environ | variables,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert says in done.stdout, (arguments, done.stdout)
-        assert done.stderr.strip().splitlines()[-1] == repr(imported), arguments
-
-
-def test_help_imports_nothing_heavy() -> None:
-    script = "import sys, deployments.cli; print([m for m in ('prefect','polars','pandas','torch','duckdb','great_expectations','sqlalchemy','openai','pydantic') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+         own, "--confirm"),
+    ]  # fmt: skip
+    told = tell_imports(heavy, *((arguments, variables) for arguments, variables, *_ in asked))
+    for (arguments, _, imported, says), (printed, _, commands) in zip(asked, told, strict=True):
+        assert says in printed, (arguments, printed)
+        assert commands == imported, arguments
+    assert [here for _, here, _ in told[:2]] == [[], []]
 
 
 def test_init_twice_changes_nothing(home: Path) -> None:
@@ -384,29 +415,22 @@ def test_the_list_of_queries_names_each_with_its_question(home: Path) -> None:
 
 
 def test_what_people_ask_often_imports_neither_prefect_nor_pandas(home: Path) -> None:
-    script = (
-        "import sys\nfrom deployments.cli import app\n"
-        "try: app(sys.argv[1:])\nexcept SystemExit as end: code = end.code\n"
-        "heavy = ['prefect', 'pandas', 'polars', 'pyarrow', 'numpy', 'openpyxl', 'scipy', 'great_expectations', 'torch']\n"
-        # What asks the lake alone does not wait for the ledger's library either.
-        "heavy += ['sqlalchemy'] if sys.argv[1] == 'sql' else []\n"
-        "print(code, [name for name in heavy if name in sys.modules], file=sys.stderr)"
+    heavy = (
+        "prefect",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "numpy",
+        "openpyxl",
+        "scipy",
+        "great_expectations",
+        "torch",
     )
-    for arguments in (
-        ("sql",),
-        ("sql", "select 1 as one"),
-        ("sql", "leaderboard"),
-        ("status",),
-        ("models",),
-        ("bank",),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *arguments],
-            env=os.environ | {"PROCTOR_HOME": str(home)},
-            capture_output=True,
-            text=True,
-        )
-        assert done.stderr.strip().splitlines()[-1] == "0 []", (arguments, done.stderr)
+    # What asks the lake alone comes first: it does not wait for the ledger's library either.
+    asked = (["sql"], ["sql", "select 1 as one"], ["sql", "leaderboard"], ["status"], ["models"], ["bank"])
+    told = tell_imports((*heavy, "sqlalchemy"), *((words, {}) for words in asked), PROCTOR_HOME=str(home))
+    assert [here for _, here, _ in told] == [[]] * 3 + [["sqlalchemy"]] * 3
+    assert all(printed for printed, _, _ in told)
 
 
 def test_the_version_names_the_commit_of_a_checkout_and_whether_it_was_changed(tmp_path: Path) -> None:

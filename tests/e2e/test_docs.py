@@ -55,20 +55,24 @@ def test_readme_and_pages_show_commands() -> None:
 
 
 @pytest.mark.parametrize(
-    "page",
+    "pages",
     [
-        pytest.param(page, id=page.name, marks=[pytest.mark.long] if page.name in DEAR else [])
-        for page in WITH_COMMANDS
+        pytest.param([page for page in WITH_COMMANDS if page.name not in DEAR], id="short pages"),
+        *(
+            pytest.param([page], id=page.name, marks=pytest.mark.long)
+            for page in WITH_COMMANDS
+            if page.name in DEAR
+        ),
     ],
 )
-def test_every_command_of_the_page_works(page: Path, demo: Demo, tmp_path: Path) -> None:
-    commands = read_commands(page)
+def test_every_command_of_the_pages_works(pages: list[Path], demo: Demo, tmp_path: Path) -> None:
+    commands = [command for page in pages for command in read_commands(page)]
     home = demo.home.copy(tmp_path / "home")
     if any(command.startswith("proctor up") for command in commands):
-        # The page starts and stops a server of its own; the shared one is not its to stop.
+        # A page starts and stops a server of its own; the shared one is not its to stop.
         (home.path / "prefect" / "server.json").unlink()
     if any(command.startswith("proctor review export") for command in commands):
-        # The page is about a batch that waits, and the demo has decided all of its own.
+        # A page is about a batch that waits, and the demo has decided all of its own.
         paper = tmp_path / "history-final.txt"
         paper.write_text(
             "一、判断题\n1. 秦统一于公元前221年。（√）\n2. 唐朝定都洛阳。（×）\n", encoding="utf-8"

@@ -1,6 +1,7 @@
 """The review gate between decisions.
 
-No process waits, everything may be restarted, and what follows starts by itself.
+No process waits, everything may be restarted, and what follows starts by itself. An event that is lost is
+swept up: tests/e2e/test_schedule_long.py.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-from urllib.request import Request, urlopen
 
 import psutil
 import pytest
@@ -21,10 +20,7 @@ from tests.e2e.conftest import Home
 
 pytestmark = [pytest.mark.prefect, pytest.mark.long, pytest.mark.xdist_group("own-server")]
 
-PAPERS = (
-    "一、判断题\n1. 赤道是地球上最长的纬线。（√）\n2. 长江注入南海。（×）\n",
-    "一、判断题\n1. 地球绕太阳公转。（√）\n2. 月球自己发光。（×）\n",
-)
+PAPER = "一、判断题\n1. 赤道是地球上最长的纬线。（√）\n2. 长江注入南海。（×）\n"
 ANNOTATORS = ("chen", "dai")
 
 
@@ -55,25 +51,6 @@ def await_version(home: Home, count: int, limit_s: float) -> float:
     return time.monotonic() - started
 
 
-def run_sweep(home: Home) -> None:
-    """The run that the deployment's schedule makes: its own parameters, no batch named."""
-    state: dict[str, Any] = json.loads((home.path / "prefect" / "server.json").read_text())
-    address = f"http://127.0.0.1:{state['port']}/api/deployments"
-    headers = {"Content-Type": "application/json"}
-    if state["auth"]:
-        import base64
-
-        headers["Authorization"] = "Basic " + base64.b64encode(state["auth"].encode()).decode()
-    with urlopen(Request(f"{address}/name/sweep/sweep", headers=headers)) as reply:
-        deployment = json.load(reply)
-    assert deployment["schedules"][0]["schedule"]["cron"] == "30 4 * * *"
-    body = json.dumps({"state": {"type": "SCHEDULED"}}).encode()
-    with urlopen(
-        Request(f"{address}/{deployment['id']}/create_flow_run", data=body, headers=headers, method="POST")
-    ) as reply:
-        assert reply.status in (200, 201)
-
-
 def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
@@ -86,7 +63,7 @@ def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path
         assert state["worker_pid"] is not None
         assert home.read_json("deploy")["deployed"] == [one.name for one in read_deployments()]
         assert home.read_json("up") == state, "a second `up` starts nothing"
-        batch, workbooks = hand_out(home, work, 0)
+        batch, workbooks = hand_out(home, work)
         home.run("down")
         assert list_processes(home) == [], "the batch waits, and nothing waits for it"
 
@@ -112,31 +89,17 @@ def test_the_gate_waits_without_a_process_and_continues_by_itself(tmp_path: Path
         assert (runs["ingest"]["started_by"], runs["ingest"]["state"]) == ("command", "completed")
         assert "augment_accepted finished" in home.run("logs", gate["name"]).stdout
 
-        # The event of the second batch is lost: nothing starts, until the sweep finds it complete.
-        batch, workbooks = hand_out(home, work, 1)
-        for path in workbooks:
-            fill_workbook(path, [])
-        done = json.loads(
-            home.run("review", "import", "--no-continue", *map(str, workbooks), "--json").stdout
-        )
-        assert (done["complete_batches"], done["continued"]) == ([batch], [])
-        home.run("down")
-        home.run("up")
-        time.sleep(10)
-        assert count_versions(home) == 1
-        run_sweep(home)
-        await_version(home, 2, 120)
         statuses = {one["batch_id"]: one["status"] for one in home.read_json("review", "status")["batches"]}
         assert set(statuses.values()) == {"closed"}
     finally:
         home.run("down", exit_code=None)
 
 
-def hand_out(home: Home, work: Path, number: int) -> tuple[str, list[Path]]:
+def hand_out(home: Home, work: Path) -> tuple[str, list[Path]]:
     """Ingest a paper and export what it gives to read."""
-    paper = work / f"paper-{number}.txt"
-    paper.write_text(PAPERS[number], encoding="utf-8")
+    paper = work / "paper.txt"
+    paper.write_text(PAPER, encoding="utf-8")
     ingested = home.read_json("ingest", str(paper))
-    found = home.read_json("review", "export", str(work / f"workbooks-{number}"))["workbooks"]
+    found = home.read_json("review", "export", str(work / "workbooks"))["workbooks"]
     assert len(found) == len(ANNOTATORS)
     return ingested["batch_id"], [Path(one) for one in found]

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -168,14 +167,14 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     assert newcomer.ask("status")["rows"] == before
 
 
-def test_what_nobody_can_answer_is_asked_for_by_its_option(tmp_path: Path) -> None:
+def test_what_nobody_can_answer_is_asked_for_by_its_option(tmp_path: Path, warm: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PROCTOR_")}
     done = subprocess.run(
-        [sys.executable, "-m", "deployments.cli", "start", "--yes"],
+        [str(warm / "proctor"), "start", "--yes"],
         cwd=folder,
-        env=environment,
+        env=environment | {"PATH": f"{warm}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=False,

@@ -442,38 +442,11 @@ def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
     assert [one for one in chen.complaints + cora.complaints if "ERR_CONNECTION_REFUSED" not in one] == []
 
 
-def test_the_end_of_a_queue_leads_to_no_question_that_is_decided(server: Server, browser: Browser) -> None:
-    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
-    chen.begin("questions")
-    for _ in range(4):
-        # Those that come next are fetched, and what was decided is saved, before the next key.
-        chen.page.wait_for_load_state("networkidle")
-        chen.press("a")
-        chen.wait_until_saved()
-    expect(chen.page.locator("#finished")).to_be_visible()
-
-
-def test_what_is_typed_while_a_decision_is_on_its_way_is_kept(server: Server, browser: Browser) -> None:
-    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
-    held: list[Route] = []
-    chen.page.route(re.compile(r"/decision$"), lambda route: held.append(route))
-    chen.begin("questions")
-    first = chen.page.locator(".card").get_attribute("data-reference")
-    chen.press("a")
-    chen.press("u")
-    assert chen.page.locator(".card").get_attribute("data-reference") == first
-    chen.page.keyboard.press("e")
-    chen.page.keyboard.type(" typed later")
-    held[0].continue_()
-    chen.wait_until_saved()
-    chen.page.reload()
-    expect(chen.page.locator("[data-field=stem] ins")).to_have_text(" typed later")
-
-
-def test_what_was_gone_on_with_by_hand_is_not_shown_again_when_the_network_is_back(
+def test_a_bad_network_loses_nothing_and_a_queue_ends_where_all_is_decided(
     server: Server, browser: Browser
 ) -> None:
     chen = Reader(browser, server, "chen", "en-US", DESKTOP)
+    # What was gone on with by hand is not shown again when the network is back.
     cards = re.compile(r"/question/[^/]+/card$")
     chen.page.route(cards, lambda route: route.abort())
     chen.begin("questions")
@@ -493,3 +466,28 @@ def test_what_was_gone_on_with_by_hand_is_not_shown_again_when_the_network_is_ba
     chen.context.set_offline(False)
     chen.page.wait_for_timeout(500)
     assert chen.page.locator(".card").get_attribute("data-reference") == third
+
+    # What is typed while a decision is on its way is kept.
+    held: list[Route] = []
+    chen.page.route(re.compile(r"/decision$"), lambda route: held.append(route))
+    chen.begin("questions")
+    first = chen.page.locator(".card").get_attribute("data-reference")
+    chen.press("a")
+    chen.press("u")
+    assert chen.page.locator(".card").get_attribute("data-reference") == first
+    chen.page.keyboard.press("e")
+    chen.page.keyboard.type(" typed later")
+    held[0].continue_()
+    chen.wait_until_saved()
+    chen.page.reload()
+    expect(chen.page.locator("[data-field=stem] ins")).to_have_text(" typed later")
+
+    # The end of a queue leads to no question that is decided.
+    dai = Reader(browser, server, "dai", "en-US", DESKTOP)
+    dai.begin("questions")
+    for _ in range(4):
+        # Those that come next are fetched, and what was decided is saved, before the next key.
+        dai.page.wait_for_load_state("networkidle")
+        dai.press("a")
+        dai.wait_until_saved()
+    expect(dai.page.locator("#finished")).to_be_visible()

@@ -473,19 +473,26 @@ def test_a_full_disk_is_named_and_no_backup_is_advised(home: Path, tmp_path: Pat
 OFFICE = "LibreOffice (for .doc, .rtf, .wps)"
 
 
-def test_libreoffice_that_no_paper_waits_for_is_a_note(home: Path) -> None:
-    code, found = examine(home, PATH=str(Path(sys.executable).parent), PROCTOR_SOFFICE="")
-    assert (code, found[OFFICE]["severity"]) == (0, "note")
-    assert "install libreoffice-writer" in found[OFFICE]["fix"]
-
-
-def test_libreoffice_that_a_setting_names_in_vain_or_papers_wait_for_is_a_fault(home: Path) -> None:
-    code, found = examine(home, PROCTOR_SOFFICE="/nowhere/soffice")
-    assert (code, list_wrong(found)) == (1, {OFFICE})
+def test_libreoffice_that_a_setting_names_in_vain_or_papers_wait_for_is_a_fault(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = str(Path(sys.executable).parent)
+    for variables, severity, said in (
+        ({"PATH": nowhere, "PROCTOR_SOFFICE": ""}, "note", "no paper waits for it"),
+        ({"PROCTOR_SOFFICE": "/nowhere/soffice"}, "wrong", "/nowhere/soffice, which is not there"),
+    ):
+        note = Findings()
+        with monkeypatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            machine.examine_helpers(Settings(home=home), {}, note)
+        (line,) = [one for one in note.found if one.what == OFFICE]
+        assert (line.severity, said in line.found) == (severity, True)
+        assert "install libreoffice-writer" in str(line.fix)
     with open_lake(Settings(home=home)) as lake:
         lake.land("documents", "papers", make_document("needs_libreoffice"))
     close(home)
-    code, found = examine(home, PATH=str(Path(sys.executable).parent), PROCTOR_SOFFICE="")
+    code, found = examine(home, PATH=nowhere, PROCTOR_SOFFICE="")
     assert (code, list_wrong(found)) == (1, {OFFICE})
     assert "papers that wait for it: 1" in found[OFFICE]["found"]
 

@@ -5,34 +5,30 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 import deployments.web
-from tests.deployments.web.conftest import MakeDesk
+from tests.deployments.web.conftest import Desk
 
 DOCUMENT = "aaaaaaaa-0000-4000-8000-000000000001"
 
 
-@pytest.mark.parametrize("name", ["chen", "ann"])
-@pytest.mark.parametrize("path", ["/papers", f"/papers/{DOCUMENT}", f"/papers/{DOCUMENT}/page/1"])
-def test_who_does_not_coordinate_finds_no_held_papers(make_desk: MakeDesk, name: str, path: str) -> None:
-    assert make_desk().sign_in(name).get(path).status_code == 404
+PAGES = ("/papers", f"/papers/{DOCUMENT}", f"/papers/{DOCUMENT}/page/1")
+CHANGES = tuple(f"/papers/{DOCUMENT}/{what}" for what in ("reading", "correction", "release"))
 
 
-@pytest.mark.parametrize("what", ["reading", "correction", "release"])
-def test_who_does_not_coordinate_changes_none(make_desk: MakeDesk, what: str) -> None:
-    reply = make_desk().sign_in("chen").post(f"/papers/{DOCUMENT}/{what}", json={"marks": "[]"})
-    assert reply.status_code == 404
+def test_who_does_not_coordinate_finds_no_held_papers_and_changes_none(desk: Desk) -> None:
+    for name in ("chen", "ann"):
+        assert [desk.sign_in(name).get(path).status_code for path in PAGES] == [404] * 3, name
+    chen = desk.sign_in("chen")
+    assert [chen.post(path, json={"marks": "[]"}).status_code for path in CHANGES] == [404] * 3
 
 
-@pytest.mark.parametrize("what", ["reading", "correction", "release"])
-def test_a_change_without_the_token_of_its_session_is_refused(make_desk: MakeDesk, what: str) -> None:
-    reply = make_desk().sign_in("cora").post(f"/papers/{DOCUMENT}/{what}", token="", json={"marks": "[]"})
-    assert reply.status_code == 403
+def test_a_change_without_the_token_of_its_session_is_refused(desk: Desk) -> None:
+    cora = desk.sign_in("cora")
+    assert [cora.post(path, token="", json={"marks": "[]"}).status_code for path in CHANGES] == [403] * 3
 
 
-def test_a_home_without_papers_holds_none(make_desk: MakeDesk) -> None:
-    cora = make_desk().sign_in("cora")
+def test_a_home_without_papers_holds_none(desk: Desk) -> None:
+    cora = desk.sign_in("cora")
     assert "No paper is held." in cora.get("/papers", **{"accept-language": "en"}).text
     assert cora.get(f"/papers/{DOCUMENT}").status_code == 404
 

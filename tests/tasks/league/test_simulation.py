@@ -1,14 +1,11 @@
-"""A smaller form of the benchmark `league_simulation`.
-
-What is planted comes out, and nothing else does.
-"""
+"""What is planted in a league comes out, and nothing else does."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.benchmarks.league_simulation import compute_flagged, compute_found, measure_bias
 from tests.tasks.league.conftest import MakeWorld
+from tests.tasks.league.planted import compute_flagged, compute_found, measure_bias
 from tests.tasks.league.world import ABILITIES, make_rules, play
 
 FAMILIES = {name: family for name, (family, _, _) in ABILITIES.items()}

@@ -12,8 +12,7 @@ from schemas.settings import Settings
 from tasks.report.frame import SITE_PAGES, Issue
 from tasks.report.panels import Source
 from tasks.report.site import render_site
-from tests.benchmarks.history_cost import History
-from tests.benchmarks.history_rows import land_month, publish_month
+from tests.benchmarks.history_rows import History, land_month, publish_month
 from tests.tasks.report.conftest import NOON
 from warehouse.lake import Lake, hold_rows, open_lake
 

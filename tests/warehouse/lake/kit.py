@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.connecting import connect_duckdb
-from warehouse.lake.definitions import read_views
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.reading.trial import connect_trial, run_trial
 from warehouse.lake.validation import RefusedRow, find_refusals
@@ -18,7 +17,6 @@ __all__ = [
     "connect_trial",
     "find_refusals",
     "quote_name",
-    "read_views",
     "remember_data_path",
     "run_trial",
 ]

@@ -12,8 +12,7 @@ import pytest
 
 from schemas.settings import Settings
 from schemas.tables import TABLES, get_table
-from tests.benchmarks.history_cost import History
-from tests.benchmarks.history_rows import land_month, publish_month
+from tests.benchmarks.history_rows import History, land_month, publish_month
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.reading import LakeReader, find_query
 from warehouse.lake.reading.months import find_values, list_frozen

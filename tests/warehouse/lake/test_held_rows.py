@@ -11,8 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from schemas.settings import Settings
-from tests.benchmarks.history_cost import History
-from tests.benchmarks.history_rows import land_month, publish_month
+from tests.benchmarks.history_rows import History, land_month, publish_month
 from warehouse.lake import Lake, held, hold_rows, open_lake
 from warehouse.lake.reading import list_runnable_queries
 

@@ -14,7 +14,7 @@ import pytest
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tests.benchmarks.history_cost import History
+from tests.benchmarks.history_rows import History
 from tests.warehouse.lake.kit import connect_duckdb
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
