@@ -102,10 +102,7 @@ def _is_own_file(path: Path) -> bool:
 
 @lru_cache(maxsize=256)
 def _list_files(folder: Path, _changed: int) -> dict[tuple[tuple[str, ...], bool], list[Path]]:
-    """The files of a folder by the subject of their paper, and whether they hold its answers.
-
-    They are listed once per state of the folder.
-    """
+    """The files of a folder by the subject of their paper, and whether they hold its answers."""
     found: dict[tuple[tuple[str, ...], bool], list[Path]] = {}
     for file in sorted(folder.iterdir()):
         name = read_name(file.stem)

@@ -1,7 +1,4 @@
-"""The pictures of a document that its questions hold, loaded and in their normal form.
-
-A reader only says where pictures are; those of no question are never opened.
-"""
+"""The pictures of a document that its questions hold, loaded and in their normal form."""
 
 from __future__ import annotations
 

@@ -134,10 +134,7 @@ def _find(
 
 
 def find_nearest(expected: dict[str, Any], questions: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the question that a listed one was read as, however wrongly.
-
-    It holds the beginning or the end of the listed question's stem.
-    """
+    """The question that holds the beginning or the end of a listed one's stem."""
     wanted = fold(expected["stem"])
     heads = [head for head in (wanted[:24], wanted[-24:]) if len(head) > 5]
     if not heads:

@@ -1,7 +1,4 @@
-"""The parts of a paper that hold answers.
-
-They are regions at its end, and key lines and blocks inside its sections.
-"""
+"""The parts of a paper that hold answers: at its end, and inside its sections."""
 
 from __future__ import annotations
 
@@ -139,10 +136,7 @@ _NEXT_LINES = 6
 
 
 def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) -> bool:
-    """Whether the first section of a further paper begins here.
-
-    Its first question offers options and is a new one.
-    """
+    """Whether a further paper begins here: its first question offers options and is new."""
     heading = read_heading(pieces[place].text)
     if heading is None or heading.fine is None or heading.label is None or heading.label.value != 1:
         return False
@@ -181,10 +175,7 @@ _OPENING_STYLES = (*_RUN_STYLES, "cn", "part")
 
 
 def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
-    """The last run of numbers that counts questions; None where nothing is counted.
-
-    Numbers in brackets count the parts of the last question where another form counts from before them.
-    """
+    """The last run of numbers that counts questions; None where nothing is counted."""
     runs: dict[str, NumberRun] = {}
     for piece in pieces:
         label = piece.label
@@ -331,10 +322,7 @@ _LEAST_KEYED = 3
 
 
 def _find_keyed(pieces: Sequence[Piece]) -> int | None:
-    """The line below which the numbers of the questions come again with keys.
-
-    They look like `3. (C) Since …`. Whatever its words are, it is the title of the answers.
-    """
+    """The line below which the numbers of the questions come again: `3. (C) Since …`."""
     keyed = [
         place
         for place, piece in enumerate(pieces)
@@ -354,10 +342,7 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
-    """Whether `（1）…` below `答案要点：` answers the parts of the last question.
-
-    It does where the questions count otherwise.
-    """
+    """Whether `（1）…` below `答案要点：` answers the parts of the last question."""
     if label.style not in ("nump", "romanp", "letterp"):
         return False
     before = [piece.label for piece in pieces if piece.label is not None]
@@ -392,10 +377,7 @@ def is_region_heading(text: str) -> bool:
 
 
 def _names_answers(text: str) -> bool:
-    """Whether a line holds one of the words without which REGION matches nothing.
-
-    Most lines have none of them.
-    """
+    """Whether a line holds one of the words without which REGION matches nothing."""
     if "答案" in text or "评分标准" in text or "试题解析" in text:
         return True
     # answer, solution, key, marking: parts of them whose letters have no further forms in other case
@@ -409,10 +391,7 @@ _NAMED = re.compile(
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Put the one line of answers that closes a paper below a line `答案：` of its own.
-
-    The line looks like `答案：1.C 2.A 3.…`.
-    """
+    """Put the one line of answers that closes a paper below a line `答案：` of its own."""
     found = [
         index
         for index, piece in enumerate(pieces)
@@ -430,10 +409,7 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _is_title(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether `… 试题及答案` names a paper with its answers.
-
-    Nothing is asked above it, and questions follow it.
-    """
+    """Whether `… 试题及答案` names a paper with its answers: questions follow it."""
     if any(piece.label is not None for piece in pieces[:index]):
         return False
     rest = pieces[index + 1 :]
@@ -495,10 +471,7 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
 
 
 def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:
-    """Whether answers count as the questions above them do: from the same number, nearly all.
-
-    Of one question alone the number tells nothing unless it is a later one.
-    """
+    """Whether answers count as the questions above them do."""
     values: list[int] = []
     for piece in following[: len(asked) + 2]:
         found = list_values(piece)

@@ -16,10 +16,7 @@ from tasks.questions.pictures import write_mark
 
 @dataclass
 class KeptPictures:
-    """The pictures of a document by the number that its reader gave them.
-
-    A number in `empty` shows nothing, one in neither could not be read.
-    """
+    """The pictures of a document by their reader's numbers; `empty` ones show nothing."""
 
     rows: dict[int, dict[str, Any]] = field(default_factory=dict)
     empty: set[int] = field(default_factory=set)
@@ -193,10 +190,7 @@ _LEAST_LABELLED, _MOST_OFFERED = 2, 8
 
 
 def label_pictures(pieces: list[Piece]) -> list[Piece]:
-    """The lines of a paper with every picture beside the letter of its option.
-
-    A row of letters stands above or below as many pictures, on lines or in the rows of a table.
-    """
+    """The lines of a paper with every picture beside the letter of its option."""
     if not any(IMAGE in piece.text for piece in pieces):
         return pieces
     shown = [_count_alone(piece.text) for piece in pieces]

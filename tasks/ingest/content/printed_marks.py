@@ -149,10 +149,7 @@ _TAG_STARTS = frozenset("（([【")
 
 
 def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
-    """Take `… of the Otto cycle.      10`: marks in the right margin of a question.
-
-    They stand after a wide gap.
-    """
+    """Take `… of the Otto cycle.      10`: marks in the right margin, after a wide gap."""
     if not body or draft.options or not body[-1].text.rstrip()[-1:].isdecimal():
         return body
     if sum(1 for piece in body if _MARGIN.search(piece.text)) != 1:
@@ -231,10 +228,7 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
 
 
 def _take_offered_truths(drafts: Sequence[Draft]) -> None:
-    """Take `(V / F)` and `Vrai / Faux` from stems, where all of a section end so.
-
-    What is offered judges: the section is one of statements, or the two words are true and false.
-    """
+    """Take `(V / F)` and `Vrai / Faux` from stems, where all of a section end so."""
     tails: dict[tuple[int, str, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     for draft in drafts:
         tail = _OFFERED_TAIL.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None

@@ -1,7 +1,4 @@
-"""What of a paper is no question, and marks put where other papers print them.
-
-No question are notices, page numbers, boxes for marks, and titles.
-"""
+"""What of a paper is no question, and marks put where other papers print them."""
 
 from __future__ import annotations
 
@@ -119,10 +116,7 @@ _LEAST_KEYS, _LEAST_RISING = 3, 0.7
 
 
 def write_leading_keys(lines: IndexedLines) -> IndexedLines:
-    """Write `B 1. …` and `(AC) Question 2: …` as `1. … (B)`.
-
-    That is done where the numbers that follow such keys run on.
-    """
+    """Write `B 1. …` and `(AC) Question 2: …` as `1. … (B)`, where the numbers run on."""
     found: list[tuple[int, re.Match[str], int]] = []
     for place in lines.open_with(_MAY_OPEN_KEY):
         piece = lines.pieces[place]
@@ -156,10 +150,7 @@ _NUMBERED_ANSWER = re.compile(
 
 
 def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Write `第3题参考答案B` below question 3 as `答案：B`: it opens no question.
-
-    The number right before it is that of the question; in a list of answers it would be the one before.
-    """
+    """Write `第3题参考答案B` below question 3 as `答案：B`."""
     found = list(pieces)
     last: int | None = None
     for place, piece in enumerate(pieces):
@@ -175,10 +166,7 @@ def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:
-    """The line on which the sentence that begins here ends.
-
-    The sentence takes in what wraps, and what stands before the options.
-    """
+    """The line on which the sentence that begins here ends, before the options."""
     last = index
     while pieces[last].wraps and last + 1 < len(pieces):
         last += 1
@@ -201,10 +189,7 @@ def _append(piece: Piece, bracket: Piece) -> Piece:
 
 
 def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
-    """A line without what is printed before its number, and the bracket.
-
-    The bracket is to stand after the text of the line.
-    """
+    """A line without the bracket printed before its number, and that bracket."""
     match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
     if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
         return piece, None
@@ -219,10 +204,7 @@ _MAY_OPEN_NOISE = frozenset(_RULE_STARTS) | frozenset(_END_STARTS)
 
 
 def is_noise(piece: Piece) -> bool:
-    """Whether a line belongs to no question.
-
-    It is a score table, a form to fill in, a rule, a page number or the end of the paper.
-    """
+    """Whether a line is a score table, a form, a rule, a page number or the paper's end."""
     text = piece.text.strip()
     if text[:1] not in _MAY_OPEN_NOISE and piece.kind != "table" and _NOISY.search(text) is None:
         return False

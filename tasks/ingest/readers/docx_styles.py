@@ -68,10 +68,7 @@ class Styles:
                 self._default_style = name
 
     def read_look(self, properties: etree._Element | None, paragraph_style: str | None) -> _Look:
-        """Return how a run looks.
-
-        A paper has few looks and many runs, so every look is resolved once.
-        """
+        """How a run looks; every look is resolved once."""
         shape = (
             tuple([(child.tag, *child.items()) for child in properties]) if properties is not None else None
         )
@@ -96,10 +93,7 @@ class Styles:
         prints: Mapping[Print, int],
         frame: str,
     ) -> Look:
-        """How a paragraph is printed.
-
-        `properties` are its own, `prints` counts the characters of its runs by their print.
-        """
+        """How a paragraph is printed; `prints` counts characters by their print."""
         indent, align = properties.get("ind"), properties.get("jc")
         shape = (
             tuple(indent.items()) if indent is not None else None,

@@ -61,10 +61,7 @@ def _name_bad_lines(bad: Sequence[int], count: int) -> str:
 
 
 def _list_inner(record: dict[str, Any], depth: int) -> list[dict[str, Any]]:
-    """The questions in the lists of an object that asks nothing, with what it says of all.
-
-    So the passages of a reading test with their questions, and the chapters of a bank.
-    """
+    """The questions in lists of an object that asks nothing, such as a passage."""
     if depth > 4 or any(_ASKING.search(name) and isinstance(text, str) for name, text in record.items()):
         return []
     own = {

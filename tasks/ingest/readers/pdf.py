@@ -161,10 +161,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
 
 
 def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
-    """Write what characters show that their fonts count from a wrong place.
-
-    Where that place is not known they count as broken.
-    """
+    """Write what characters show whose fonts count from a wrong place, else count them broken."""
     foreign = sum((page.foreign for page in pages), Counter[str]())
     if not foreign:
         return

@@ -1,13 +1,12 @@
-"""Characters built into rows.
-
-The rows keep spaces, blanks, raised and lowered script, and the cells of ruled tables.
-"""
+"""Characters built into rows with spaces, blanks, scripts, and cells of ruled tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import fmean, median
 from typing import Final
 from unicodedata import category
 
@@ -76,33 +75,35 @@ def build_rows(
         tables[number].setdefault(grids[number].find_cell(x, y), []).append(character)
     reader.finish()
     for number in sorted(tables, key=lambda number: -places[number]):
-        rows = _read_table(grids[number], tables[number], blanks)
+        rows = _read_cells(grids[number], tables[number], blanks)
         page.rows[places[number] : places[number]] = [replace(row, table=number + 1) for row in rows]
 
 
-def _read_table(
+def _read_cells(
     grid: Grid, cells: Mapping[tuple[int, int], Sequence[Character]], blanks: Sequence[Rule]
 ) -> list[Row]:
-    """Return the rows of a ruled table.
+    def read(place: tuple[int, int]) -> list[Row]:
+        page = Page(0, 0)
+        build_rows(page, cells.get(place, ()), (), blanks)
+        return page.rows
 
-    A cell that is one with the cell above repeats its text in `cells`.
-    """
+    return read_table(grid, read)
+
+
+def read_table(grid: Grid, read: Callable[[tuple[int, int]], list[Row]]) -> list[Row]:
+    """The rows of a ruled table; a cell that is one with that above repeats its text."""
     rows: list[Row] = []
-    above = [""] * (len(grid.columns) - 1)
+    columns = range(len(grid.columns) - 1)
+    above = [""] * len(columns)
     for index in range(len(grid.rows) - 1):
-        texts: list[str] = []
-        shown: list[str] = []
-        size, points, is_bold = 10.0, 0.0, True
-        for column in range(len(grid.columns) - 1):
-            inside = cells.get((index, column), ())
-            text = _read_cell(inside, grid.right_of(index, column), blanks)
-            if inside:
-                size, points = (inside[0].top - inside[0].bottom) / 1.2, inside[0].size
-            is_bold = is_bold and all(one.is_heavy for one in inside if one.text != " ")
-            shown.append(text)
-            texts.append(above[column] if not text and grid.is_merged_up(index, column) else text)
-        above = texts
-        if any(shown):
+        inside = [read((index, column)) for column in columns]
+        shown = [_join_cell(inside[column], grid.right_of(index, column)) for column in columns]
+        above = [
+            above[column] if not shown[column] and grid.is_merged_up(index, column) else shown[column]
+            for column in columns
+        ]
+        lines = [line for cell in inside for line in cell]
+        if lines:
             rows.append(
                 Row(
                     " | ".join(text.replace("\n", " ") for text in shown),
@@ -110,31 +111,24 @@ def _read_table(
                     grid.columns[-1],
                     grid.rows[index + 1],
                     grid.rows[index],
-                    size,
-                    cells=tuple(texts),
-                    is_bold=is_bold,
-                    points=points,
+                    median(line.size for line in lines),
+                    cells=tuple(above),
+                    is_bold=all(line.is_bold for line in lines),
+                    points=lines[-1].points,
                     frame="cell",
+                    sure=fmean(line.sure for line in lines),
                 )
             )
     return rows
 
 
-def _read_cell(characters: Sequence[Character], edge: float, blanks: Sequence[Rule]) -> str:
-    page = Page(0, 0)
-    reader = _RowBuilder(page, blanks)
-    for character in characters:
-        reader.add(character)
-    reader.finish()
-    text = ""
-    for place, row in enumerate(page.rows):
-        before = page.rows[place - 1] if place else None
-        if before is None:
-            text = row.text.strip()
-        elif before.right + first_word_width(row) > edge - 0.9 * row.size and not starts_anew(row.text):
-            text = join_wrapped(text, row.text)
+def _join_cell(lines: Sequence[Row], edge: float) -> str:
+    text = lines[0].text.strip() if lines else ""
+    for before, line in pairwise(lines):
+        if before.right + first_word_width(line) > edge - 0.9 * line.size and not starts_anew(line.text):
+            text = join_wrapped(text, line.text)
         else:
-            text = f"{text}\n{row.text.strip()}"
+            text = f"{text}\n{line.text.strip()}"
     return text
 
 
@@ -153,7 +147,7 @@ def keep_tables(
             x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
             if grid.holds(x, y):
                 inside.setdefault(grid.find_cell(x, y), []).append(character)
-        rows = _read_table(grid, inside, ())
+        rows = _read_cells(grid, inside, ())
         if not rows:
             continue
         parted = _part_by_leads(grid, inside, rows, answered)
@@ -179,10 +173,7 @@ def _part_by_leads(
     rows: Sequence[Row],
     answered: Sequence[Grid],
 ) -> Grid | None:
-    """A table of answers below their questions, a row for each sign in its narrow columns.
-
-    None for other tables. The page after one goes on in the same columns.
-    """
+    """A table of answers below their questions, a row for each sign; None for others."""
     leads = count_leads([row.cells for row in rows])
     if not leads and not any(
         len(other.columns) == len(grid.columns)
@@ -218,10 +209,7 @@ class _Script:
 
 
 class _RowBuilder:
-    """Groups characters, given in content order, into rows.
-
-    A row has one baseline and moves right, scripts included.
-    """
+    """Groups characters, in content order, into rows of one baseline, with their scripts."""
 
     def __init__(self, page: Page, blanks: Sequence[Rule] = (), bars: Sequence[Rule] = ()) -> None:
         self.page = page
@@ -414,10 +402,7 @@ class _RowBuilder:
         )
 
     def _may_script(self, item: Character, is_raised: bool) -> bool:
-        """Whether a script goes on at this place, or begins here.
-
-        It may begin behind the row, or under or over another script.
-        """
+        """Whether a script goes on here, or begins behind the row or under another script."""
         is_first = not self.script and self.text[-1][-1:] in _OPENS and item.text not in _CLOSES
         if is_first or self.text == ["|"]:
             return False  # the first row of a matrix, what follows a determinant

@@ -15,10 +15,7 @@ _WIDTH = 5
 
 @dataclass
 class AnsweredRows:
-    """The rows of all such tables of a document, one question to a row.
-
-    `rows` begin with an empty header; `spans` are the places of the lines of each row in the raw text.
-    """
+    """All such tables, a question to a row below an empty header, and their places."""
 
     rows: list[list[str]] = field(default_factory=lambda: [[""] * _WIDTH])
     spans: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])

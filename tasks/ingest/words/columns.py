@@ -1,7 +1,4 @@
-"""Which column of a sheet means what.
-
-It is found by header names (Chinese and English) or, without a header, by content.
-"""
+"""Which column of a sheet means what, by header names or, without a header, by content."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.�
 
 @dataclass
 class Header:
-    """The columns of one sheet.
-
-    `columns` maps a role to its column, `options` a label to its column.
-    """
+    """The columns of one sheet, by role (`columns`) and by label (`options`)."""
 
     row: int
     columns: dict[str, int]
@@ -74,10 +68,7 @@ _LONGEST_HEADER = 1_000
 
 @lru_cache(maxsize=4096)
 def fold_header(text: str) -> str:
-    """Fold a header cell for comparison.
-
-    Folded are case, spaces, underscores, brackets with what they hold, and marks.
-    """
+    """Fold case, spaces, underscores, brackets with what they hold, and marks."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:_LONGEST_HEADER])  # `correctAnswer`
     folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", parted.casefold())
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
@@ -87,10 +78,7 @@ def fold_header(text: str) -> str:
 def find_role(
     name: str, extra: Mapping[str, Sequence[str]] | None = None, *, only_extra: bool = False
 ) -> str | None:
-    """Return the role that a header cell names, or None.
-
-    Names of a mapping file (`extra`) go first, or alone.
-    """
+    """The role that a header cell names; names of a mapping file go first, or alone."""
     folded = fold_header(name)
     if not folded:
         return None
@@ -118,10 +106,7 @@ def find_role(
 def find_header(
     rows: Sequence[Sequence[str]], extra: Mapping[str, Sequence[str]] | None = None
 ) -> Header | None:
-    """Return the header among the first rows that names the most columns.
-
-    None where none names a question column.
-    """
+    """The header among the first rows that names most; None without a question column."""
     best: Header | None = None
     best_score = 0
     for index, row in enumerate(rows[:MAX_HEADER_ROW]):
