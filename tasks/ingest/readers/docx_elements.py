@@ -254,7 +254,7 @@ def circle(digits: str) -> str:
 
 
 def render_equation_field(code: str) -> str:
-    """Turn the EQ fields \\f (fraction) and \\r (root) into LaTeX."""
+    """Turn the EQ fields for fractions and roots into LaTeX."""
     text = EQUATION_FIELD.sub("", code).strip()
     for _ in range(8):
         changed = re.sub(r"\\f\s*\(([^(),]*),([^(),]*)\)", r"\\frac{\1}{\2}", text, flags=re.IGNORECASE)
