@@ -256,11 +256,7 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
     document["document_id"] = compute_document_id(content.sha256)
     if content.size == 0:
         return _refuse(
-            path,
-            document,
-            "empty",
-            "The file has no bytes. Save it again, or leave it out.",
-            content.copy,
+            path, document, "empty", "The file has no bytes. Save it again, or leave it out.", content.copy
         )
     companions, answered = find_companions(path), find_answered(path)
     request = {

@@ -27,11 +27,7 @@ from tasks.ingest.readers.extraction import (
 )
 from tasks.ingest.readers.levelling import find_marks as find_print
 from tasks.ingest.readers.levelling import link_marks
-from tasks.ingest.readers.picture_form import (
-    NormalPicture,
-    UnreadablePictureError,
-    cut_out,
-)
+from tasks.ingest.readers.picture_form import NormalPicture, UnreadablePictureError, cut_out
 from tasks.ingest.words.grammar import asking
 
 # Of one document: a hundred pages of photographs.
@@ -187,10 +183,7 @@ def _load_own(
         yield (
             number,
             found,
-            lambda found=found: (
-                drawings.read(give(found)),
-                hashlib.sha256(give(found)).hexdigest(),
-            ),
+            lambda found=found: (drawings.read(give(found)), hashlib.sha256(give(found)).hexdigest()),
         )
     if len(whole) < len(pictures):
         yield from _cut_pages(

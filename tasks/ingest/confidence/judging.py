@@ -145,11 +145,7 @@ class Terms:
 
 
 def judge_reading(
-    document: dict[str, Any],
-    questions: list[dict[str, Any]],
-    text: str,
-    checked: Checked,
-    terms: Terms,
+    document: dict[str, Any], questions: list[dict[str, Any]], text: str, checked: Checked, terms: Terms
 ) -> None:
     """Give a paper and its questions their confidence, and hold a paper that was read badly.
 

@@ -32,10 +32,7 @@ SCAN_LIKENESS = 0.9
 
 
 def know_paper(
-    document: dict[str, Any],
-    questions: Sequence[dict[str, Any]],
-    truth: dict[str, Any],
-    weight: float = 1.0,
+    document: dict[str, Any], questions: Sequence[dict[str, Any]], truth: dict[str, Any], weight: float = 1.0
 ) -> KnownPaper:
     """A paper as it was read, with what its truth file says of the listed questions."""
     evidence, checked = parse_reading(document.get("reading"))

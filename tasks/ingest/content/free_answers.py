@@ -101,17 +101,14 @@ def settle_free(
         _take_filled_blanks(draft, join_pieces(body), language, is_answered)
         if not draft.answer and is_answered and len(body) > 1:
             take_unmarked(draft, body, language)
-    elif is_answered or is_written_code(body):
+    elif is_answered:
         take_unmarked(draft, body, language)
 
 
 def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:
     if answer_text and not draft.answer:
         first, _, rest = answer_text.partition("\n")
-        match = re.match(
-            rf"\s*[（(]?\s*({TRUTH_KEY}|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)",
-            first,
-        )
+        match = re.match(rf"\s*[（(]?\s*({TRUTH_KEY}|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)", first)
         if match:
             word = {"A": "true", "B": "false"}.get(match.group(1)) or read_truth(match.group(1))
             draft.answer = [word] if word else []
@@ -323,20 +320,6 @@ def match_program(piece: Piece, pieces: Sequence[Piece], body: Sequence[Piece]) 
     is_last = pieces[-1] is piece
     asks_to_write = WRITES_CODE.search(body[0].text) is not None
     return match if not is_last and (asks_to_write or "参考" in match.group(0)) else None
-
-
-def is_written_code(body: Sequence[Piece]) -> bool:
-    """Whether nothing but the program that the question asks for stands below it."""
-    first = body[0].text.strip() if body else ""
-    code = [piece.text for piece in body[1:]]
-    return (
-        len(code) >= 3
-        and first.endswith(("。", "."))
-        and WRITES_CODE.search(first) is not None
-        and re.search(r"[如以]下|下列|下面|补充|完成|填|改", first) is None
-        and all(CODE.search(line) or len(line.strip()) < 60 for line in code)
-        and sum(1 for line in code if CODE.search(line)) >= 0.6 * len(code)
-    )
 
 
 _INSTRUCTS = re.compile(

@@ -341,21 +341,6 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
     return index if _answers_run(run, pieces[:index], pieces[keyed[0] :]) else None
 
 
-def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
-    """Whether `（1）…` below `答案要点：` answers the parts of the last question."""
-    if label.style not in ("nump", "romanp", "letterp"):
-        return False
-    before = [piece.label for piece in pieces if piece.label is not None]
-    if sum(1 for other in before if other.style == "num") < 2:
-        return False
-    for place, other in enumerate(reversed(before)):
-        if other.style != label.style:
-            break
-        if other.value == 1:
-            return place > 0
-    return False
-
-
 _MAX_HEADING = 48
 _RULES = "=-—–─━_*#~·.…☆★ \t"
 
@@ -461,11 +446,9 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
                     return False
                 # the numbers of an answer part look like those of the questions, and there is more than one question
                 labels = (other.label for other in before)
-                if not any(
+                return any(
                     other is not None and other.style == label.style and other.value > 1 for other in labels
-                ):
-                    return False
-                return not _answers_parts(label, before)
+                )
             return False
     return False
 
@@ -476,7 +459,7 @@ def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Pie
     for piece in following[: len(asked) + 2]:
         found = list_values(piece)
         label = piece.label
-        if not values and (found[:1] != [run.first] or (label is not None and _answers_parts(label, asked))):
+        if not values and found[:1] != [run.first]:
             return False
         if found and found[0] == (values[-1] + 1 if values else run.first) and found[-1] <= run.last:
             values += found

@@ -8,12 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.named_pictures import (
-    SPEAKS_OF_FIGURE,
-    KeptPictures,
-    name_pictures,
-    settle_pictures,
-)
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures, name_pictures, settle_pictures
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, find_marks, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline

@@ -1,7 +1,7 @@
 """Fields as question banks and learning platforms print them, written as in a paper.
 
-The forms are `【题干】…` and `Question: …` below a numbered title, `第1题 单选题 (2分)` above the stem, `A` on a line above its
-option, and `##B##` below it.
+The forms are `【题干】…` and `Question: …` below a numbered title, `第1题 单选题 (2分)` above the stem, and `A` on a line
+above its option.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
     found = _drop_titles(_drop_bubbles(lines))
-    return _write_wrapped_keys(_join_letters(_write_tail_answers(_write_type_lines(found))))
+    return _join_letters(_write_tail_answers(_write_type_lines(found)))
 
 
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
@@ -190,30 +190,3 @@ def _join_letters(lines: IndexedLines) -> IndexedLines:
             piece = replace(rewrite(piece, 0, f"{own.text.strip()}. "), start=own.start)
         joined.append(piece)
     return IndexedLines(joined)
-
-
-_WRAPPED_KEY = re.compile(
-    r"\s*(?P<open>[#*@$%&~=<>!^|]{1,4})\s*(?P<key>[A-Ja-j]{1,6}|[√×TF对错])\s*(?P<close>[#*@$%&~=<>!^|]{0,4})\s*"
-)
-
-
-def _write_wrapped_keys(lines: IndexedLines) -> IndexedLines:
-    """Write a key between signs on a line of its own, `##b##`, as an answer."""
-    found: dict[int, re.Match[str]] = {}
-    for index in lines.open_with("#*@$%&~=<>!^|"):
-        text = lines.pieces[index].text
-        match = _WRAPPED_KEY.fullmatch(text) if len(text) < 20 else None
-        if match is not None:
-            found[index] = match
-    usual = Counter(f"{match.group('open')} {match.group('close')}" for match in found.values()).most_common(
-        1
-    )
-    if not usual or usual[0][1] < 3:
-        return lines
-    return lines.replace(
-        {
-            index: rewrite(lines.pieces[index], len(match.string), f"答案：{match.group('key').upper()}")
-            for index, match in found.items()
-            if f"{match.group('open')} {match.group('close')}" == usual[0][0]
-        }
-    )

@@ -10,9 +10,7 @@ from itertools import pairwise
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.words.answers import (
-    has_colon,
-)
+from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.grammar import truth_word, truth_words
 from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 

@@ -19,9 +19,7 @@ from tasks.ingest.layout.headings import (
 )
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
-from tasks.ingest.words.lexicon import (
-    match_exactly,
-)
+from tasks.ingest.words.lexicon import match_exactly
 
 _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE

@@ -15,7 +15,6 @@ from itertools import pairwise, takewhile
 from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
-from tasks.ingest.words.lexicon import match_exactly
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
@@ -171,7 +170,7 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    return list(_open_answers(_part_typed_headings(_number_keys(lines))).pieces)
+    return list(_open_answers(_number_keys(lines)).pieces)
 
 
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
@@ -315,9 +314,6 @@ def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list
     return values, keys, place + 1
 
 
-_TYPED_HEADING = re.compile(
-    r"\s*(?:[一二三四五六七八九十]{1,3}\s*[、.．]\s*|[IVX]{1,4}[.、]\s*)?(?P<title>[\u4e00-\u9fff]{2,10}?)(?:部分)?的?(?:参考|标准|正确)?答案\s*(?P<range>[（(][^（()）]{0,16}[)）])?\s*[:：]?\s*(?P<rest>.*)$"
-)
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
 _ANSWERS = re.compile(
@@ -325,37 +321,6 @@ _ANSWERS = re.compile(
     re.IGNORECASE,
 )
 _REGION_WORDS = re.compile(r"答案|评分标准|(?i:answers?|keys?|solutions?)")
-
-
-def _part_typed_headings(lines: IndexedLines) -> IndexedLines:
-    """Part `单选题参考答案（1-140）： 1-10 ABD…` into its heading and its keys."""
-    if "答案" not in lines.text:
-        return lines
-    pieces = lines.pieces
-    found: dict[int, re.Match[str]] = {}
-    for index, piece in enumerate(pieces):
-        match = (
-            _TYPED_HEADING.match(piece.text) if "答案" in piece.text[:24] and len(piece.text) < 400 else None
-        )
-        if match is not None and match_exactly(match.group("title")) is not None:
-            found[index] = match
-    if not found or any(_OPTION.match(piece.text) for piece in pieces[min(found) :]):
-        return lines
-    changed: list[Piece] = []
-    for index, piece in enumerate(pieces):
-        heading = found.get(index)
-        if heading is None:
-            changed.append(piece)
-            continue
-        if index == min(found):
-            changed.append(replace(piece, text="参考答案", sources=(piece.start,) * 4))
-        title = heading.group("title")
-        title = title if title.endswith("题") else f"{title}题"
-        changed.append(replace(piece, text=title, sources=(piece.start,) * len(title)))
-        rest = piece.cut(heading.start("rest"))
-        if rest.text.strip():
-            changed.append(rest)
-    return IndexedLines(changed)
 
 
 def _open_answers(lines: IndexedLines) -> IndexedLines:

@@ -14,16 +14,7 @@ from tasks.ingest.words.cleaning import is_cjk
 MAX_OPTIONS = 10
 LETTERS = "ABCDEFGHIJ"
 # `(A)`, `A.`, `A)`, `A,`, `A  `, `(a)`, `a.`, `Ⓐ`, in the order in which they are tried
-STYLES = (
-    "bracketed",
-    "stopped",
-    "closed",
-    "comma",
-    "spaced",
-    "small_bracketed",
-    "small_stopped",
-    "circled",
-)
+STYLES = ("bracketed", "stopped", "closed", "comma", "spaced", "small_bracketed", "small_stopped", "circled")
 BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 # `A 甲 B 乙`: on a line that begins with a letter single spaces separate options

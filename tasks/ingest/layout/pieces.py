@@ -45,13 +45,7 @@ class Piece:
         is_tail = last == len(self.text)
         # not replace(): pieces are cut for every option of every question, and it takes three times as long
         return Piece(
-            text,
-            start,
-            self.end if is_tail else end,
-            sources,
-            self.kind,
-            self.wraps and is_tail,
-            self.page,
+            text, start, self.end if is_tail else end, sources, self.kind, self.wraps and is_tail, self.page
         )
 
     def begin_at(self, start: int) -> Piece:

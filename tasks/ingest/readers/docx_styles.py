@@ -95,11 +95,7 @@ class Styles:
     ) -> Look:
         """How a paragraph is printed; `prints` counts characters by their print."""
         indent, align = properties.get("ind"), properties.get("jc")
-        shape = (
-            tuple(indent.items()) if indent is not None else None,
-            read_attribute(align, "val"),
-            style,
-        )
+        shape = (tuple(indent.items()) if indent is not None else None, read_attribute(align, "val"), style)
         place = self._places.get(shape)
         if place is None:
             own = _read_indent(indent)

@@ -209,10 +209,7 @@ def _measure_slopes(picture: Any) -> _Slopes:
         feet = marks[line, 1] + marks[line, 3]
         for reach in REACHES:
             for first in range(0, len(line) - reach, 2):
-                near, far = (
-                    slice(first, first + GROUP),
-                    slice(first + reach - GROUP + 1, first + reach + 1),
-                )
+                near, far = (slice(first, first + GROUP), slice(first + reach - GROUP + 1, first + reach + 1))
                 left, right = float(middles[near].mean()), float(middles[far].mean())
                 if right - left < 2 * size:
                     continue

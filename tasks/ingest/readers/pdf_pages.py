@@ -157,14 +157,7 @@ def find_view(page: Any, raw: Any, characters: Sequence[Character]) -> View:
     shown = frame_page(page, raw)
     (by_x, by_y, begin), (down_x, down_y, down) = shown.across, shown.down
     across, up = width / 1000, height / 1000
-    to_shown = (
-        by_x * across,
-        -down_x * up,
-        by_y * across,
-        -down_y * up,
-        begin * across,
-        (1000 - down) * up,
-    )
+    to_shown = (by_x * across, -down_x * up, by_y * across, -down_y * up, begin * across, (1000 - down) * up)
     level = Frame((1000 / width, 0.0, 0.0), (0.0, -1000 / height, 1000.0)) if width and height else shown
     if turn == 0:
         is_plain = (

@@ -7,27 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
-from typing import Final
 from unicodedata import category
 
-from tasks.ingest.readers.extraction import (
-    IMAGE,
-    PICTURE_MARK,
-    FoundPicture,
-    is_picture,
-    read_picture_number,
-)
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, FoundPicture, is_picture, read_picture_number
 from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
-from tasks.ingest.readers.pdf_rules import (
-    Grid,
-    Rule,
-)
+from tasks.ingest.readers.pdf_rules import Grid, Rule
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
-from tasks.ingest.words.columns import count_leads, find_question_header, read_lead
+from tasks.ingest.words.columns import find_question_header
 
 _ROOTS = {"3": "∛", "4": "∜"}
 # Nothing is a script of these.
@@ -132,14 +122,8 @@ def _join_cell(lines: Sequence[Row], edge: float) -> str:
     return text
 
 
-def keep_tables(
-    page: Page, characters: Sequence[Character], grids: Sequence[Grid], answered: list[Grid]
-) -> list[Grid]:
-    """Leave out the frames that lay out whole stretches of text.
-
-    These are read in the order of the content. `answered` are the tables of the pages before that print answers below their
-    questions; those of this page are added.
-    """
+def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Grid]) -> list[Grid]:
+    """Leave out the frames that lay out whole stretches of text: these are read in the order of the content."""
     kept: list[Grid] = []
     for grid in grids:
         inside: dict[tuple[int, int], list[Character]] = {}
@@ -150,52 +134,12 @@ def keep_tables(
         rows = _read_cells(grid, inside, ())
         if not rows:
             continue
-        parted = _part_by_leads(grid, inside, rows, answered)
-        if parted is not None:
-            answered.append(parted)
-            kept.append(parted)
-            continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
         is_question_table = find_question_header([list(row.cells) for row in rows]) is not None
         if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
             kept.append(grid)
     return kept
-
-
-# How far columns of a table may differ from page to page, in points.
-_SAME_COLUMN: Final = 12.0
-
-
-def _part_by_leads(
-    grid: Grid,
-    inside: Mapping[tuple[int, int], Sequence[Character]],
-    rows: Sequence[Row],
-    answered: Sequence[Grid],
-) -> Grid | None:
-    """A table of answers below their questions, a row for each sign; None for others."""
-    leads = count_leads([row.cells for row in rows])
-    if not leads and not any(
-        len(other.columns) == len(grid.columns)
-        and all(abs(a - b) <= _SAME_COLUMN for a, b in zip(other.columns, grid.columns, strict=True))
-        for other in answered
-    ):
-        return None
-    lines: dict[int, list[Row]] = {}
-    for (_, column), found in sorted(inside.items()):
-        cell = Page(0, 0)
-        build_rows(cell, found, (), ())
-        lines.setdefault(column, []).extend(cell.rows)
-    signs = [row for column in range(leads or 2) for row in lines.get(column, ()) if read_lead(row.text)]
-    edges = list(grid.rows)
-    for row in sorted(signs, key=lambda row: -row.top):
-        edge = row.top + 0.2 * row.size
-        if all(abs(edge - other) > row.size for other in edges) and grid.rows[-1] < edge < grid.rows[0]:
-            edges.append(edge)
-    edges.sort(reverse=True)
-    left, right = grid.columns[0], grid.columns[-1]
-    added = [Rule(edge, left, right) for edge in edges if edge not in grid.rows]
-    return Grid(grid.columns, edges, [*grid.level, *added], grid.upright)
 
 
 @dataclass(slots=True)

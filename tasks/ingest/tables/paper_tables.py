@@ -12,7 +12,6 @@ from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, Marked, Sheet
-from tasks.ingest.tables.answer_tables import HEADER, find_answered_rows
 from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.words.cleaning import join_wrapped
 from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
@@ -26,9 +25,6 @@ class PaperTables:
         self.lines, self.starts, self.language = lines, starts, language
         self.warnings: list[str] = []
         self.tables: list[QuestionTable] = find_question_tables(lines)
-        self.answered = None if self.tables else find_answered_rows(lines, starts)
-        if self.answered is not None:
-            self.tables = [QuestionTable(tuple(self.answered.lines), HEADER)]
         taken = {line for table in self.tables for line in table.lines}
         self.keys = [(span, keys) for span, keys in find_key_tables(lines) if span.start not in taken]
 
@@ -41,12 +37,8 @@ class PaperTables:
         kept: list[Piece] = []
         seen: set[str] = set()
         data: set[int] = set()
-        is_whole = self.answered is not None and len(self.answered.rows) > _WHOLE_PAPER
-        first = min(tables) if is_whole else -1
         for piece in pieces:
             is_table = piece.start in tables
-            if not is_table and piece.start < first:
-                continue  # instructions to examiners
             if not is_table and keys.get(piece.start, -1) in (-1, *data):
                 kept.append(piece)
                 continue
@@ -67,21 +59,13 @@ class PaperTables:
         """The questions of all tables among the pieces of a section of type `fine`."""
         drafts: list[Draft] = []
         for piece in pieces:
-            if piece.table >= 0 and self.answered is not None:
-                rows, spans = self.answered.rows, self.answered.spans
-                found, warnings = read_rows(Sheet("", rows), HEADER, spans, section, self.language, fine)
-            elif piece.table >= 0:
+            if piece.table >= 0:
                 found, warnings = read_question_table(
                     self.tables[piece.table], self.lines, self.starts, section, fine, self.language
                 )
-            if piece.table >= 0:
                 drafts.extend(found)
                 self.warnings.extend(warnings)
         return drafts
-
-
-# So many rows of questions above their answers are the paper; what stands before them asks nothing.
-_WHOLE_PAPER = 4
 
 
 def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:

@@ -234,10 +234,7 @@ _LONGEST_TITLE = 120
 
 
 def tag_lines(
-    pieces: Sequence[Piece],
-    lines: Sequence[Line],
-    starts: Sequence[int],
-    repeated: Repeated | None = None,
+    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], repeated: Repeated | None = None
 ) -> list[str]:
     """The tag of every line, none in a paper too short to have a form."""
     if len(pieces) < LEAST_LINES:

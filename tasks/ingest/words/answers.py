@@ -128,8 +128,7 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
     """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`."""
     if "_" in stem:
         stem = _BLANK_KEY.sub(
-            lambda match: f"____ （{match[1].upper()}）" if read_key(match[1], labels) else match[0],
-            stem,
+            lambda match: f"____ （{match[1].upper()}）" if read_key(match[1], labels) else match[0], stem
         )
     if not _OPENING.search(stem):
         return None
@@ -208,10 +207,7 @@ def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
             return Found([truth], after)
         remark = after.strip("（()） 。.；;") or None
         return Found([truth], before, remark)
-    match_end = re.search(
-        rf"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*({truth_word()}|T|F)\s*[.。]?\s*$",
-        stem,
-    )
+    match_end = re.search(rf"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*({truth_word()}|T|F)\s*[.。]?\s*$", stem)
     if match_end:
         truth = read_truth(match_end.group(1))
         if truth is not None:

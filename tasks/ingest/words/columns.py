@@ -313,38 +313,3 @@ def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:
         return False
     keys = [row[column] for row in rows[header.row + 1 :] if column < len(row) and row[column].strip()]
     return len(keys) >= 2 and all(KEY_CELL.match(key) for key in keys)
-
-
-_NUMBER_LEAD = re.compile(
-    r"(?i)(?:q(?:uestion|no)?\.?\s*)?[（(]?(?:\d{1,3}|[a-h]|[ivx]{1,4})(?:\s*[)）.．、:]+)?"
-)
-_ANSWER_LEAD = re.compile(r"(?i)(?:(?:ans(?:wer)?|sol(?:utio)?n?)s?|答案?|解答?)\s*[.:：]?")
-# A sign in a narrow column has no more characters.
-_LONGEST_LEAD = 12
-
-
-def read_lead(cell: str) -> str | None:
-    """What a cell without text is: `number`, `answer`, `number answer` for both; else None."""
-    signs = cell.split() if len(cell) <= _LONGEST_LEAD else []
-    kinds = [
-        "answer" if _ANSWER_LEAD.fullmatch(sign) else "number" if _NUMBER_LEAD.fullmatch(sign) else ""
-        for sign in signs
-    ]
-    return " ".join(dict.fromkeys(sorted(kinds, reverse=True))) if kinds and all(kinds) else None
-
-
-def count_leads(rows: Sequence[Sequence[str]]) -> int:
-    """How many columns of a table say what its rows are, before one that holds text.
-
-    0 where none does: the rows of questions and those of their answers both have such a sign. The first row may be a header.
-    """
-    seen: set[str] = set()
-    for column in range(min(map(len, rows), default=1) - 1):
-        cells = [row[column] for place, row in enumerate(rows) if row[column].strip()]
-        kinds = [read_lead(cell) for cell in cells]
-        if cells and kinds[0] is None and cells[0] == rows[0][column]:
-            kinds = kinds[1:]
-        if not all(kinds):
-            return column if {"number", "answer"} <= seen else 0
-        seen.update(" ".join(filter(None, kinds)).split())
-    return 0
