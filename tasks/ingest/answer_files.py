@@ -58,10 +58,7 @@ def _words() -> dict[str, tuple[str, ...]]:
 
 
 def find_companions(path: Path) -> list[Path]:
-    """Return the files beside a paper whose names say that they hold its answers.
-
-    Several where the names do not tell which; of one answer file saved in two formats the paper's own is taken.
-    """
+    """The files beside a paper whose names say that they hold its answers; several where unsure."""
     name = read_name(path.stem)
     if name.is_key:
         return []

@@ -15,10 +15,7 @@ from tasks.ingest.documents import ParsedDocument
 
 @dataclass
 class Block:
-    """A stretch of the text and the questions that begin in it.
-
-    `kind` is `question`, `unclaimed` or `used`.
-    """
+    """A stretch of the text (`question`, `unclaimed` or `used`) and the questions in it."""
 
     kind: str
     text: str

@@ -139,10 +139,7 @@ def show_name(path: Path) -> str:
 
 
 def open_spool(archive: Path) -> Path:
-    """A folder of this process for copies, beside the archive that they move to.
-
-    Those of dead processes are deleted.
-    """
+    """A folder of this process for copies, beside the archive; those of the dead are deleted."""
     folder = archive / SPOOL
     folder.mkdir(parents=True, exist_ok=True)
     for other in folder.iterdir():

@@ -83,10 +83,7 @@ _SAME_PLACE: Final = 5
 
 
 def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> set[int]:
-    """Pictures that are none of a question: logos of pages, signs before most options.
-
-    A sign is known by its repetition, and by the lines that were read as if it did not stand there.
-    """
+    """Pictures that are no question's: logos of pages, signs that repeat before options."""
     by_left: dict[int, list[FoundPicture]] = {}
     for found in pictures:
         if found.box:

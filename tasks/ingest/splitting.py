@@ -19,6 +19,7 @@ from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
+    find_filled,
     find_offering,
     prints_answers,
     read_answers_below,
@@ -43,6 +44,7 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
+from tasks.ingest.layout.matching import write_matching
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -118,7 +120,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    return write_key_blocks(write_marks(write_numbered_answers(made.pieces)))
+    return write_key_blocks(write_matching(write_marks(write_numbered_answers(made.pieces))))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -405,9 +407,9 @@ def _split_part(
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
-    offering = find_offering(chunks)
+    filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
-        draft = paper.read_content(lines, section.fine, is_answered, number in offering)
+        draft = paper.read_content(lines, section.fine, is_answered or number in filled, number in offering)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number

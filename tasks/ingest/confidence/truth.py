@@ -49,10 +49,7 @@ def know_paper(
 
 @dataclass(frozen=True)
 class Compared:
-    """A listed question beside what it was read as.
-
-    `question` is None where nothing like it was found; `parts` says of stem, options, answer and type whether they are right.
-    """
+    """A listed question, the one it was read as or None, and which of its parts are right."""
 
     question: dict[str, Any] | None
     parts: dict[str, bool]

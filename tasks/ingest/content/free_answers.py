@@ -1,7 +1,4 @@
-"""Questions without options: judgements, filled blanks, and written answers.
-
-These have a mark of their own or none. Where there is no mark, it is found where the question ends and the answer begins.
-"""
+"""Questions without options: judgements, filled blanks, written answers with a mark or none."""
 
 from __future__ import annotations
 
@@ -101,7 +98,7 @@ def settle_free(
         _take_filled_blanks(draft, join_pieces(body), language, is_answered)
         if not draft.answer and is_answered and len(body) > 1:
             take_unmarked(draft, body, language)
-    elif is_answered:
+    elif is_answered or is_written_code(body):
         take_unmarked(draft, body, language)
 
 
@@ -320,6 +317,20 @@ def match_program(piece: Piece, pieces: Sequence[Piece], body: Sequence[Piece]) 
     is_last = pieces[-1] is piece
     asks_to_write = WRITES_CODE.search(body[0].text) is not None
     return match if not is_last and (asks_to_write or "参考" in match.group(0)) else None
+
+
+def is_written_code(body: Sequence[Piece]) -> bool:
+    """Whether nothing but the program that the question asks for stands below it."""
+    first = body[0].text.strip() if body else ""
+    code = [piece.text for piece in body[1:]]
+    return (
+        len(code) >= 3
+        and first.endswith(("。", "."))
+        and WRITES_CODE.search(first) is not None
+        and re.search(r"[如以]下|下列|下面|补充|完成|填|改", first) is None
+        and all(CODE.search(line) or len(line.strip()) < 60 for line in code)
+        and sum(1 for line in code if CODE.search(line)) >= 0.6 * len(code)
+    )
 
 
 _INSTRUCTS = re.compile(

@@ -238,11 +238,7 @@ def _names_keys(piece: Piece) -> bool:
 
 
 def _find_block(section: Section) -> tuple[int, int] | None:
-    """Return where the answers of a whole section begin below its questions.
-
-    They look like `答案：1）… 2）…`; returned are the piece and the index. The first answer repeats the number of the first
-    question, and there are several of both.
-    """
+    """Where `答案：1）… 2）…` below the questions of a section begins: piece and index."""
     first: Label | None = None
     seen = 0
     for index, piece in enumerate(section.pieces):
@@ -339,6 +335,21 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
     if not is_title or run is None or has_options_ahead(pieces[keyed[0] :]):
         return None
     return index if _answers_run(run, pieces[:index], pieces[keyed[0] :]) else None
+
+
+def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
+    """Whether `（1）…` below `答案要点：` answers the parts of the last question."""
+    if label.style not in ("nump", "romanp", "letterp"):
+        return False
+    before = [piece.label for piece in pieces if piece.label is not None]
+    if sum(1 for other in before if other.style == "num") < 2:
+        return False
+    for place, other in enumerate(reversed(before)):
+        if other.style != label.style:
+            break
+        if other.value == 1:
+            return place > 0
+    return False
 
 
 _MAX_HEADING = 48
@@ -446,9 +457,11 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
                     return False
                 # the numbers of an answer part look like those of the questions, and there is more than one question
                 labels = (other.label for other in before)
-                return any(
+                if not any(
                     other is not None and other.style == label.style and other.value > 1 for other in labels
-                )
+                ):
+                    return False
+                return not _answers_parts(label, before)
             return False
     return False
 
@@ -459,7 +472,7 @@ def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Pie
     for piece in following[: len(asked) + 2]:
         found = list_values(piece)
         label = piece.label
-        if not values and found[:1] != [run.first]:
+        if not values and (found[:1] != [run.first] or (label is not None and _answers_parts(label, asked))):
             return False
         if found and found[0] == (values[-1] + 1 if values else run.first) and found[-1] <= run.last:
             values += found

@@ -39,10 +39,7 @@ from tasks.ingest.words.lexicon import FineType
 
 @dataclass
 class Matched:
-    """What became of printed answers: how many found a question, and which found none.
-
-    `is_other`: they print questions again that stand at other numbers here; so their numbers count another paper.
-    """
+    """What became of printed answers; `is_other`: their numbers count another paper."""
 
     count: int = 0
     left: list[KeyEntry] = field(default_factory=list)

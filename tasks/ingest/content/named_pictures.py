@@ -35,12 +35,7 @@ class KeptPictures:
 def name_pictures(
     texts: Sequence[tuple[str, str]], kept: KeptPictures
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """The texts of a question with their pictures named from 1, and these pictures.
-
-    Texts are given with their places.
-
-    The mark of a picture that is missing stays as it was.
-    """
+    """The texts (by place) of a question with its pictures named from 1, and these pictures."""
     numbers: dict[str, int] = {}
     pictures: list[dict[str, Any]] = []
 

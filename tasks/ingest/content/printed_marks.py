@@ -194,11 +194,7 @@ _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 
 
 def take_form_tails(drafts: Sequence[Draft]) -> None:
-    """Take what a form prints at the end of most questions of a section.
-
-    Its numbers or letters vary. What is the same each time may be an instruction, and what reads as a key is one: both stay,
-    but two words of which one is to be marked are the form of a question that is true or false.
-    """
+    """Take what most questions of a section end with, its numbers or letters varying, if no key."""
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:

@@ -16,7 +16,7 @@ from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.options import offers_letters
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, is_picture
@@ -273,6 +273,21 @@ def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
             is_keyed = keyed.search(text + " \n") is not None
         answered += is_keyed or any(map(_is_lone_key, [line.text for line in lines[1:]]))
     return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
+
+
+def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
+    """The fill-in sections in which no blank is empty and most are like `（一年）`."""
+    found: dict[int, list[str]] = {}
+    for number, section, _, lines, _ in chunks:
+        if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
+            found.setdefault(number, []).append(join_pieces(lines))
+    return {
+        number
+        for number, texts in found.items()
+        if not any(has_blank(text) for text in texts)
+        and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
+        >= max(2, 0.6 * len(texts))
+    }
 
 
 # In so many questions letters must run on, for those of the others to be options too.

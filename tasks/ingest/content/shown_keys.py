@@ -113,10 +113,7 @@ _LEAST_LEFT = 0.3
 
 
 def find_shown_keys(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
-    """The questions that show keys which could not be settled, and single ones that show theirs.
-
-    The first are as many as would be a key of the paper, were they consistent or as the answers that are known.
-    """
+    """Questions whose shown keys could not be settled, and single ones that show theirs."""
     asked = [draft for draft in drafts if len(draft.options) > 1]
     held: dict[object, list[tuple[Draft, tuple[str, ...]]]] = defaultdict(list)
     for draft in asked if len(asked) >= MIN_QUESTIONS else ():
@@ -368,11 +365,7 @@ def _cut(text: str, affix: str, is_end: bool) -> str:
 
 @dataclass(frozen=True)
 class _Slot:
-    """A place where a question may name its answer.
-
-    What is named, where the text with it begins and ends, whether it is a number, and whether it goes on a sentence (`the
-    length of AB?`).
-    """
+    """What a place of a question names, where that text is, and whether it goes on a sentence."""
 
     said: tuple[str, ...]
     begin: int

@@ -89,11 +89,7 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
 
 
 def move_brackets(lines: IndexedLines) -> IndexedLines:
-    """Put answer brackets printed before the number, `（√）1. …`, after the text.
-
-    That is where other papers print them. A stem may run on in further lines: the bracket stands after the last of
-    them.
-    """
+    """Put answer brackets before the number, `（√）1. …`, after the last line of the stem."""
     found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("（([")}
     bare = lines.replace({index: rest for index, (rest, _) in found.items()})
     moved: dict[int, Piece] = {}

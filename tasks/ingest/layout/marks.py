@@ -26,6 +26,7 @@ from tasks.ingest.layout.mending import (
     part_lines,
     tick_right,
     write_bare_letters,
+    write_boxes,
     write_truths,
 )
 from tasks.ingest.layout.option_marks import write_alphabets, write_digits, write_letters, write_unlettered
@@ -61,7 +62,7 @@ class Mark(NamedTuple):
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     """Return the lines with unusual marks in usual forms."""
-    lines = tick_right(open_numbers(open_options(open_cells(IndexedLines(pieces)))))
+    lines = tick_right(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces))))))
     lines = _drop_repeated(_drop_idle(lines))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
@@ -92,11 +93,7 @@ _CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
 
 
 def _drop_repeated(lines: IndexedLines) -> IndexedLines:
-    """Leave out what comes again with most of the numbered questions, and is no part of any.
-
-    That are short lines of the same words (`Report this question`), and what stands behind the numbers themselves
-    (`Question 3 of 20`, `1 / 1 pts`).
-    """
+    """Leave out `Report this question` and `Question 3 of 20`, where most questions have them."""
     pieces = lines.pieces
     below: dict[str, set[int]] = {}
     behind: dict[str, list[int]] = {}

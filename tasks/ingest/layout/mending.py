@@ -147,6 +147,28 @@ def open_numbers(lines: IndexedLines) -> IndexedLines:
     return lines.replace(changed)
 
 
+_SQUARE = re.compile(r"\s*(?:[-*+]\s+)?\[\s?(?P<tick>[xX✓✔√]?)\s?\]\s+(?=\S)")
+_LEAST_SQUARES = 3
+
+
+def write_boxes(lines: IndexedLines) -> IndexedLines:
+    """Write `[x]` and `[ ]` before lines as boxes where there are several of both."""
+    found = {
+        place: match
+        for place in lines.open_with("[-*+")
+        if (match := _SQUARE.match(lines.pieces[place].text)) is not None
+    }
+    ticked = sum(1 for match in found.values() if match["tick"])
+    if min(ticked, len(found) - ticked) < _LEAST_SQUARES:
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(lines.pieces[place], match.end(), "☑ " if match["tick"] else "☐ ")
+            for place, match in found.items()
+        }
+    )
+
+
 _SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3

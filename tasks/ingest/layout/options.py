@@ -23,6 +23,7 @@ from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
 
+_STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
 _BREAK = re.compile(r"\s*\n\s*")
 _BARS = re.compile(r"^\|\s+|\s+\|$")
 # What closes a question that offers answers: it asks itself, or leaves a place for the letter.
@@ -68,11 +69,12 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     options = list(zip(labels, contents, strict=True))
     if labels != expected:
         options.sort(key=lambda pair: pair[0])
+    starred = _take_stars(chain, options, pieces)
     first = chain[0]
     stem = list(pieces[: first.piece])
     if pieces[first.piece].text[: first.begin].strip(BULLETS):
         stem.append(pieces[first.piece].cut(0, first.begin))
-    return OptionSplit(stem, options, notes)
+    return OptionSplit(stem, options, notes, starred)
 
 
 def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
@@ -161,6 +163,24 @@ def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
     markers = [Marker(index, *mark) for index, text in enumerate(texts) for mark in scan_circled(text)]
     chain = find_chain(markers, texts) if len(markers) > 1 else []
     return chain if len(chain) > 1 else None
+
+
+def _take_stars(
+    chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
+) -> list[str]:
+    """Take out the stars that stand before some options; their labels."""
+    starred = [
+        mark.label
+        for mark in chain
+        if mark.begin and _STAR.fullmatch(pieces[mark.piece].text[: mark.begin]) is not None
+    ]
+    if not 0 < len(starred) < len(chain):
+        return []
+    for place, (label, content) in enumerate(options):
+        if content and (star := _STAR.search(content[-1].text)):
+            last = content[-1].cut(0, star.start())
+            options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
+    return starred
 
 
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:

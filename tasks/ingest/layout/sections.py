@@ -243,6 +243,8 @@ def _is_question(section: Section, last: int = 0) -> bool:
         between = section.pieces[0 if _begins_below(section) else 1 : first_number + 1]
         if any(not is_instruction(piece) and len(piece.text.strip()) > 8 for piece in between):
             return True  # what is asked about stands above its parts
+    if _lists_questions(first, section, numbered):
+        return False
     is_short = len(first) <= (24 if re.search(r"[\u4e00-\u9fff]", first) else 60)
     asks_itself = re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）])?$", first) and not _NAMES_LIST.search(
         first
@@ -279,3 +281,30 @@ def _heads_one(first: str, section: Section) -> bool:
         and (label.style, label.value) == ("num", 1)
         and not label.is_weak
     )
+
+
+_TELLS = re.compile(
+    r"请|根据|选择|选出|填|写出|读一读|阅读|判断|连线|连一连|翻译|找出|用.{0,12}(?:填空|造句)|完成|补充|改写|排序|序号|(?i:choose|fill|complete|circle|match|rewrite|translate|answer|put|write|correct)"
+)
+_PLACE = re.compile(r"_{2,}|[（(]\s*[)）]|[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")
+
+
+def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) -> bool:
+    """Whether `六、根据首字母写出单词（19分）` says how to answer the numbered questions below it.
+
+    Each of the questions has its place. `设……（10分）` above three numbered parts asks one question: it says nothing of how
+    to answer, and its parts have no places.
+    """
+    values = [label.value for label in numbered if label.style == numbered[0].style]
+    if len(values) < 3 or values != list(range(1, len(values) + 1)) or len(first) > 90:
+        return False
+    if not _TELLS.search(first) or re.search(r"[？?]\s*(?:[（(].{0,16}[)）])?$", first):
+        return False
+    places = sum(
+        1
+        for index, piece in enumerate(section.pieces)
+        if piece.label is not None
+        and piece.label.style == numbered[0].style
+        and any(_PLACE.search(line.text) for line in section.pieces[index : index + 2])
+    )
+    return places >= 0.6 * len(values)

@@ -41,10 +41,7 @@ class Place:
 def find_place(
     text: str, page_offsets: Sequence[int], line_boxes: Sequence[int], start: int, end: int
 ) -> Place:
-    """The place of `text[start:end]`.
-
-    `page_offsets` are the offsets at which pages begin, `line_boxes` four numbers for each line, or nothing.
-    """
+    """The place of `text[start:end]` by the offsets of pages and four numbers for each line."""
     end = min(max(end, start), len(text))
     # the line break behind a stretch is none of it
     while end > start and text[end - 1].isspace():

@@ -175,10 +175,7 @@ def _make(target: Path, request: dict[str, Any], time_limit_s: float) -> None:
 
 
 def ask_child(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
-    """The reply of a child of its own process group.
-
-    The child and what it started end with it, or after the time limit.
-    """
+    """The reply of a child of its own process group, which ends with it or the time limit."""
     root = str(Path(__file__).resolve().parents[3])
     search = os.environ.get("PYTHONPATH", "")
     process = subprocess.Popen(

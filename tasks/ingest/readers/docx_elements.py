@@ -1,7 +1,4 @@
-"""The parts of a Word package, and the elements of its document.
-
-They are parsed without trust; a part may be missing or damaged, an element in the wrappers that Word puts around it.
-"""
+"""The parts of a Word package and the elements of its document, parsed without trust."""
 
 from __future__ import annotations
 
@@ -79,10 +76,7 @@ def shows_picture(element: etree._Element) -> bool:
 
 
 def walk_object(element: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
-    """The elements of a drawing in order; beside each, whether only older programs show it.
-
-    What its text boxes hold is not among them: boxes lie in boxes, and each is read by itself.
-    """
+    """The elements of a drawing but its text boxes, and whether only older programs show it."""
     stack = [(element, False)]
     while stack:
         node, is_fallback = stack.pop()
@@ -295,10 +289,7 @@ class Parts:
         raise DocumentError("corrupt", "The package has no main document. Save it again in Word.")
 
     def read(self, name: str) -> etree._Element | None:
-        """A part beside the main one.
-
-        None where there is none, or where it is damaged: a warning says so.
-        """
+        """A part beside the main one; None where there is none, or it is damaged (a warning)."""
         path = posixpath.join(self.folder, name)
         if path not in self.names:
             return None

@@ -34,11 +34,7 @@ LEAST_RULE = 0.015
 
 
 def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
-    """The boxes (left, bottom, right, top) of what a page draws, with its labels.
-
-    `boxes` are what OCR read, in pixels with the origin at the lower left. What touches the edge of the page is its
-    shadow.
-    """
+    """The boxes of what a page draws, with its labels; what touches its edge is shadow."""
     import cv2
     import numpy
 

@@ -90,11 +90,7 @@ LETTERS = "ABCDEFGHIJ"
 
 
 def ask_pairs(stem: str, sides: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """A choice for every left side among all right sides.
-
-    The asking text stands above each of them. A left side without a right one has no answer; a right side without a
-    left one is offered all the same.
-    """
+    """A choice for every left side among all right sides; a side without the other is kept."""
     offered = list(dict.fromkeys(right for _, right in sides if right))
     if not 2 <= len(offered) <= len(LETTERS):
         return []

@@ -149,11 +149,7 @@ def _turn(picture: Any, angle: float) -> tuple[Any, Any]:
 
 
 def _straighten(picture: Any, slopes: _Slopes) -> tuple[Any, Any]:
-    """Move the columns of pixels so that lines are level.
-
-    It is done coarsely first, then by what is seen in the levelled picture. Returns the picture and the row
-    (height × width) from which each of its pixels came.
-    """
+    """The picture with its columns moved so that lines are level, and the row of each pixel."""
     import cv2
     import numpy
 

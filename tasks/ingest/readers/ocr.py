@@ -502,11 +502,7 @@ def _are_paired(left: list[Row], right: list[Row]) -> bool:
 
 
 def _is_narrow(left: list[Row], right: list[Row], width: float) -> bool:
-    """Whether the right column holds what belongs to lines in the left one.
-
-    That are marks of a few characters each, or options, cells and names in figures: none of them begins a question, and
-    none of them fills a column.
-    """
+    """Whether the right column holds marks, options, cells or names beside the left one's lines."""
     widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
     if not all(widths):
         return False

@@ -288,11 +288,7 @@ _SPLIT_D = re.compile(r"(?:^|(?<=\s))[1lI|][)）]\s?[.．,，]\s*(?=\S)")
 
 
 def _part_options(text: str) -> str:
-    """Part options that are glued together: `A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`.
-
-    That is done where the other labels of the line leave no doubt, or where all from the first on follow each other
-    with the same stop: `A) comeB) cameC) come`.
-    """
+    """Part glued options, `C.HRRND.RR`, where the other labels leave no doubt."""
     text = _SPLIT_D.sub("D. ", text, count=1)
     labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
     if len(labels) >= 3 and labels == sorted(set(labels)):

@@ -50,10 +50,7 @@ class PictureFrame:
     find_source: Callable[[float, float], tuple[float, float]]
 
     def place(self, left: float, bottom: float, right: float, top: float) -> Box:
-        """The box of two opposite corners, cut at the edges of the page.
-
-        What was bent reaches as far as its ends and middle.
-        """
+        """The box of two opposite corners, its ends and middle, cut at the edges of the page."""
         points = [
             self.find_source(x, self.height - y)
             for x in (left, (left + right) / 2, right)
