@@ -14,7 +14,6 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
 
 
@@ -210,8 +209,7 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
     kept: list[Piece] = []
     found: list[Piece] = []
-    block = _find_block(section)
-    for piece in section.pieces[: block[0] if block is not None else None]:
+    for piece in section.pieces:
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
             if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
@@ -219,9 +217,6 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
             found.append(piece)
         elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
-    if block is not None:
-        begin, offset = block
-        found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
     if found:
         keys.append(KeyPart(found, section.number, section.fine, index))
         while kept and is_region_heading(kept[-1].text):
@@ -235,39 +230,6 @@ def _names_keys(piece: Piece) -> bool:
     return (
         len(text) <= 16 and piece.label is None and re.fullmatch(r"[^\W\d]+(?: [^\W\d]+)?", text) is not None
     )
-
-
-def _find_block(section: Section) -> tuple[int, int] | None:
-    """Where `答案：1）… 2）…` below the questions of a section begins: piece and index."""
-    first: Label | None = None
-    seen = 0
-    for index, piece in enumerate(section.pieces):
-        label = piece.label
-        if label is not None and not label.is_weak and label.style in ("num", "nump", "paren", "bracket"):
-            if first is None:
-                first = label
-            seen += label.style == first.style and label.value == first.value + seen
-            continue
-        if first is None or seen < 2 or piece.text.lstrip()[:1] not in ANSWER_STARTS:
-            continue
-        mark = ANSWER_MARK.match(piece.text)
-        if mark is None:
-            continue
-        rest = piece.cut(mark.end())
-        follows = rest if rest.text.strip() else None
-        if follows is None and index + 1 < len(section.pieces):
-            follows = section.pieces[index + 1]
-        start = follows.label if follows is not None else None
-        if start is None or (start.style, start.value) != (first.style, first.value):
-            continue
-        following = [other.label for other in section.pieces[index + 1 :]]
-        goes_on = any(
-            label is not None and label.style == first.style and label.value == first.value + 1
-            for label in following
-        )
-        if goes_on or (follows is rest and len(split_inline(rest)) > 1):
-            return index, mark.end()
-    return None
 
 
 REGION = re.compile(

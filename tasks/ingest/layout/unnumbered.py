@@ -1,4 +1,8 @@
-"""Options that are only as many lines below each question."""
+"""What is told without any number or letter, written in the forms that the rules know.
+
+Questions and answers that take turns, each opened by a word of its own, and options that are only as many lines below each
+question.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,48 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from tasks.ingest.layout.pieces import IndexedLines, rewrite
-from tasks.ingest.words.grammar import asking
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.words.grammar import answer_mark, asking
 from tasks.ingest.words.labels import KNOWN_NUMBERS
+
+_LEAD = re.compile(r"\W{0,3}([^\W\d_]{1,12})\W{0,2}[:：]\W{0,2}\s*(?=\S)")
+_LEAST_TURNS = 4
+
+
+def write_turns(lines: IndexedLines) -> IndexedLines:
+    """Number questions that one word opens and another answers: `Q: …`, `A: …`."""
+    pieces = lines.pieces
+    if sum(1 for label in lines.labels if label is not None and not label.is_weak) >= _LEAST_TURNS:
+        return lines
+    leads = [
+        (place, match[1].casefold(), match.end())
+        for place, piece in enumerate(pieces)
+        if piece.kind != "table" and (match := _LEAD.match(piece.text)) is not None
+    ]
+    turns = Counter(
+        (left[1], right[1]) for left, right in pairwise(leads) if _answers(right[1]) and not _answers(left[1])
+    )
+    usual = turns.most_common(1)
+    if not usual or usual[0][1] < _LEAST_TURNS:
+        return lines
+    (opens, closes), count = usual[0]
+    asked = {pieces[place].text[end:] for place, word, end in leads if word == opens}
+    if len(asked) < _USUAL_SHARE * count:
+        return lines  # a field of questions, of few values
+    changed: dict[int, Piece] = {}
+    count = 0
+    for place, word, end in leads:
+        if word == opens:
+            count += 1
+            changed[place] = rewrite(pieces[place], end, f"{count}. ")
+        elif word == closes:
+            changed[place] = rewrite(pieces[place], end, "答案：")
+    return lines.replace(changed)
+
+
+def _answers(word: str) -> bool:
+    return word == "a" or answer_mark().fullmatch(f"{word}:") is not None
+
 
 _LEAST_COUNTED, _USUAL_SHARE = 5, 0.7
 _FEWEST, _MOST, _LONGEST = 3, 6, 90
