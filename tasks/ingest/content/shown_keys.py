@@ -65,9 +65,7 @@ _EMPTY_LEAD = re.compile(r"[（(\[]\s*[)）\]]\s*(?=\S)")
 _MOST_MARKS = 3
 
 
-def take_choices(
-    drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None], least: int = MIN_QUESTIONS
-) -> bool:
+def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
     """Give the questions without a key the options that stand out; return whether it was done.
 
     They are the key only where they stand out consistently. `chosen` are the labels of every question that stand out, None
@@ -78,7 +76,7 @@ def take_choices(
         for draft, labels in zip(drafts, chosen, strict=True)
         if draft.options
     ]
-    if not _is_consistent(pairs, least):
+    if not _is_consistent(pairs):
         return False
     for draft, labels in pairs:
         if labels and not draft.answer:
@@ -90,11 +88,11 @@ def take_choices(
 _MOST_ALIKE = 0.8
 
 
-def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]], least: int) -> bool:
+def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
     open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer] or pairs
     told = [(draft, labels) for draft, labels in pairs if labels]
     is_told = sum(1 for _, labels in open_pairs if labels)
-    if len(told) < least or is_told < MIN_SHARE * len(open_pairs):
+    if len(told) < MIN_QUESTIONS or is_told < MIN_SHARE * len(open_pairs):
         return False
     single = [
         labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"

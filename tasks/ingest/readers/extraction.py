@@ -70,14 +70,13 @@ class Look:
 
     `size` is that of most of its characters in points, 0 where it is unknown. `is_bold`: nearly all of it is bold, or set
     in a heavy face (黑体). `left` is where its text begins, in points: from the edge of the page (PDF, scans), from the edge
-    of the text (Word, the indent of the first line included). `is_centred` is told by Word only. `frame` is `cell` or `box`
+    of the text (Word, the indent of the first line included). `frame` is `cell` or `box`
     for a line inside a table's cell (that of a table read as text, too) or a text box, else ''.
     """
 
     size: float = 0.0
     is_bold: bool = False
     left: float = 0.0
-    is_centred: bool = False
     frame: str = ""
 
 

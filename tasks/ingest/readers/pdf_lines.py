@@ -89,9 +89,9 @@ def order_score(rows: list[Row]) -> int:
     return -sum(1 for left, right in pairwise(values) if right < left and right != 1)
 
 
-def order_rows(rows: list[Row], width: float, border: float | None = None) -> list[Row]:
+def order_rows(rows: list[Row], width: float) -> list[Row]:
     """The rows column by column, from top to bottom."""
-    border = border if border is not None else find_column_border(rows, width)
+    border = find_column_border(rows, width)
     if border is None:
         return _top_down(rows)
     left = [row for row in rows if (row.left + row.right) / 2 < border and row.right < border + 10]
