@@ -58,10 +58,7 @@ def _words() -> dict[str, tuple[str, ...]]:
 
 
 def find_companions(path: Path) -> list[Path]:
-    """Return the files beside a paper whose names say that they hold its answers.
-
-    Several where the names do not tell which; of one answer file saved in two formats the paper's own is taken.
-    """
+    """The files beside a paper whose names say that they hold its answers; several where unsure."""
     name = read_name(path.stem)
     if name.is_key:
         return []
@@ -102,10 +99,7 @@ def _is_own_file(path: Path) -> bool:
 
 @lru_cache(maxsize=256)
 def _list_files(folder: Path, _changed: int) -> dict[tuple[tuple[str, ...], bool], list[Path]]:
-    """The files of a folder by the subject of their paper, and whether they hold its answers.
-
-    They are listed once per state of the folder.
-    """
+    """The files of a folder by the subject of their paper, and whether they hold its answers."""
     found: dict[tuple[tuple[str, ...], bool], list[Path]] = {}
     for file in sorted(folder.iterdir()):
         name = read_name(file.stem)

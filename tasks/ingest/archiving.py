@@ -39,9 +39,6 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
 
 
 def name_original(sha256: str, path: Path) -> str:
-    """The name of an original in the archive: its hash and suffix.
-
-    A text or JSON file is set apart from what was read in it.
-    """
+    """The name of an original in the archive; a JSON file is set apart from what was read in it."""
     suffix = path.suffix.lower() if re.fullmatch(r"\.[\w-]{1,12}", path.suffix, re.ASCII) else ""
     return f"{sha256}.original{suffix}" if suffix in ("", ".txt", ".json") else f"{sha256}{suffix}"

@@ -92,10 +92,7 @@ class AssistanceSummary:
 
 
 def name_month_budget(now: str) -> str:
-    """Under which name a month's money is kept.
-
-    Papers come at any time and belong to no run of the exam.
-    """
+    """Under which name a month's money is kept: papers belong to no run of the exam."""
     return f"{CALL_RUN}-{now[:7]}"
 
 

@@ -1,7 +1,4 @@
-"""One page that shows how a paper was read.
-
-Its text is on the left, beside it the questions that were found in it.
-"""
+"""One page that shows how a paper was read: its text, beside it the questions found in it."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ from tasks.ingest.documents import ParsedDocument
 
 @dataclass
 class Block:
-    """A stretch of the text and the questions that begin in it.
-
-    `kind` is `question`, `unclaimed` or `used`.
-    """
+    """A stretch of the text (`question`, `unclaimed` or `used`) and the questions in it."""
 
     kind: str
     text: str
@@ -58,10 +52,7 @@ def render_check_page(parsed: ParsedDocument) -> str:
 
 
 def make_blocks(text: str, questions: Sequence[dict[str, Any]]) -> list[Block]:
-    """Cut the text at the questions' places: joined, the blocks are the text again.
-
-    A question without a place in the text is in no block; questions whose places overlap share one.
-    """
+    """Cut the text at the questions' places; questions whose places overlap share one."""
     placed = sorted(
         (
             question

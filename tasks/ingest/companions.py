@@ -36,10 +36,7 @@ _LEAST_MATCHED = 0.5
 
 
 def apply_companion(split: Split, options: Mapping[str, Any], paper: Extraction) -> None:
-    """Give the answers of a separate answer file to the questions that have none.
-
-    The paper takes over the pictures that the answer file names.
-    """
+    """Give the answers of a separate file, and its pictures, to the questions without any."""
     doubtful = options.get("companion_doubt") or ()
     if doubtful and not all(draft.answer for draft in split.drafts):
         names = ", ".join(show_name(Path(name)) for name in doubtful)
@@ -88,10 +85,7 @@ def apply_companion(split: Split, options: Mapping[str, Any], paper: Extraction)
 
 
 def _doubt(split: Split, size: int, words: str) -> None:
-    """Say what became of a key that was not taken.
-
-    It counts against the reading, as a key within the paper does.
-    """
+    """Say what became of a key that was not taken; it counts against the reading."""
     split.warnings.append(words)
     breach = Breach("key_length", 0, size, words)
     split.checked = replace(split.checked, breaches=(*split.checked.breaches, breach))
@@ -182,10 +176,7 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
 
 
 def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]:
-    """The questions with the answers of the file as it fits them best, and what became of these.
-
-    The file is tried as a key of numbered answers, and as the paper printed again with its answers.
-    """
+    """The questions with the answers of the file, as a key or as the paper printed again."""
     if extraction.sheets:
         repeated = split_sheets(extraction.sheets).drafts
         lines = [
@@ -224,10 +215,7 @@ def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
 
 
 def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:
-    """Give questions the answers of a paper that prints them again; return how many it shares.
-
-    Where the paper marks no answer, what it prints after the question is the answer.
-    """
+    """Give questions the answers of a paper that prints them again; how many it shares."""
     by_stem = {_fold(draft.stem): draft for draft in drafts}
     by_number: dict[int | None, list[Draft]] = {}
     for draft in drafts:

@@ -30,10 +30,7 @@ from warehouse.lake import Batch, Lake
 
 @dataclass(frozen=True)
 class PaperAsRead:
-    """A paper, the lines of its text, and the questions that were read in it.
-
-    `lines` are (offset, text); `pages` the offsets at which its pages begin; `marks` the JSON of the last correction.
-    """
+    """A paper, its lines as (offset, text), where pages begin, its questions, its last marks."""
 
     document: dict[str, Any]
     text: str
@@ -132,10 +129,7 @@ def read_again(lake: Lake, settings: Settings, paper: PaperAsRead, marks: str) -
 
 
 def _lay_out(lake: Lake, settings: Settings, document: dict[str, Any], archived: Path, folder: Path) -> Path:
-    """The original under its own name in a folder, files that came with it beside it.
-
-    These are the files without questions. Among those is the key of the paper, if it has a file of its own.
-    """
+    """The original under its own name in a folder, files without questions beside it."""
     path = folder / Path(str(document["document_name"])).name
     shutil.copyfile(archived, path)
     source = name_source(document["source_path"])
@@ -151,11 +145,7 @@ def _lay_out(lake: Lake, settings: Settings, document: dict[str, Any], archived:
 def keep_correction(
     lake: Lake, settings: Settings, paper: PaperAsRead, marks: str, person: str, *, release: bool = False
 ) -> ParsedDocument:
-    """Land a paper as a person's marks divide it.
-
-    The marks are kept for later papers of its source. With `release` the paper goes on whatever its contracts say: the person has seen its questions. The same marks again
-    change nothing.
-    """
+    """Land a paper as a person's marks divide it; with `release` whatever contracts say."""
     parsed = read_again(lake, settings, paper, marks)
     if not parsed.questions:
         raise UsageError("With these marks no question is found. Mark more lines.")

@@ -1,7 +1,4 @@
-"""Exam papers to questions.
-
-List the documents of a folder, and parse them one by one in guarded child processes.
-"""
+"""Exam papers to questions: documents are parsed one by one in guarded child processes."""
 
 from __future__ import annotations
 
@@ -230,19 +227,13 @@ def parse_sources(
 
 
 def render_document_json(parsed: ParsedDocument) -> str:
-    """Return the document with its questions as JSON after schemas/data/document.schema.json.
-
-    The text is kept apart.
-    """
+    """The document with its questions, without its text (schemas/data/document.schema.json)."""
     value = {"schema_version": 1, "document": parsed.document, "questions": parsed.questions}
     return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
 
 
 def _expand(paths: Iterable[Path]) -> Iterator[Source]:
-    """Every file with its path relative to the folder that was given.
-
-    The path includes the folder's name.
-    """
+    """Every file with its path relative to the folder that was given."""
     for path in paths:
         if path.is_dir():
             for file in list_documents([path]):
@@ -265,11 +256,7 @@ def _parse(source: Source, options: IngestOptions) -> ParsedDocument:
     document["document_id"] = compute_document_id(content.sha256)
     if content.size == 0:
         return _refuse(
-            path,
-            document,
-            "empty",
-            "The file has no bytes. Save it again, or leave it out.",
-            content.copy,
+            path, document, "empty", "The file has no bytes. Save it again, or leave it out.", content.copy
         )
     companions, answered = find_companions(path), find_answered(path)
     request = {

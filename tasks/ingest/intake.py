@@ -1,7 +1,4 @@
-"""A file as it comes in.
-
-It is opened without waiting, read once, and kept as it was when it was read.
-"""
+"""A file as it comes in: opened without waiting, read once, and kept as it was then."""
 
 from __future__ import annotations
 
@@ -32,10 +29,7 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class Intake:
-    """The content of one file: its SHA-256, its size in bytes, and a copy or None.
-
-    The copy was made while the file was read.
-    """
+    """The content of one file: its SHA-256, its size in bytes, and a copy or None."""
 
     sha256: str
     size: int
@@ -145,10 +139,7 @@ def show_name(path: Path) -> str:
 
 
 def open_spool(archive: Path) -> Path:
-    """A folder of this process for copies, beside the archive that they move to.
-
-    Those of dead processes are deleted.
-    """
+    """A folder of this process for copies, beside the archive; those of the dead are deleted."""
     folder = archive / SPOOL
     folder.mkdir(parents=True, exist_ok=True)
     for other in folder.iterdir():

@@ -271,10 +271,7 @@ def _land_chunk(
 def _list_batches(
     table: Table, chunk: Sequence[ParsedDocument], rows: Sequence[list[dict[str, Any]]]
 ) -> list[Batch]:
-    """The rows of each document as a batch of its own, all parts of one frame.
-
-    The frame is made once for a chunk.
-    """
+    """The rows of each document as a batch of its own, all parts of one frame."""
     frame = table.frame([row for own in rows for row in own])
     batches: list[Batch] = []
     first = 0
@@ -307,10 +304,7 @@ class DocumentShare:
         self.landed_by_others = 0
 
     def take(self, found: Iterator[tuple[Source, str]]) -> Iterator[Source]:
-        """Those of the documents (with their hashes) that nobody else is reading.
-
-        The others are kept for `take_left`.
-        """
+        """Those of the documents that nobody else is reading; the others wait for `take_left`."""
         while group := list(islice(found, self._group)):
             yield from self._take_some(group)
 

@@ -176,10 +176,7 @@ def _read_questions(lake: Lake, document: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _compare_landed(lake: Lake, fit: Fit, terms: Terms) -> tuple[int, int, list[str], list[str]]:
-    """What landed papers would be by another fit.
-
-    Returned are questions raised above and lowered below the threshold, papers newly held and no longer held.
-    """
+    """Questions that another fit raises and lowers, papers newly held and no longer held."""
     raised = lowered = 0
     held: list[str] = []
     released: list[str] = []

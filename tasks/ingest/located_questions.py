@@ -1,7 +1,4 @@
-"""Questions of a model, looked up letter by letter in a paper's doubtful stretches.
-
-What is not there is refused.
-"""
+"""Questions of a model, looked up letter by letter in a paper: what is not there is refused."""
 
 from __future__ import annotations
 
@@ -75,10 +72,7 @@ def _locate_rest(
     limit: int,
     language: str | None,
 ) -> Located | None:
-    """Options, answer and explanation of one question, and its draft.
-
-    None where an option is not in the text.
-    """
+    """Options, answer and explanation of a question; None where an option is not there."""
     options: list[tuple[str, list[Span]]] = []
     cursor = stem[-1][1]
     raw = entry.get("options") or []
@@ -120,10 +114,7 @@ def _locate_rest(
 def make_rows(
     parsed: ParsedDocument, located: Sequence[Located], threshold: float, fit: str | None = None
 ) -> list[Row]:
-    """Rows of the model's questions.
-
-    They have the answers that the rules had found for them elsewhere in the paper.
-    """
+    """Rows of the model's questions, with the answers that the rules had found for them."""
     assert parsed.text is not None
     drafts = [one.draft for one in located]
     _inherit_answers(drafts, parsed.questions)
@@ -139,10 +130,7 @@ def make_rows(
 
 
 def _inherit_answers(drafts: Sequence[Draft], rows: Sequence[Row]) -> None:
-    """Keep keys from the end of the paper with their question.
-
-    It is recognised by the same number in the same place.
-    """
+    """Keep keys from the end of the paper with the question of the same number and place."""
     for draft in drafts:
         if draft.answer:
             continue

@@ -1,7 +1,4 @@
-"""The two small YAML files that a person may write for `proctor ingest`.
-
-They say what columns mean, and what folders mean.
-"""
+"""The two small YAML files for `proctor ingest`: what columns mean, what folders mean."""
 
 from __future__ import annotations
 

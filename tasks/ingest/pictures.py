@@ -1,7 +1,4 @@
-"""The pictures of a document that its questions hold, loaded and in their normal form.
-
-A reader only says where pictures are; those of no question are never opened.
-"""
+"""The pictures of a document that its questions hold, loaded and in their normal form."""
 
 from __future__ import annotations
 
@@ -30,11 +27,7 @@ from tasks.ingest.readers.extraction import (
 )
 from tasks.ingest.readers.levelling import find_marks as find_print
 from tasks.ingest.readers.levelling import link_marks
-from tasks.ingest.readers.picture_form import (
-    NormalPicture,
-    UnreadablePictureError,
-    cut_out,
-)
+from tasks.ingest.readers.picture_form import NormalPicture, UnreadablePictureError, cut_out
 from tasks.ingest.words.grammar import asking
 
 # Of one document: a hundred pages of photographs.
@@ -90,10 +83,7 @@ _SAME_PLACE: Final = 5
 
 
 def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> set[int]:
-    """Pictures that are none of a question: logos of pages, signs before most options.
-
-    A sign is known by its repetition, and by the lines that were read as if it did not stand there.
-    """
+    """Pictures that are no question's: logos of pages, signs that repeat before options."""
     by_left: dict[int, list[FoundPicture]] = {}
     for found in pictures:
         if found.box:
@@ -190,10 +180,7 @@ def _load_own(
         yield (
             number,
             found,
-            lambda found=found: (
-                drawings.read(give(found)),
-                hashlib.sha256(give(found)).hexdigest(),
-            ),
+            lambda found=found: (drawings.read(give(found)), hashlib.sha256(give(found)).hexdigest()),
         )
     if len(whole) < len(pictures):
         yield from _cut_pages(

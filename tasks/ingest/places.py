@@ -32,10 +32,7 @@ class Places:
         self._folded, self._offsets = _fold(text, start, stop)
 
     def find_lines(self, wanted: object, begin: int, limit: int | None = None) -> list[Span] | None:
-        """The spans of the lines of a piece, one after the other.
-
-        [] for an empty piece, None when it is not there.
-        """
+        """The spans of the lines of a piece, in order; None when it is not there."""
         if wanted is None or (isinstance(wanted, str) and not wanted.strip()):
             return []
         if not isinstance(wanted, str):
@@ -54,10 +51,7 @@ class Places:
         return spans
 
     def find_labelled(self, label: str, wanted: object, begin: int) -> list[Span] | None:
-        """As `find_lines`, but first where the label stands right before.
-
-        Short texts occur in many places. None for an empty piece: what is labelled must be there.
-        """
+        """As `find_lines`, but first where the label stands right before; None for nothing."""
         if not isinstance(wanted, str) or not wanted.strip():
             return None
         mark, _ = _fold(label, 0, len(label))
@@ -72,10 +66,7 @@ class Places:
         return self.find_lines(wanted, begin)
 
     def find_answer(self, wanted: object, begin: int, limit: int, used: Sequence[Span]) -> list[Span]:
-        """The spans of a printed answer outside stem and options (`used`).
-
-        A short key must stand alone there. [] when the answer is not printed between `begin` and `limit`.
-        """
+        """The spans of a printed answer outside stem and options; [] when there is none."""
         if isinstance(wanted, list):
             wanted = "".join(str(one) for one in wanted)
         if not isinstance(wanted, str) or not wanted.strip():
@@ -90,10 +81,7 @@ class Places:
         return []
 
     def find_number(self, wanted: str, begin: int) -> tuple[str, int]:
-        """The printed number right before a stem, and where it begins.
-
-        An empty one when it is not there.
-        """
+        """The printed number right before a stem, and where it begins."""
         earliest = max(0, begin - 24)
         match = re.search(rf"{re.escape(wanted)}\s*[.．、:：)）]?\s*$", self.text[earliest:begin])
         if not wanted or match is None:
@@ -102,10 +90,7 @@ class Places:
         return self.text[place:begin].strip(), place
 
     def make_pieces(self, spans: Sequence[Span], prefix: str = "") -> list[Piece]:
-        """Cleaned lines of these spans.
-
-        Where the text breaks a line that the copy does not, the sentence runs on.
-        """
+        """Cleaned lines of these spans, broken where the copy breaks them."""
         lines: list[Line] = []
         starts: list[int] = []
         for first, last in spans:

@@ -118,10 +118,7 @@ def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _purge(folder: Path, sha256: str, pictures: Sequence[str]) -> int:
-    """Delete what a folder keeps of an original; return how many files that were.
-
-    The original is named by its content, and so are the pictures that it alone has.
-    """
+    """Delete what a folder keeps of an original; return how many files that were."""
     found = sorted([*(folder / sha256[:2]).glob(f"{sha256}.*"), *folder.glob(f"{sha256}.*")])
     found += [path for path in (name_picture(folder, picture) for picture in pictures) if path.exists()]
     for path in found:

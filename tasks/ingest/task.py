@@ -1,7 +1,4 @@
-"""Ingest as Prefect sees it: list → parse → archive → land.
-
-Paths, flags and counts only pass through Prefect.
-"""
+"""Ingest as Prefect sees it, list → parse → archive → land; only paths and counts pass."""
 
 from __future__ import annotations
 

@@ -130,10 +130,7 @@ def _is_wrapped(text: str) -> bool:
 
 
 def _find_edge_shapes(stem: str) -> set[str]:
-    """The bracketed words at both ends of a stem, their digits alike.
-
-    Empty brackets are places for answers, and none of them.
-    """
+    """The bracketed words at both ends of a stem, their digits alike."""
     edges = (stem[:_EDGE], stem[-_EDGE:])
     found = {
         _DIGITS.sub("0", match[0]).replace(" ", "")
@@ -161,10 +158,7 @@ def _compute_unclaimed(questions: Sequence[Row], text: str) -> float:
 
 
 def _compute_mixture(questions: Sequence[Row], tell: Callable[[Row], object]) -> float:
-    """How far questions of one type differ in what is told of them.
-
-    0 where all are alike, 1 where half of them are other.
-    """
+    """How far questions of one type differ: 0 where all are alike, 1 where half are other."""
     by_type: dict[str, list[object]] = defaultdict(list)
     for row in questions:
         by_type[row["question_type"]].append(tell(row))

@@ -145,11 +145,7 @@ class Terms:
 
 
 def judge_reading(
-    document: dict[str, Any],
-    questions: list[dict[str, Any]],
-    text: str,
-    checked: Checked,
-    terms: Terms,
+    document: dict[str, Any], questions: list[dict[str, Any]], text: str, checked: Checked, terms: Terms
 ) -> None:
     """Give a paper and its questions their confidence, and hold a paper that was read badly.
 
@@ -176,10 +172,7 @@ def judge_reading(
 def compute_confidences(
     fit: Fit, evidence: Evidence, questions: Sequence[dict[str, Any]], breaches: Sequence[Breach]
 ) -> float:
-    """Set the confidence of a paper's questions.
-
-    Returns the share of the paper that is expected to be right.
-    """
+    """Set the confidence of questions; the share that is expected to be right."""
     for row, own in zip(questions, gather_questions(evidence, questions, breaches), strict=True):
         row["parse_confidence"] = round(fit.expect_right(own), 2)
     return round(fit.expect_share(summarise(evidence, questions)), 2)
@@ -212,10 +205,7 @@ def write_reading(evidence: Evidence, checked: Checked) -> str:
 
 
 def parse_reading(text: str | None) -> tuple[Evidence, Checked]:
-    """The evidence of a landed paper, and what its contracts said.
-
-    Of one that was landed before they were kept both are empty.
-    """
+    """The evidence and contracts of a landed paper; empty where they were not kept."""
     if not text:
         return {}, Checked()
     value = json.loads(text)

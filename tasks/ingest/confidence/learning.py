@@ -201,10 +201,7 @@ def _list_names(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _leave_out(papers: Sequence[KnownPaper], names: Sequence[str]) -> dict[str, list[float]]:
-    """For every paper the shares that a fit without its source gives to its questions.
-
-    Sources are left out in groups, so that the fits are few.
-    """
+    """For every paper the shares that a fit without its source gives to its questions."""
     sources = sorted({paper.source for paper in papers})
     groups = [sources[first::_GROUPS] for first in range(min(_GROUPS, len(sources)))]
     found: dict[str, list[float]] = {}
@@ -271,10 +268,7 @@ def _solve(table: Numbers, right: Numbers, counts: Numbers, ridge: Numbers, at_h
 def _calibrate(
     papers: Sequence[KnownPaper], left_out: Mapping[str, Sequence[float]]
 ) -> tuple[tuple[float, float], ...]:
-    """What a share by the sum turned out to be: means of neighbours, never falling.
-
-    Violators of the order are pooled with their neighbours.
-    """
+    """What a share by the sum turned out to be: means of neighbours, never falling."""
     told = sorted(
         (share, float(one.is_right), paper.weight * PAPER / len(paper.known))
         for paper in papers

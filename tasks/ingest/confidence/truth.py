@@ -32,10 +32,7 @@ SCAN_LIKENESS = 0.9
 
 
 def know_paper(
-    document: dict[str, Any],
-    questions: Sequence[dict[str, Any]],
-    truth: dict[str, Any],
-    weight: float = 1.0,
+    document: dict[str, Any], questions: Sequence[dict[str, Any]], truth: dict[str, Any], weight: float = 1.0
 ) -> KnownPaper:
     """A paper as it was read, with what its truth file says of the listed questions."""
     evidence, checked = parse_reading(document.get("reading"))
@@ -52,10 +49,7 @@ def know_paper(
 
 @dataclass(frozen=True)
 class Compared:
-    """A listed question beside what it was read as.
-
-    `question` is None where nothing like it was found; `parts` says of stem, options, answer and type whether they are right.
-    """
+    """A listed question, the one it was read as or None, and which of its parts are right."""
 
     question: dict[str, Any] | None
     parts: dict[str, bool]
@@ -134,10 +128,7 @@ def _find(
 
 
 def find_nearest(expected: dict[str, Any], questions: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the question that a listed one was read as, however wrongly.
-
-    It holds the beginning or the end of the listed question's stem.
-    """
+    """The question that holds the beginning or the end of a listed one's stem."""
     wanted = fold(expected["stem"])
     heads = [head for head in (wanted[:24], wanted[-24:]) if len(head) > 5]
     if not heads:

@@ -1,7 +1,4 @@
-"""Choice questions: their options and their keys.
-
-Keys are printed as letters, as numbers or as the text of an option.
-"""
+"""Choice questions: their options, and their keys as letters, numbers or texts of options."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ _KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
 
 
 def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
-    """Set the options of a draft from the lines that were recognised as such.
-
-    A bare key after the last of them is kept apart.
-    """
+    """Set the options of a draft; a bare key after the last of them is kept apart."""
     draft.notes.extend(split.notes)
     last_by_place = max(split.options, key=_find_start)
     kept, trailing = _cut_trailing(last_by_place[1], "".join([label for label, _ in split.options]))
@@ -78,10 +72,7 @@ _PLACES = re.compile(r"[\s()（）_]*")
 
 
 def ask_in_passage(drafts: Sequence[Draft]) -> None:
-    """Let questions that print only options ask by the sentence of their passage with the gap.
-
-    That is done where the passage has one gap for each of them.
-    """
+    """Let questions that print only options ask by the sentence of their passage with the gap."""
     silent: dict[str, list[Draft]] = {}
     for draft in drafts:
         if draft.material and draft.options and _PLACES.fullmatch(draft.stem):
@@ -101,10 +92,7 @@ def ask_in_passage(drafts: Sequence[Draft]) -> None:
 
 
 def cut_after_options(drafts: Sequence[Draft], language: str | None) -> None:
-    """Take a further paragraph after the last option out of it, where no other option has any.
-
-    It is a remark of the paper on the answer. A line that only wraps stays.
-    """
+    """Take a further paragraph out of the last option, where no other option has any."""
     asked = [draft for draft in drafts if len(draft.option_pieces) > 1]
     last = [
         max(range(len(one.option_pieces)), key=lambda at: _find_start(one.option_pieces[at])) for one in asked
@@ -147,10 +135,7 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
 
 
 def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem: str) -> None:
-    """Set type and key of a question with options.
-
-    They come from its bracket, its answer, a key after the options, or stars.
-    """
+    """Set type and key by the bracket, the answer, a key after the options, or stars."""
     labels = "".join(label for label, _ in draft.options)
     draft.question_type = "multiple_choice"
     bracketed = read_bracketed_key(draft.stem, labels)
@@ -255,10 +240,7 @@ _ORDINAL_REASON = re.compile(r"\s*[（(]?(\d)[)）]?\s*(?:[-–—:：]\s+|[.．
 
 
 def _read_ordinals(text: str, labels: str) -> list[str] | None:
-    """Read `2` as the second option, `1, 3` as the first and the third.
-
-    None where a number has no option.
-    """
+    """Read `2` as the second option; None where a number has no option."""
     if not _ORDINALS.fullmatch(text):
         return None
     places = [int(number) for number in re.findall(r"\d+", text)]
@@ -268,10 +250,7 @@ def _read_ordinals(text: str, labels: str) -> list[str] | None:
 
 
 def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | None:
-    """Read an answer that is printed as the text of one option, or of several in a row.
-
-    None where no option fits.
-    """
+    """Read an answer printed as the text of options; None where none fits."""
     wanted = _fold_option(text)
     if not wanted:
         return None

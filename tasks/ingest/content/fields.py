@@ -104,10 +104,7 @@ def _is_letter(answer: str) -> bool:
 
 
 def _strict_options(body: Sequence[Piece]) -> OptionSplit | None:
-    """Options under a heading that announces none; None where they do not count.
-
-    They count only when there are at least four and each is plainly marked.
-    """
+    """Four plainly marked options at least, under a heading that announces none; else None."""
     split = split_options(body, is_choice=False)
     if split is None or len(split.options) < 4 or split.notes:
         return None
@@ -133,10 +130,7 @@ _PART_STYLES = ("romanp", "romanl", "letterp", "letter", "nump", "paren", "cnp")
 
 
 def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
-    """Return the lines of stem and options, the text of the answer and of the explanation.
-
-    Answers after each part of a question (`(i) … Answer: … (ii) … Answer: …`) are taken out one by one.
-    """
+    """The lines of stem and options, the text of the answer and of the explanation."""
     body: list[Piece] = []
     answers: list[list[Piece]] = []
     explanations: list[Piece] = []
@@ -225,10 +219,7 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
 
 
 def is_answered_beside(pieces: Sequence[Piece]) -> bool:
-    """Whether a line gives the right answer, beside one that tells what somebody answered.
-
-    The other line reads, for example, `我的答案：A`.
-    """
+    """Whether a line gives the right answer beside one such as `我的答案：A`."""
     return any(
         ANSWER_MARK.match(piece.text) is not None and STUDENT_MARK.match(piece.text.lstrip()) is None
         for piece in pieces

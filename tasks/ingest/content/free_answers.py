@@ -1,7 +1,4 @@
-"""Questions without options: judgements, filled blanks, and written answers.
-
-These have a mark of their own or none. Where there is no mark, it is found where the question ends and the answer begins.
-"""
+"""Questions without options: judgements, filled blanks, written answers with a mark or none."""
 
 from __future__ import annotations
 
@@ -50,10 +47,7 @@ def settle_free(
     language: str | None,
     is_answered: bool,
 ) -> None:
-    """Set type, answer and material of a question without options.
-
-    `kind` is the type that its section names.
-    """
+    """Set type, answer and material of a question without options, of a section's type."""
     judged = None
     if kind in (None, "true_false"):
         judged = read_bracketed_truth(draft.stem, kind == "true_false")
@@ -111,10 +105,7 @@ def settle_free(
 def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:
     if answer_text and not draft.answer:
         first, _, rest = answer_text.partition("\n")
-        match = re.match(
-            rf"\s*[（(]?\s*({TRUTH_KEY}|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)",
-            first,
-        )
+        match = re.match(rf"\s*[（(]?\s*({TRUTH_KEY}|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)", first)
         if match:
             word = {"A": "true", "B": "false"}.get(match.group(1)) or read_truth(match.group(1))
             draft.answer = [word] if word else []
@@ -131,10 +122,7 @@ _NUMBERED_PLACE = re.compile(r"【\s*\d{1,2}\s*】")  # `当 x 为 3 的倍数�
 
 
 def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:
-    """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`.
-
-    In an answered paper also `是（质）的`.
-    """
+    """Read answers printed inside blanks: `是__质__的`, `是（ 质 ）的`."""
     underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
     filled = underlined.findall(draft.stem)
     if filled and all(BLANK_NUMBER.fullmatch(text) for text in filled):
@@ -181,10 +169,7 @@ _SUBPART = re.compile(
 
 
 def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None:
-    """Cut the stem where the unmarked answer begins.
-
-    It begins after the first sentence of the stem and any further question.
-    """
+    """Cut the stem where the unmarked answer begins: after the last question."""
     paragraphs = _paragraphs(body)
     if len(paragraphs) < 2:
         return
@@ -247,11 +232,7 @@ _LEADS_PARTS = re.compile(
 
 
 def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return the place after the numbered parts that a line asks for, else `cut`.
-
-    Such a line is `试用 SQL 完成下列查询：`. Where numbers run on from 1 after it, everything up to the last of them is the
-    question.
-    """
+    """The place after the numbered parts that a line asks for, else `cut`."""
     texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
     for place, text in enumerate(texts[:-1]):
         if not _LEADS_PARTS.search(text):
@@ -267,10 +248,7 @@ def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
 
 
 def _skip_silent(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return the place after the first task, where nothing before `cut` asks, else `cut`.
-
-    A title, or what a figure shows, is not yet the question.
-    """
+    """The place after the first task, where nothing before `cut` asks, else `cut`."""
     texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
     if any(asking().search(text) for text in texts[:cut]):
         return cut
@@ -342,10 +320,7 @@ def match_program(piece: Piece, pieces: Sequence[Piece], body: Sequence[Piece]) 
 
 
 def is_written_code(body: Sequence[Piece]) -> bool:
-    """Whether the program that the question asks for stands below it.
-
-    It does where nothing but code follows and the question is complete.
-    """
+    """Whether nothing but the program that the question asks for stands below it."""
     first = body[0].text.strip() if body else ""
     code = [piece.text for piece in body[1:]]
     return (

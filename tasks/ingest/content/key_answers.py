@@ -1,7 +1,4 @@
-"""One printed answer.
-
-What its lines say, whether it may answer a question, and what the question takes of it.
-"""
+"""One printed answer: what its lines say, and what a question takes of it."""
 
 from __future__ import annotations
 
@@ -120,10 +117,7 @@ _MARK_AFTER = re.compile(
 
 
 def cut_echo(text: str, stem: str) -> str | None:
-    """Return what follows a question that an answer prints again before it, or None.
-
-    White space and punctuation may differ. Of a term (a stem of a word or two) a colon must follow.
-    """
+    """What follows a question that an answer prints again before it, or None."""
     wanted = [character for character in stem if character.isalnum()]
     if len(wanted) < _LEAST_ECHO:
         return None

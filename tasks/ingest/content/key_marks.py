@@ -23,10 +23,7 @@ from tasks.ingest.words.lexicon import FineType
 
 @dataclass
 class KeyPart:
-    """The lines with answers below one heading.
-
-    It is one of an answer part, or that of a section of questions, whose index is `own`.
-    """
+    """The lines with answers below one heading; `own` is the section that holds them."""
 
     pieces: Sequence[Piece]
     number: int | None = None
@@ -36,10 +33,7 @@ class KeyPart:
 
 @dataclass(frozen=True)
 class KeyMark:
-    """What may open an answer, or the answers of a section.
-
-    It knows where it stands, its number, and how surely it counts.
-    """
+    """What may open an answer, or those of a section, and how surely it counts."""
 
     part: int
     piece: int
@@ -192,12 +186,7 @@ NUMBERED_BLANK = re.compile(r"【\s*(\d{1,2})\s*】")
 
 
 def list_targets(drafts: Sequence[Draft], most: int) -> list[Target]:
-    """Questions and the headings of their sections, in order.
-
-    `most` is the highest number of an answer.
-
-    Of questions whose blanks are numbered, these are counted where the numbers of the answers reach as far.
-    """
+    """Questions, headings and, where answers count so far, numbered blanks, in order."""
     counts = Counter(draft.section for draft in drafts)
     blanks = {
         id(draft): list(dict.fromkeys(map(int, NUMBERED_BLANK.findall(draft.stem))))

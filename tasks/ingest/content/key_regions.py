@@ -1,7 +1,4 @@
-"""The parts of a paper that hold answers.
-
-They are regions at its end, and key lines and blocks inside its sections.
-"""
+"""The parts of a paper that hold answers: at its end, and inside its sections."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
 
 
@@ -139,10 +135,7 @@ _NEXT_LINES = 6
 
 
 def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) -> bool:
-    """Whether the first section of a further paper begins here.
-
-    Its first question offers options and is a new one.
-    """
+    """Whether a further paper begins here: its first question offers options and is new."""
     heading = read_heading(pieces[place].text)
     if heading is None or heading.fine is None or heading.label is None or heading.label.value != 1:
         return False
@@ -181,10 +174,7 @@ _OPENING_STYLES = (*_RUN_STYLES, "cn", "part")
 
 
 def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
-    """The last run of numbers that counts questions; None where nothing is counted.
-
-    Numbers in brackets count the parts of the last question where another form counts from before them.
-    """
+    """The last run of numbers that counts questions; None where nothing is counted."""
     runs: dict[str, NumberRun] = {}
     for piece in pieces:
         label = piece.label
@@ -219,8 +209,7 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
     kept: list[Piece] = []
     found: list[Piece] = []
-    block = _find_block(section)
-    for piece in section.pieces[: block[0] if block is not None else None]:
+    for piece in section.pieces:
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
             if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
@@ -228,9 +217,6 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
             found.append(piece)
         elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
-    if block is not None:
-        begin, offset = block
-        found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
     if found:
         keys.append(KeyPart(found, section.number, section.fine, index))
         while kept and is_region_heading(kept[-1].text):
@@ -244,43 +230,6 @@ def _names_keys(piece: Piece) -> bool:
     return (
         len(text) <= 16 and piece.label is None and re.fullmatch(r"[^\W\d]+(?: [^\W\d]+)?", text) is not None
     )
-
-
-def _find_block(section: Section) -> tuple[int, int] | None:
-    """Return where the answers of a whole section begin below its questions.
-
-    They look like `答案：1）… 2）…`; returned are the piece and the index. The first answer repeats the number of the first
-    question, and there are several of both.
-    """
-    first: Label | None = None
-    seen = 0
-    for index, piece in enumerate(section.pieces):
-        label = piece.label
-        if label is not None and not label.is_weak and label.style in ("num", "nump", "paren", "bracket"):
-            if first is None:
-                first = label
-            seen += label.style == first.style and label.value == first.value + seen
-            continue
-        if first is None or seen < 2 or piece.text.lstrip()[:1] not in ANSWER_STARTS:
-            continue
-        mark = ANSWER_MARK.match(piece.text)
-        if mark is None:
-            continue
-        rest = piece.cut(mark.end())
-        follows = rest if rest.text.strip() else None
-        if follows is None and index + 1 < len(section.pieces):
-            follows = section.pieces[index + 1]
-        start = follows.label if follows is not None else None
-        if start is None or (start.style, start.value) != (first.style, first.value):
-            continue
-        following = [other.label for other in section.pieces[index + 1 :]]
-        goes_on = any(
-            label is not None and label.style == first.style and label.value == first.value + 1
-            for label in following
-        )
-        if goes_on or (follows is rest and len(split_inline(rest)) > 1):
-            return index, mark.end()
-    return None
 
 
 REGION = re.compile(
@@ -331,10 +280,7 @@ _LEAST_KEYED = 3
 
 
 def _find_keyed(pieces: Sequence[Piece]) -> int | None:
-    """The line below which the numbers of the questions come again with keys.
-
-    They look like `3. (C) Since …`. Whatever its words are, it is the title of the answers.
-    """
+    """The line below which the numbers of the questions come again: `3. (C) Since …`."""
     keyed = [
         place
         for place, piece in enumerate(pieces)
@@ -354,10 +300,7 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
-    """Whether `（1）…` below `答案要点：` answers the parts of the last question.
-
-    It does where the questions count otherwise.
-    """
+    """Whether `（1）…` below `答案要点：` answers the parts of the last question."""
     if label.style not in ("nump", "romanp", "letterp"):
         return False
     before = [piece.label for piece in pieces if piece.label is not None]
@@ -392,10 +335,7 @@ def is_region_heading(text: str) -> bool:
 
 
 def _names_answers(text: str) -> bool:
-    """Whether a line holds one of the words without which REGION matches nothing.
-
-    Most lines have none of them.
-    """
+    """Whether a line holds one of the words without which REGION matches nothing."""
     if "答案" in text or "评分标准" in text or "试题解析" in text:
         return True
     # answer, solution, key, marking: parts of them whose letters have no further forms in other case
@@ -409,10 +349,7 @@ _NAMED = re.compile(
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Put the one line of answers that closes a paper below a line `答案：` of its own.
-
-    The line looks like `答案：1.C 2.A 3.…`.
-    """
+    """Put the one line of answers that closes a paper below a line `答案：` of its own."""
     found = [
         index
         for index, piece in enumerate(pieces)
@@ -430,10 +367,7 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _is_title(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether `… 试题及答案` names a paper with its answers.
-
-    Nothing is asked above it, and questions follow it.
-    """
+    """Whether `… 试题及答案` names a paper with its answers: questions follow it."""
     if any(piece.label is not None for piece in pieces[:index]):
         return False
     rest = pieces[index + 1 :]
@@ -495,10 +429,7 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
 
 
 def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:
-    """Whether answers count as the questions above them do: from the same number, nearly all.
-
-    Of one question alone the number tells nothing unless it is a later one.
-    """
+    """Whether answers count as the questions above them do."""
     values: list[int] = []
     for piece in following[: len(asked) + 2]:
         found = list_values(piece)

@@ -39,10 +39,7 @@ from tasks.ingest.words.lexicon import FineType
 
 @dataclass
 class Matched:
-    """What became of printed answers: how many found a question, and which found none.
-
-    `is_other`: they print questions again that stand at other numbers here; so their numbers count another paper.
-    """
+    """What became of printed answers; `is_other`: their numbers count another paper."""
 
     count: int = 0
     left: list[KeyEntry] = field(default_factory=list)
@@ -145,11 +142,7 @@ def _cut_answers(
 
 
 def _list_openings(marks: Sequence[KeyMark], numbered: Sequence[int], met: Mapping[int, Target]) -> list[int]:
-    """The marks that open something.
-
-    They are those that were met, keys of a key line, and the next numbers in the form of these that no question has: answers
-    of other questions.
-    """
+    """The marks that were met, keys of a key line, and numbers of other questions' answers."""
     found: list[int] = []
     last: KeyMark | None = None
     known = {marks[index].value for index in met}
@@ -169,10 +162,7 @@ def _list_openings(marks: Sequence[KeyMark], numbered: Sequence[int], met: Mappi
 def _find_whole(
     heading: Target | None, met: Sequence[Target], targets: Sequence[Target], numbered: Sequence[KeyMark]
 ) -> Target | None:
-    """The one question that all of a part answers.
-
-    Its heading is the question, or its numbers count the parts of it.
-    """
+    """The one question that all of a part answers: its heading, or the one that has its parts."""
     if heading is not None and heading.draft is not None:
         return heading
     if heading is not None and not met:
@@ -200,10 +190,7 @@ _RUN_KEY = re.compile(rf"[A-Ja-j①-⑩TF]|{TRUTH_KEY}")
 
 
 def _share_run(text: str, asked: Sequence[Target]) -> list[tuple[Target | None, KeyEntry]]:
-    """Give keys without numbers to as many questions.
-
-    They are one sign each, or groups with white space between them.
-    """
+    """Give keys without numbers to as many questions."""
     keys = _RUN_KEY.findall(text)
     if len(keys) != len(asked):
         keys = [group for group in re.split(r"[\s,，、;；.。|]+", text) if group]

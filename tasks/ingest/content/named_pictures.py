@@ -16,10 +16,7 @@ from tasks.questions.pictures import write_mark
 
 @dataclass
 class KeptPictures:
-    """The pictures of a document by the number that its reader gave them.
-
-    A number in `empty` shows nothing, one in neither could not be read.
-    """
+    """The pictures of a document by their reader's numbers; `empty` ones show nothing."""
 
     rows: dict[int, dict[str, Any]] = field(default_factory=dict)
     empty: set[int] = field(default_factory=set)
@@ -38,12 +35,7 @@ class KeptPictures:
 def name_pictures(
     texts: Sequence[tuple[str, str]], kept: KeptPictures
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """The texts of a question with their pictures named from 1, and these pictures.
-
-    Texts are given with their places.
-
-    The mark of a picture that is missing stays as it was.
-    """
+    """The texts (by place) of a question with its pictures named from 1, and these pictures."""
     numbers: dict[str, int] = {}
     pictures: list[dict[str, Any]] = []
 
@@ -193,10 +185,7 @@ _LEAST_LABELLED, _MOST_OFFERED = 2, 8
 
 
 def label_pictures(pieces: list[Piece]) -> list[Piece]:
-    """The lines of a paper with every picture beside the letter of its option.
-
-    A row of letters stands above or below as many pictures, on lines or in the rows of a table.
-    """
+    """The lines of a paper with every picture beside the letter of its option."""
     if not any(IMAGE in piece.text for piece in pieces):
         return pieces
     shown = [_count_alone(piece.text) for piece in pieces]

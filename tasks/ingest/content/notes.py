@@ -1,7 +1,4 @@
-"""Why a question may have been read wrongly: the codes of `parse_notes`.
-
-Their weights and meanings come from schemas/data/parse_notes.yaml.
-"""
+"""Why a question may have been read wrongly, by schemas/data/parse_notes.yaml."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ def _read(name: str) -> Mapping[str, Note]:
 
 
 def render_problem_codes() -> str:
-    """The page docs/problem-codes.md.
-
-    It says what every status of a document and every note of a question means.
-    """
+    """The page docs/problem-codes.md: what statuses and notes mean."""
     lines = [
         "# Problem codes 问题代码",
         "",

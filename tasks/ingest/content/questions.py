@@ -8,12 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.named_pictures import (
-    SPEAKS_OF_FIGURE,
-    KeptPictures,
-    name_pictures,
-    settle_pictures,
-)
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures, name_pictures, settle_pictures
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, find_marks, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
@@ -104,10 +99,7 @@ def _make_row(
 
 
 def _list_lost(draft: Draft, kept: KeptPictures) -> set[str]:
-    """The signs (of pictures, of formulas) of which a candidate would miss what they show.
-
-    A picture is missed, too, where the question speaks of one and shows none.
-    """
+    """The signs (of pictures, of formulas) of which a candidate would miss what they show."""
     shown = "\n".join([draft.stem, draft.material or "", *(text for _, text in draft.options)])
     lost: set[str] = set()
     has_picture = False
@@ -157,10 +149,7 @@ def _make_question(
 def _name_pictures(
     draft: Draft, kept: KeptPictures
 ) -> tuple[tuple[str, str, str], list[str], list[str], list[QuestionPicture]]:
-    """The texts of a draft with their pictures named, and these pictures.
-
-    First material, stem and explanation, then the options, then the answers.
-    """
+    """The texts of a draft with their pictures named, and these pictures."""
     offered, answered = len(draft.options), len(draft.answer)
     texts = [
         ("material", draft.material or ""),
@@ -241,10 +230,7 @@ def _find_residue(draft: Draft) -> list[str]:
 
 
 def _find_doubts(draft: Draft, lost: AbstractSet[str]) -> list[str]:
-    """Why a draft may be read wrongly.
-
-    `lost` has the sign for pictures, or that for formulas, where one is missing.
-    """
+    """Why a draft may be read wrongly; `lost` has the signs of what it does not show."""
     notes: list[str] = []
     stem = draft.stem
     visible = len(re.sub(r"\s|[（()）_]", "", stem))

@@ -32,10 +32,7 @@ _BETWEEN_BLANKS = re.compile(
 
 
 def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
-    """Read answers written on the lines to fill in, where a whole section does so.
-
-    They look like `a stream of ____tokens____`. One question tells nothing: `____ differs from ____` looks the same.
-    """
+    """Read `a stream of ____tokens____`, where a whole section does so."""
     for group in _by_section(drafts, lambda draft: draft.question_type == "fill_in_the_blank"):
         if any(draft.answer for draft in group):
             _take_listed(group)
@@ -112,10 +109,7 @@ _LEAST_BRACKETED = 0.8
 
 
 def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
-    """Read what stands in a bracket behind nearly all free questions of a paper.
-
-    It says something else each time, and no marks.
-    """
+    """Read what stands in a bracket behind nearly all free questions of a paper."""
     group = [draft for draft in drafts if not draft.options and not draft.answer]
     found = [(draft, tail) for draft in group if (tail := _BRACKETED.search(draft.stem[-70:])) is not None]
     said = {tail["said"].strip() for _, tail in found if not any(map(str.isdigit, tail["said"]))}
@@ -238,24 +232,6 @@ def _is_answered_below(stem: str) -> bool:
     )
 
 
-_LEAST_AGAIN = 0.8
-_AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
-
-
-def cut_numbers_again(drafts: Sequence[Draft]) -> None:
-    """Drop numbers that are printed a second time before the stem: `QUESTION 3:`, `3) …`."""
-    again = [
-        (draft, mark)
-        for draft in drafts
-        if draft.value is not None
-        and (mark := _AGAIN.match(draft.stem)) is not None
-        and int(mark[1]) == draft.value
-    ]
-    if len(again) >= max(_LEAST_BELOW, _LEAST_AGAIN * len(drafts)):
-        for draft, mark in again:
-            draft.stem = draft.stem[mark.end() :]
-
-
 # one pattern for all numbers: a pattern of its own for each would be compiled for every question
 _OWN_NUMBER = re.compile(r"(\d+)\s*[.．、]\s*(?=\D)")
 _NUMBER = re.compile(r"(\d+)\s*[.．、]")
@@ -286,10 +262,7 @@ def _is_lone_key(text: str) -> bool:
 
 
 def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
-    """Whether this paper prints answers with its questions.
-
-    They are keys in brackets, bare letters, √ and ×.
-    """
+    """Whether this paper prints answers with its questions."""
     answered = asked = 0
     for lines in chunks:
         text = "\n".join(line.text for line in lines)
@@ -303,10 +276,7 @@ def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
 
 
 def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
-    """Return the fill-in sections whose blanks are filled.
-
-    In these no question has an empty blank, and most have one like `（一年）`.
-    """
+    """The fill-in sections in which no blank is empty and most are like `（一年）`."""
     found: dict[int, list[str]] = {}
     for number, section, _, lines, _ in chunks:
         if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
@@ -325,10 +295,7 @@ _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 
 
 def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
-    """Return the untyped sections in most of whose questions letters run on: `A in  B on`.
-
-    There letters without a stop label options, too, and so do those below a stem that does not ask.
-    """
+    """The untyped sections in most of whose questions letters run on: `A in  B on`."""
     found: dict[int, list[bool]] = {}
     for number, section, _, lines, _ in chunks:
         if section.fine is None:
@@ -377,10 +344,7 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
 def _read_choices(
     asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
 ) -> list[list[str] | None]:
-    """The options of every question that stand out entirely.
-
-    `asked` tells where the letters of each option stand. [] where none stands out, None where it is no choice.
-    """
+    """The options of every question that stand out entirely; None where it is no choice."""
     firsts = [first for first, _ in spans]
     reach: list[int] = []
     for _, last in spans:

@@ -65,9 +65,7 @@ _EMPTY_LEAD = re.compile(r"[（(\[]\s*[)）\]]\s*(?=\S)")
 _MOST_MARKS = 3
 
 
-def take_choices(
-    drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None], least: int = MIN_QUESTIONS
-) -> bool:
+def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
     """Give the questions without a key the options that stand out; return whether it was done.
 
     They are the key only where they stand out consistently. `chosen` are the labels of every question that stand out, None
@@ -78,7 +76,7 @@ def take_choices(
         for draft, labels in zip(drafts, chosen, strict=True)
         if draft.options
     ]
-    if not _is_consistent(pairs, least):
+    if not _is_consistent(pairs):
         return False
     for draft, labels in pairs:
         if labels and not draft.answer:
@@ -90,11 +88,11 @@ def take_choices(
 _MOST_ALIKE = 0.8
 
 
-def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]], least: int) -> bool:
+def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
     open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer] or pairs
     told = [(draft, labels) for draft, labels in pairs if labels]
     is_told = sum(1 for _, labels in open_pairs if labels)
-    if len(told) < least or is_told < MIN_SHARE * len(open_pairs):
+    if len(told) < MIN_QUESTIONS or is_told < MIN_SHARE * len(open_pairs):
         return False
     single = [
         labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"
@@ -113,10 +111,7 @@ _LEAST_LEFT = 0.3
 
 
 def find_shown_keys(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
-    """The questions that show keys which could not be settled, and single ones that show theirs.
-
-    The first are as many as would be a key of the paper, were they consistent or as the answers that are known.
-    """
+    """Questions whose shown keys could not be settled, and single ones that show theirs."""
     asked = [draft for draft in drafts if len(draft.options) > 1]
     held: dict[object, list[tuple[Draft, tuple[str, ...]]]] = defaultdict(list)
     for draft in asked if len(asked) >= MIN_QUESTIONS else ():
@@ -368,11 +363,7 @@ def _cut(text: str, affix: str, is_end: bool) -> str:
 
 @dataclass(frozen=True)
 class _Slot:
-    """A place where a question may name its answer.
-
-    What is named, where the text with it begins and ends, whether it is a number, and whether it goes on a sentence (`the
-    length of AB?`).
-    """
+    """What a place of a question names, where that text is, and whether it goes on a sentence."""
 
     said: tuple[str, ...]
     begin: int

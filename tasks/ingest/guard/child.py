@@ -54,10 +54,7 @@ class Child:
         os.close(results)
 
     def read(self, line: bytes, time_limit_s: float) -> tuple[bytes, bool]:
-        """Hand on one request; returns the reply and whether the child can be used again.
-
-        The process ends here when nobody waits for the reply any more.
-        """
+        """Hand on one request; the reply, and whether the child can be used again."""
         self.count += 1
         try:
             _write_all(self._to_child, line)

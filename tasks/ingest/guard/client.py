@@ -1,7 +1,4 @@
-"""The conversion servers of this process.
-
-They are started when needed, get one request at a time, and are replaced when they die.
-"""
+"""The conversion servers of this process, started when needed, replaced when they die."""
 
 from __future__ import annotations
 
@@ -63,10 +60,7 @@ _owner = os.getpid()
 
 
 def ask(request: dict[str, Any]) -> dict[str, Any]:
-    """Hand a request to an idle server; one is started when there is none.
-
-    A server that died is replaced once.
-    """
+    """Hand a request to an idle server, or to a new one; one that died is replaced once."""
     global _owner
     for attempt in (1, 2):
         with _lock:

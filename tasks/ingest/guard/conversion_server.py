@@ -100,10 +100,7 @@ def _preload() -> None:
 
 
 def _preload_for(path: str) -> bool:
-    """Load what most files of this name need, once; return whether it was loaded.
-
-    It takes half a second, which every child would otherwise pay again.
-    """
+    """Load what most files of this name need, once; whether it was loaded."""
     if path.lower().endswith((".xlsx", ".xlsm")) and "openpyxl" not in sys.modules:
         import openpyxl.cell.rich_text  # noqa: F401
 

@@ -53,7 +53,12 @@ def read_announcement(text: str) -> Announcement | None:
     if _MAY.search(text) is None:
         return None
     at_least = _find(text, "at_least")
-    counts = [value for match in _all(text, "count") for value in _values(match)]
+    counts = [
+        value
+        for pattern in _list_patterns(text, "count")
+        for match in pattern.finditer(text)
+        for value in _values(match)
+    ]
     if at_least is not None:
         chosen = max(_values(at_least), default=0)
         return Announcement((max([chosen, *counts]),), True, at_least.group(0).strip()) if chosen else None
@@ -115,10 +120,6 @@ def _find(text: str, name: str) -> re.Match[str] | None:
 def _list_patterns(text: str, name: str) -> list[re.Pattern[str]]:
     folded = text.casefold()
     return _patterns()[name] if any(word in folded for word in _HOLDS[name]) else []
-
-
-def _all(text: str, name: str) -> list[re.Match[str]]:
-    return [match for pattern in _list_patterns(text, name) for match in pattern.finditer(text)]
 
 
 @lru_cache(maxsize=1)

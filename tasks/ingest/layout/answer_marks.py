@@ -45,10 +45,7 @@ class _Key:
 
 
 def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
-    """Write the keys that a paper prints once a question, in words of its own, as answers.
-
-    It is done where they follow most of the lists of options, and say different letters.
-    """
+    """Write the keys that a paper prints once a question, in words of its own, as answers."""
     pieces = lines.pieces
     firsts = [place for place, piece in enumerate(pieces) if _FIRST.search(piece.text) is not None]
     known = sum(1 for piece in pieces if _KNOWN.match(piece.text) is not None)
@@ -161,10 +158,7 @@ _ANSWER_HEADING_STARTS = frozenset("【[（(MmSsRrVvHhCcAaKk\u212aſ查显点参
 
 
 def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
-    """Write `Answer Key` on a line of its own as the mark of an answer.
-
-    That is done where one stands below nearly every question.
-    """
+    """Write `Answer Key`, alone below nearly every question, as the mark of an answer."""
     pieces = lines.pieces
     places = [
         index
@@ -203,10 +197,7 @@ _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
 def write_answers(lines: IndexedLines) -> IndexedLines:
-    """Write what opens an answer in the usual way, but not below a row of numbers.
-
-    There it opens a row of keys.
-    """
+    """Write what opens an answer in the usual way, but not below a row of numbers."""
     pieces = lines.pieces
     marked: list[tuple[int, re.Match[str]]] = []
     for place in lines.open_where(may_open_answer):
@@ -225,10 +216,7 @@ def write_answers(lines: IndexedLines) -> IndexedLines:
 
 
 def _find_usual_leads(marks: Sequence[re.Match[str]]) -> set[str]:
-    """The words that open at least three keys of a paper (`答案 B`).
-
-    They open its other answers, too.
-    """
+    """The words that open three keys of a paper at least: they open its other answers."""
     leads: Counter[str] = Counter()
     for match in marks:
         if _names_answer(match.group(0)) and _KEY_LIKE.match(match.string[match.end() :]):

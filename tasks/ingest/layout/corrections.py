@@ -38,10 +38,7 @@ _LETTERS = "ABCDEFGHIJ"
 
 @dataclass(frozen=True)
 class LineRole:
-    """What a person says of a line: its role, and a heading's type.
-
-    The line is one that begins at a place (an offset), or every one of a shape.
-    """
+    """What a person says of the line at a place, or of every line of a shape."""
 
     line: int | str
     role: str
@@ -118,10 +115,7 @@ _LONGEST_SHAPE = 60
 
 
 def shape_of(text: str, role: str) -> str:
-    """What lines of a role have alike.
-
-    That is how a number or an option begins, else the words without what counts.
-    """
+    """How a number or an option begins, else the words of a line without what counts."""
     if role == "number":
         match = _match_beginning(text)
         return f"{_fold(match[2])}{_name_numeral(match[3])}{_fold(match[4] or '')}" if match else ""
@@ -181,10 +175,7 @@ def _apply(correction: Correction, pieces: Sequence[Piece]) -> tuple[list[Piece]
 
 
 def _find_roles(correction: Correction, pieces: Sequence[Piece]) -> dict[int, tuple[str, str | None]]:
-    """The role of every line that has one, by its place in the list.
-
-    A line's own mark goes before its shape's.
-    """
+    """The role of every line that has one; a line's own mark goes before its shape's."""
     starts = [piece.start for piece in pieces]
     own: dict[int, tuple[str, str | None]] = {}
     for line in correction.lines:

@@ -1,7 +1,7 @@
 """Fields as question banks and learning platforms print them, written as in a paper.
 
-The forms are `【题干】…` and `Question: …` below a numbered title, `第1题 单选题 (2分)` above the stem, `A` on a line above its
-option, and `##B##` below it.
+The forms are `【题干】…` and `Question: …` below a numbered title, `第1题 单选题 (2分)` above the stem, and `A` on a line
+above its option.
 """
 
 from __future__ import annotations
@@ -24,22 +24,16 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
-    """Return the lines with such fields in usual forms.
-
-    Every character keeps its place in the raw text.
-    """
+    """Return the lines with such fields in usual forms."""
     found = _drop_titles(_drop_bubbles(lines))
-    return _write_wrapped_keys(_join_letters(_write_tail_answers(_write_type_lines(found))))
+    return _join_letters(_write_tail_answers(_write_type_lines(found)))
 
 
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 
 
 def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
-    """Drop the bubble to fill in before an option, `O A: the learning rate`.
-
-    That is done where at least four lines begin with one.
-    """
+    """Drop the bubble to fill in before an option, `O A: the learning rate`."""
     found = {
         index: rewrite(piece, match.end(), "")
         for index in lines.open_with("Oo")
@@ -54,10 +48,7 @@ _MIN_TITLED, _MOST_TITLED = 3, 0.8
 
 
 def _drop_titles(lines: IndexedLines) -> IndexedLines:
-    """Put the number before the stem where a numbered line only names the subject.
-
-    So `3. 运算符` above `题目：…`.
-    """
+    """Put the number before the stem where `3. 运算符` stands above `题目：…`."""
     pieces = lines.pieces
     stems = {
         index: match.end()
@@ -97,10 +88,7 @@ _TYPE_LINE = re.compile(
 
 
 def _write_type_lines(lines: IndexedLines) -> IndexedLines:
-    """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag.
-
-    That is done where such lines count 1, 2, 3 …
-    """
+    """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag."""
     found: list[tuple[int, str]] = []
     numbers: list[int] = []
     pieces = lines.pieces
@@ -136,11 +124,7 @@ _LEAST_TAILS, _MOST_ASKING = 4, 0.7
 
 
 def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
-    """Write what stands behind one sign at the end of numbered lines as an answer.
-
-    So `3. A(n) _____ is cut by a saw. # kerf`.
-    That is done where at least four lines have the sign, and most of them ask or leave a blank before it.
-    """
+    """Write `# kerf` behind most numbered lines, after one sign, as an answer."""
     found: dict[int, re.Match[str]] = {}
     for index, label in enumerate(lines.labels):
         if label is None or label.style not in ("num", "word", "paren"):
@@ -170,10 +154,7 @@ def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
 
 
 def _join_letters(lines: IndexedLines) -> IndexedLines:
-    """Join letters that stand on a line of their own with the options below them.
-
-    So `A` above `均方误差`.
-    """
+    """Join `A` on a line of its own with the option below it."""
     pieces = lines.pieces
     short = (pieces[index].text for index in lines.short)
     if sum(1 for text in short if len(text) < 4 and text.strip() == "A") < 2:
@@ -209,33 +190,3 @@ def _join_letters(lines: IndexedLines) -> IndexedLines:
             piece = replace(rewrite(piece, 0, f"{own.text.strip()}. "), start=own.start)
         joined.append(piece)
     return IndexedLines(joined)
-
-
-_WRAPPED_KEY = re.compile(
-    r"\s*(?P<open>[#*@$%&~=<>!^|]{1,4})\s*(?P<key>[A-Ja-j]{1,6}|[√×TF对错])\s*(?P<close>[#*@$%&~=<>!^|]{0,4})\s*"
-)
-
-
-def _write_wrapped_keys(lines: IndexedLines) -> IndexedLines:
-    """Write a key between signs on a line of its own, `##b##`, as an answer.
-
-    That is done where a paper prints at least three of them.
-    """
-    found: dict[int, re.Match[str]] = {}
-    for index in lines.open_with("#*@$%&~=<>!^|"):
-        text = lines.pieces[index].text
-        match = _WRAPPED_KEY.fullmatch(text) if len(text) < 20 else None
-        if match is not None:
-            found[index] = match
-    usual = Counter(f"{match.group('open')} {match.group('close')}" for match in found.values()).most_common(
-        1
-    )
-    if not usual or usual[0][1] < 3:
-        return lines
-    return lines.replace(
-        {
-            index: rewrite(lines.pieces[index], len(match.string), f"答案：{match.group('key').upper()}")
-            for index, match in found.items()
-            if f"{match.group('open')} {match.group('close')}" == usual[0][0]
-        }
-    )

@@ -1,7 +1,4 @@
-"""What of a paper is no question, and marks put where other papers print them.
-
-No question are notices, page numbers, boxes for marks, and titles.
-"""
+"""What of a paper is no question, and marks put where other papers print them."""
 
 from __future__ import annotations
 
@@ -13,9 +10,7 @@ from itertools import pairwise
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.words.answers import (
-    has_colon,
-)
+from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.grammar import truth_word, truth_words
 from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 
@@ -94,11 +89,7 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
 
 
 def move_brackets(lines: IndexedLines) -> IndexedLines:
-    """Put answer brackets printed before the number, `（√）1. …`, after the text.
-
-    That is where other papers print them. A stem may run on in further lines: the bracket stands after the last of
-    them.
-    """
+    """Put answer brackets before the number, `（√）1. …`, after the last line of the stem."""
     found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("（([")}
     bare = lines.replace({index: rest for index, (rest, _) in found.items()})
     moved: dict[int, Piece] = {}
@@ -119,10 +110,7 @@ _LEAST_KEYS, _LEAST_RISING = 3, 0.7
 
 
 def write_leading_keys(lines: IndexedLines) -> IndexedLines:
-    """Write `B 1. …` and `(AC) Question 2: …` as `1. … (B)`.
-
-    That is done where the numbers that follow such keys run on.
-    """
+    """Write `B 1. …` and `(AC) Question 2: …` as `1. … (B)`, where the numbers run on."""
     found: list[tuple[int, re.Match[str], int]] = []
     for place in lines.open_with(_MAY_OPEN_KEY):
         piece = lines.pieces[place]
@@ -156,10 +144,7 @@ _NUMBERED_ANSWER = re.compile(
 
 
 def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Write `第3题参考答案B` below question 3 as `答案：B`: it opens no question.
-
-    The number right before it is that of the question; in a list of answers it would be the one before.
-    """
+    """Write `第3题参考答案B` below question 3 as `答案：B`."""
     found = list(pieces)
     last: int | None = None
     for place, piece in enumerate(pieces):
@@ -175,10 +160,7 @@ def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:
-    """The line on which the sentence that begins here ends.
-
-    The sentence takes in what wraps, and what stands before the options.
-    """
+    """The line on which the sentence that begins here ends, before the options."""
     last = index
     while pieces[last].wraps and last + 1 < len(pieces):
         last += 1
@@ -201,10 +183,7 @@ def _append(piece: Piece, bracket: Piece) -> Piece:
 
 
 def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
-    """A line without what is printed before its number, and the bracket.
-
-    The bracket is to stand after the text of the line.
-    """
+    """A line without the bracket printed before its number, and that bracket."""
     match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
     if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
         return piece, None
@@ -219,10 +198,7 @@ _MAY_OPEN_NOISE = frozenset(_RULE_STARTS) | frozenset(_END_STARTS)
 
 
 def is_noise(piece: Piece) -> bool:
-    """Whether a line belongs to no question.
-
-    It is a score table, a form to fill in, a rule, a page number or the end of the paper.
-    """
+    """Whether a line is a score table, a form, a rule, a page number or the paper's end."""
     text = piece.text.strip()
     if text[:1] not in _MAY_OPEN_NOISE and piece.kind != "table" and _NOISY.search(text) is None:
         return False

@@ -1,7 +1,4 @@
-"""Which lines of a paper are headings.
-
-They are recognised by their neighbours, and by the sequence that they continue.
-"""
+"""Which lines are headings, by their neighbours and the sequence that they continue."""
 
 from __future__ import annotations
 
@@ -22,9 +19,7 @@ from tasks.ingest.layout.headings import (
 )
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
-from tasks.ingest.words.lexicon import (
-    match_exactly,
-)
+from tasks.ingest.words.lexicon import match_exactly
 
 _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE
@@ -159,10 +154,7 @@ def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
 
 
 def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether `C. Job analysis` is an option.
-
-    The letter before it stands on the line above, or `B.` stands below `A.`.
-    """
+    """Whether `C. Job analysis` follows `B.`, or stands above `D.`, as an option."""
     letter = pieces[index].text.strip()[:1]
     if letter in "ABCDEFG" and re.search(rf"\s[（(]?{chr(ord(letter) + 1)}\s*[.．、)）]", pieces[index].text):
         return True  # the next letter on the same line
@@ -175,11 +167,7 @@ def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
 
 
 def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
-    """Whether the questions of a list follow a heading.
-
-    The label of the heading could as well be that of one question. Letters and bullets list questions only where a
-    question is one line: statements, terms, gaps.
-    """
+    """Whether the questions of a list follow a heading whose label could be a question's."""
     is_short_kind = heading.fine is not None and heading.fine.question_type in (
         "true_false",
         "fill_in_the_blank",
@@ -201,10 +189,7 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
 
 
 def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether an unlabelled heading counts.
-
-    It does where a numbered line follows closely, or where it is a title and nothing else.
-    """
+    """Whether a numbered line follows an unlabelled heading, or it is only a title."""
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
         return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:

@@ -1,7 +1,4 @@
-"""One line read as a heading.
-
-Read are its number, the type that it names, its marks, and where content begins on it.
-"""
+"""One line read as a heading: its number, type, marks, and where content begins on it."""
 
 from __future__ import annotations
 
@@ -186,10 +183,7 @@ def read_marks(body: str) -> float | None:
 
 
 def _read_capital(text: str) -> Label | None:
-    """Read `B. True/False` or `(B) Essay`: a section's letter.
-
-    `find_headings` lets it count only above a list.
-    """
+    """Read `B. True/False` or `(B) Essay`: a section's letter."""
     if not text or text[0] not in _CAPITALS:
         return None
     match = _CAPITAL.match(text) if text[1:2] in _CAPITAL_SECONDS else None
@@ -207,10 +201,7 @@ def _read_capital(text: str) -> Label | None:
 
 
 def may_open_title(text: str) -> bool:
-    """Whether a line without a label may still have a Chinese or Roman numeral.
-
-    So `二 简答题` and `## 一、简答题`.
-    """
+    """Whether a line without a label may have a numeral: `二 简答题`, `## 一、简答题`."""
     first = text.lstrip()[:1]
     return first in _SPACED_STARTS or (first != "" and first in "#*")
 
@@ -221,10 +212,7 @@ def holds_keys(text: str) -> bool:
 
 
 def _cut_title(body: str) -> tuple[str, int]:
-    """Return the title at the start of a heading and where it ends.
-
-    It ends at a bracket, colon, stop or wide gap.
-    """
+    """The title at the start of a heading, and where it ends."""
     match = _TITLE_END.search(body)
     end = match.start() if match else len(body)
     return body[:end].strip(), end
@@ -286,7 +274,7 @@ def _skip_remarks(tail: str) -> int:
 
 
 FORM = re.compile(
-    r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score)\s*[:：_]",
+    r"(?:姓\s*名|学\s*号|班\s*[级别]|准考证号|座位号|考试时间|考试形式|考试方式|考试科目|任课教师|出卷|命题人|审核|得\s*分|评卷人|阅卷人|总\s*分|Name|Student\s*(?:ID|No)|Score)\s*[:：_]"
 )
 CASE = re.compile(
     r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"

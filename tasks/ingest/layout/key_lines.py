@@ -15,7 +15,6 @@ from itertools import pairwise, takewhile
 from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
-from tasks.ingest.words.lexicon import match_exactly
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
@@ -55,11 +54,7 @@ class KeyEntry:
 
 
 def read_key_line(text: str) -> list[KeyEntry]:
-    """Read a line that is made of keys; [] where it is not.
-
-    So `1、C(D)  2、C  3、B`, `1-5 ABCDD 6-10 AABBC` and `1.√ 2.×`. A single entry `1. A` counts only where nothing else
-    stands on the line.
-    """
+    """Read `1、C(D)  2、C`, `1-5 ABCDD 6-10 AABBC` or `1.√ 2.×`; [] for other lines."""
     # fresh entries: whoever reads a key writes into them
     return [KeyEntry(number, answer) for number, answer in _read_line(text)]
 
@@ -103,10 +98,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
 
 
 def _read_glued(text: str) -> list[KeyEntry]:
-    """Read `1√ 2× 3√` and `1.A2.B3.C`.
-
-    The numbers run one by one and nothing else stands on the line.
-    """
+    """Read `1√ 2× 3√` and `1.A2.B3.C`, whose numbers run one by one."""
     entries: list[KeyEntry] = []
     position = bare_letters = 0
     while position < len(text):
@@ -144,10 +136,7 @@ def _read_ranges(text: str) -> list[KeyEntry]:
 
 
 def _read_cells(text: str) -> list[KeyEntry]:
-    """Read `1~5题 | C | AD |  | B | D`: a key in each cell, none in one that is empty.
-
-    `1~5题 | CADBD | 6~8题 | ABC` has the keys of a range in one cell. Letters of one cell never go to two questions else.
-    """
+    """Read `1~5题 | C | AD |  | B | D`, and `1~5题 | CADBD | 6~8题 | ABC`."""
     cells = [cell.strip() for cell in text.split("|")]
     begins = [place for place, cell in enumerate(cells) if _RANGE.fullmatch(cell)]
     entries: list[KeyEntry] = []
@@ -168,10 +157,7 @@ def _read_cells(text: str) -> list[KeyEntry]:
 
 
 def _split_tokens(text: str, count: int) -> list[str] | None:
-    """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys.
-
-    None where the number does not come out.
-    """
+    """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys; None for another number."""
     spaced = [token for token in re.split(r"[\s,，、;；（()）]+", text.strip()) if token]
     if len(spaced) == count:
         return spaced
@@ -183,11 +169,8 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
-    """Write blocks of keys as lines that number them.
-
-    The heading that is missing above an answer part is put there.
-    """
-    return list(_open_answers(_part_typed_headings(_number_keys(lines))).pieces)
+    """Write blocks of keys as lines that number them, below the heading that is missing."""
+    return list(_open_answers(_number_keys(lines)).pieces)
 
 
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
@@ -207,11 +190,7 @@ _KEY_STARTS = frozenset("（([【ABCDEFGHIJTFYNabcdefghij,，、;；.。|") | fr
 
 
 def _number_keys(lines: IndexedLines) -> IndexedLines:
-    """Give keys the numbers of the questions above them that they answer, one key each.
-
-    They stand in a row below a row of numbers, after a word (`参考答案：DACCC CDBAD`), or alone: then in a line, or one below the
-    other, and as many as the questions.
-    """
+    """Give keys in a row, after a word, or alone, the numbers of the questions above them."""
     pieces = lines.pieces
     changed: dict[int, Piece] = {}
     dropped: set[int] = set()
@@ -254,10 +233,7 @@ def _may_open_block(first: str) -> bool:
 def _read_bare_keys(
     pieces: Sequence[Piece], place: int, count: int, lead: re.Match[str] | None
 ) -> tuple[list[str], int]:
-    """The keys of lines that hold nothing else, and the last of these lines.
-
-    They are for at most `count` questions.
-    """
+    """The keys, `count` at most, of lines that hold nothing else, and the last line."""
     first = pieces[place].text[lead.end() if lead is not None else 0 :]
     tokens = _split_keys(first)
     if not tokens or not count:
@@ -294,10 +270,7 @@ _LONGEST_BLOCK = 600
 
 
 def _count_out(tokens: Sequence[str], count: int, *, is_whole: bool) -> list[str]:
-    """The keys of at most `count` questions.
-
-    They are the signs of `DACCC CDBAD`, or groups between white space.
-    """
+    """At most `count` keys: the signs of `DACCC CDBAD`, or groups between white space."""
     by_five = all(len(one) == 5 for one in tokens[:-1]) and len(tokens[-1]) <= 5
     singles = [sign for one in tokens for sign in (_TOKEN.findall(one) if len(one) > 1 else [one])]
     if len(singles) == count or (not is_whole and len(singles) <= count and (by_five or len(tokens) == 1)):
@@ -318,10 +291,7 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 
 def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -> list[str]:
-    """The cells of a row, without its name.
-
-    None where one of them is not what the row should hold. They stand between bars, tabs or wide gaps, and after a name between any.
-    """
+    """The cells of a row, without its name; [] where one is not what it should hold."""
     stripped = text.strip().strip("|").strip()
     named = name.match(stripped)
     rest = stripped[named.end() :] if named is not None else stripped
@@ -332,10 +302,7 @@ def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -
 
 
 def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
-    """The numbers of a row, the keys of the row below it, and its place.
-
-    Empty where they do not belong together.
-    """
+    """The numbers of a row, the keys of the row below it, and its place."""
     text = pieces[place].text
     last = text.rstrip()[-1:]
     if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):
@@ -347,9 +314,6 @@ def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list
     return values, keys, place + 1
 
 
-_TYPED_HEADING = re.compile(
-    r"\s*(?:[一二三四五六七八九十]{1,3}\s*[、.．]\s*|[IVX]{1,4}[.、]\s*)?(?P<title>[\u4e00-\u9fff]{2,10}?)(?:部分)?的?(?:参考|标准|正确)?答案\s*(?P<range>[（(][^（()）]{0,16}[)）])?\s*[:：]?\s*(?P<rest>.*)$"
-)
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
 _ANSWERS = re.compile(
@@ -359,45 +323,8 @@ _ANSWERS = re.compile(
 _REGION_WORDS = re.compile(r"答案|评分标准|(?i:answers?|keys?|solutions?)")
 
 
-def _part_typed_headings(lines: IndexedLines) -> IndexedLines:
-    """Part `单选题参考答案（1-140）： 1-10 ABD…` into its heading and its keys.
-
-    That is done where every type has such a line.
-    """
-    if "答案" not in lines.text:
-        return lines
-    pieces = lines.pieces
-    found: dict[int, re.Match[str]] = {}
-    for index, piece in enumerate(pieces):
-        match = (
-            _TYPED_HEADING.match(piece.text) if "答案" in piece.text[:24] and len(piece.text) < 400 else None
-        )
-        if match is not None and match_exactly(match.group("title")) is not None:
-            found[index] = match
-    if not found or any(_OPTION.match(piece.text) for piece in pieces[min(found) :]):
-        return lines
-    changed: list[Piece] = []
-    for index, piece in enumerate(pieces):
-        heading = found.get(index)
-        if heading is None:
-            changed.append(piece)
-            continue
-        if index == min(found):
-            changed.append(replace(piece, text="参考答案", sources=(piece.start,) * 4))
-        title = heading.group("title")
-        title = title if title.endswith("题") else f"{title}题"
-        changed.append(replace(piece, text=title, sources=(piece.start,) * len(title)))
-        rest = piece.cut(heading.start("rest"))
-        if rest.text.strip():
-            changed.append(rest)
-    return IndexedLines(changed)
-
-
 def _open_answers(lines: IndexedLines) -> IndexedLines:
-    """Put `参考答案` above answers that follow the questions without a heading.
-
-    There the numbers start over, and keys stand after them.
-    """
+    """Put `参考答案` above answers that follow, numbered again, without a heading."""
     pieces = lines.pieces
     labelled = [
         (index, label)

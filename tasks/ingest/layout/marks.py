@@ -52,10 +52,7 @@ _MIN_RUN, _MIN_SHARE = 3, 0.7
 
 
 class Mark(NamedTuple):
-    """The beginning of a line read as a mark.
-
-    It has a shape, a value, and the place where the text after it begins.
-    """
+    """The beginning of a line as a mark: its shape, its value, and where the text begins."""
 
     piece: int
     shape: str
@@ -64,10 +61,7 @@ class Mark(NamedTuple):
 
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
-    """Return the lines with unusual marks in usual forms.
-
-    Every character keeps its place in the raw text.
-    """
+    """Return the lines with unusual marks in usual forms."""
     lines = tick_right(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces))))))
     lines = _drop_repeated(_drop_idle(lines))
     lines = drop_decoration(write_exports(lines))
@@ -99,11 +93,7 @@ _CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
 
 
 def _drop_repeated(lines: IndexedLines) -> IndexedLines:
-    """Leave out what comes again with most of the numbered questions, and is no part of any.
-
-    That are short lines of the same words (`Report this question`), and what stands behind the numbers themselves
-    (`Question 3 of 20`, `1 / 1 pts`).
-    """
+    """Leave out `Report this question` and `Question 3 of 20`, where most questions have them."""
     pieces = lines.pieces
     below: dict[str, set[int]] = {}
     behind: dict[str, list[int]] = {}
@@ -255,10 +245,7 @@ _NUMERAL_START = re.compile(r"[\d一二三四五六七八九十百①-⑳㉑-㉟
 
 
 def read_mark(index: int, piece: Piece) -> Mark | None:
-    """Read the beginning of a line as a number with whatever opens and closes it.
-
-    None where it is none.
-    """
+    """Read the beginning of a line as a number with what opens and closes it, or None."""
     match = _NUMBER_SHAPE.match(piece.text)
     if match is None:
         return None
@@ -314,10 +301,7 @@ def _may_open_number(first: str) -> bool:
 
 
 def _write_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write the numbers of a shape that runs through the paper as `1. `.
-
-    They are left where the rules read them as they stand.
-    """
+    """Write the numbers of a shape that runs through the paper as `1. `."""
     shapes: dict[str, list[Mark]] = {}
     known: list[int] = []
     known_first = 0
@@ -360,10 +344,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
 
 
 def _find_run(values: Sequence[int]) -> tuple[list[int], float]:
-    """The places of numbers that continue from one to the next, and their share of all numbers.
-
-    A number may also start again at 1.
-    """
+    """The places of numbers that run on, or start again at 1, and their share of all."""
     kept: list[int] = []
     last = 0
     for place, value in enumerate(values[: 50 * _MAX_RUN]):
@@ -379,10 +360,7 @@ _SECOND = re.compile(r"\s*[,，]?\s*\d{1,3}\s*[.．、](?!\d)\s*(?=\S)|\s*[,，]
 
 
 def _cut_second_numbers(lines: IndexedLines) -> IndexedLines:
-    """Drop the number that a question had in the bank it was drawn from: `第 3 题,57、…`.
-
-    That is done where most questions have one.
-    """
+    """Drop the number that most questions had in a bank: `第 3 题,57、…`."""
     pieces = lines.pieces
     numbered = [
         (index, label.end)

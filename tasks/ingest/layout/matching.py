@@ -14,10 +14,7 @@ _LEAST_ROWS = 3
 
 
 def write_matching(lines: IndexedLines) -> IndexedLines:
-    """Part `9. lamp | A. gives light` into the options that the numbers share, and these.
-
-    Numbers and letters both run one by one, line by line; letters may go on below the last number.
-    """
+    """Part `9. lamp | A. gives light` into the options that the numbers share, and these."""
     if not any(label is not None and label.value > 1 for label in lines.labels):
         return lines
     kept: list[Piece] = []

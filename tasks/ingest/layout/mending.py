@@ -1,7 +1,4 @@
-"""Lines mended before their marks are read.
-
-Mended are signs before labels, broken brackets, numbers inside lines, and upright margins.
-"""
+"""Lines mended before their marks are read: decoration, brackets, numbers, margins."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ _DECORATION = re.compile(
 
 
 def drop_decoration(lines: IndexedLines) -> IndexedLines:
-    """Drop a picture, a star, a bullet or a rule before a label.
-
-    So in `★1.`, `[image]A.`, `____二、`; √ and × stay.
-    """
+    """Drop a picture, a star, a bullet or a rule before a label: `★1.`, `____二、`."""
     changed: dict[int, Piece] = {}
     for place in lines.open_where(_may_decorate):
         piece = lines.pieces[place]
@@ -131,10 +125,7 @@ _LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.9
 
 
 def open_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write `3 | Which …` as `3. Which …` where the numbers of such rows run on.
-
-    Each is its table's first. What stands alone in a row below one is a line of its question.
-    """
+    """Write `3 | Which …` as `3. Which …` where the numbers of such rows run on."""
     pieces = lines.pieces
     rows = {
         place: match
@@ -184,10 +175,7 @@ _LEAST_SAID = 3
 
 
 def tick_right(lines: IndexedLines) -> IndexedLines:
-    """Tick the boxes that a platform calls right (`Correct answer □ True`), and no others.
-
-    Which were ticked before is what somebody answered.
-    """
+    """Tick the boxes that a platform calls right (`Correct answer □ True`), no others."""
     said = {
         place: match
         for place, piece in enumerate(lines.pieces)
@@ -280,10 +268,7 @@ _INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：
 
 
 def part_lines(lines: IndexedLines) -> IndexedLines:
-    """Begin a line at `第 18 题` inside one.
-
-    That is done where it is the next number of a paper that counts so.
-    """
+    """Begin a line at `第 18 题` inside one, where it is the next number."""
     if sum(1 for label in lines.labels if label is not None and label.style == "word") < 5:
         return lines
     parted: list[Piece] = []
@@ -306,10 +291,7 @@ _LEAST_UPRIGHT = 4
 
 
 def drop_upright(lines: IndexedLines) -> IndexedLines:
-    """Drop what is printed from top to bottom in a page's margin.
-
-    That is four lines or more of one character each.
-    """
+    """Drop four lines or more of one character each: what a margin says downwards."""
     runs: list[list[int]] = []
     for place in lines.short:
         text = lines.pieces[place].text.strip()

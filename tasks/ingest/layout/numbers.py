@@ -127,10 +127,7 @@ def last_number(label: str) -> int:
 
 
 def _stop(label: Label) -> str:
-    """The kind of stop after a number.
-
-    Papers that write `1.` for questions write `1、` for the parts of an answer.
-    """
+    """The kind of stop after a number: `1.` for questions, `1、` for parts of an answer."""
     return "、" if "、" in label.text else "."
 
 
@@ -142,10 +139,7 @@ def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, ex
 
 
 def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
-    """Choose the style that counts questions.
-
-    Explicit words go first, then the first style that begins at 1 or continues.
-    """
+    """Choose the style that counts questions: words, then what begins at 1 or continues."""
     strong = [(index, label) for index, label in labelled if not label.is_weak]
     counts: dict[str, int] = {}
     for _, label in strong:
@@ -224,10 +218,7 @@ Mark = tuple[int, int, Candidate, Label]
 
 
 def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects_options: bool) -> list[int]:
-    """Return the indices of the candidates that start questions, in order.
-
-    `carry` is the last question number of the section before: numbering may continue from there.
-    """
+    """The indices of the candidates that start questions; `carry` is the last number before."""
     # state: (last question number or 0, last number of the nested list or 0) → (cost, chosen path)
     states: dict[tuple[int, int], tuple[float, _Path | None]] = {(0, 0): (0.0, None)}
     # where no number is 1 and none continues from the section before, the paper is an excerpt: it may begin at any

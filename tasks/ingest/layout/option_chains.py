@@ -1,7 +1,4 @@
-"""The marks of options in lines, and the run A, B, C … of them that reads best.
-
-Such marks are `A.`, `(B)` and `C、`.
-"""
+"""The marks of options (`A.`, `(B)`, `C、`) in lines, and the run of them that reads best."""
 
 from __future__ import annotations
 
@@ -17,16 +14,7 @@ from tasks.ingest.words.cleaning import is_cjk
 MAX_OPTIONS = 10
 LETTERS = "ABCDEFGHIJ"
 # `(A)`, `A.`, `A)`, `A,`, `A  `, `(a)`, `a.`, `Ⓐ`, in the order in which they are tried
-STYLES = (
-    "bracketed",
-    "stopped",
-    "closed",
-    "comma",
-    "spaced",
-    "small_bracketed",
-    "small_stopped",
-    "circled",
-)
+STYLES = ("bracketed", "stopped", "closed", "comma", "spaced", "small_bracketed", "small_stopped", "circled")
 BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 # `A 甲 B 乙`: on a line that begins with a letter single spaces separate options
@@ -60,10 +48,7 @@ _ANY_MARK = re.compile(
 
 @lru_cache(maxsize=1 << 13)  # a line is looked at for its question's number, its options and its neighbours
 def scan_line(text: str, is_choice: bool) -> _Scan:
-    """Return the markers in a line, by style; what is returned is never changed.
-
-    Of each marker begin, end, label, `at_start` and `has_gap` are returned.
-    """
+    """The markers in a line, by style: begin, end, label, `at_start`, `has_gap`."""
     found: _Scan = {}
     lead = -1
     for match in (_ANY_MARK if is_choice else _STRONG_MARK).finditer(text):
@@ -91,10 +76,7 @@ def scan_line(text: str, is_choice: bool) -> _Scan:
 
 
 def _list_styles(match: re.Match[str], is_choice: bool) -> list[tuple[str, int, int]]:
-    """The styles in which a letter may be read.
-
-    They say where the marker begins, and where its text does.
-    """
+    """The styles in which a letter may be read, and where the marker and its text begin."""
     letter, gap, close, _, second = match.groups()
     begin = match.start()
     if letter >= "Ⓐ":
@@ -163,10 +145,7 @@ def ends_wide(text: str, end: int) -> bool:
 
 
 def _is_boundary(last: str, style: str) -> bool:
-    """Whether an option may begin right after this character without white space.
-
-    So in `(A)3(B)6` and `甲B.乙`.
-    """
+    """Whether an option may begin right after this character: `(A)3(B)6`, `甲B.乙`."""
     if last in "。；;，,.．？?！!）)】》”":
         return True
     if style == "stopped" and (is_cjk(last) or last.isdigit()):
@@ -221,11 +200,7 @@ def find_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
 
 
 def _find_loose_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
-    """Return markers whose labels are complete but out of order, or printed twice.
-
-    They stand at line starts or after gaps. Columns read across give A C B D, list restarts lost in conversion give
-    A A B C.
-    """
+    """Markers whose labels are complete but out of order, or printed twice."""
     marks = [mark for mark in markers if mark.at_start or mark.has_gap]
     if not marks or not any(mark.at_start for mark in marks):
         return []
@@ -255,10 +230,7 @@ def _find_loose_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[M
 
 
 def _has_text(texts: Sequence[str], mark: Marker, following: Marker | None) -> bool:
-    """Whether anything but separators stands between a marker and the next.
-
-    It is decided as in `_slice`, without cutting.
-    """
+    """Whether anything but separators stands between a marker and the next."""
     if following is not None and following.piece == mark.piece:
         return _TEXT.search(texts[mark.piece], mark.end, following.begin) is not None
     if _TEXT.search(texts[mark.piece], mark.end):

@@ -1,7 +1,4 @@
-"""The marks of options, found by their repetition.
-
-They are letters in any stop or bracket, numbers below each question, bullets, and `T、` beside `F、`.
-"""
+"""The marks of options by their repetition: letters, numbers, bullets, `T、` and `F、`."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ _SHAPED_LETTER = re.compile(
 
 
 class Lettered(NamedTuple):
-    """A letter with what opens and closes it.
-
-    It says where the mark begins, where its text does, its shape, and the letter.
-    """
+    """A letter with what opens and closes it: where mark and text begin, and its shape."""
 
     begin: int
     end: int
@@ -41,10 +35,7 @@ class Lettered(NamedTuple):
 
 
 def _find_lettered(text: str) -> list[Lettered]:
-    """The letters of a line that stand at its start or after white space.
-
-    Left out are those that a mark before them has taken up.
-    """
+    """The letters of a line that stand at its start or after white space."""
     found: list[Lettered] = []
     last = 0
     for match in _SHAPED_LETTER.finditer(text):
@@ -63,10 +54,7 @@ _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 
 def write_letters(lines: IndexedLines) -> IndexedLines:
-    """Write the letters of a shape that runs A B C below several questions as `A. `.
-
-    Such shapes are `a>`, `A-`, `A]`, `A。` and `A　`.
-    """
+    """Write letters of a shape (`a>`, `A-`, `A。`) that runs A B C in several questions."""
     if not _opens_unusual(lines):
         return lines
     pieces = lines.pieces
@@ -100,10 +88,7 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
 
 
 def write_alphabets(lines: IndexedLines) -> IndexedLines:
-    """Write letters of other alphabets that run on below several questions as `A. `.
-
-    So `ア イ ウ エ` and `а) б) в) г)`, and keys in them.
-    """
+    """Write `ア イ ウ エ` and `а) б) в) г)` below several questions as `A. `."""
     for alphabet in option_alphabets():
         pieces = lines.pieces
         if len(lines.open_with((alphabet[0], "(", "（"))) < _LEAST_OF_ALPHABET:
@@ -150,10 +135,7 @@ def _may_open_first(first: str) -> bool:
 
 
 def _opens_unusual(lines: IndexedLines) -> bool:
-    """Whether at least two lines begin with an A in one shape that is read nowhere else.
-
-    No other shape has sets to write.
-    """
+    """Whether two lines begin with an A in one shape that is read nowhere else."""
     counts: Counter[str] = Counter()
     for index in lines.open_where(_may_open_first):
         text = lines.pieces[index].text
@@ -169,11 +151,7 @@ def _opens_unusual(lines: IndexedLines) -> bool:
 def _find_sets(
     found: Sequence[tuple[int, Lettered]], pieces: Sequence[Piece]
 ) -> list[list[tuple[int, Lettered]]]:
-    """The sets A B C (D …) of one shape that stand together.
-
-    They have at least three letters, on one line or on lines that follow. Every set begins a line and has a line above
-    it that is no option.
-    """
+    """The sets A B C (D …) of one shape that stand together below a line."""
     sets: list[list[tuple[int, Lettered]]] = []
     current: list[tuple[int, Lettered]] = []
     for index, mark in found:
@@ -193,10 +171,7 @@ def _find_sets(
 
 
 def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:
-    """Whether lists of small letters offer answers.
-
-    They do where they ask nothing, are short, and mostly of one length.
-    """
+    """Whether lists of small letters ask nothing, are short, and mostly of one length."""
     texts = [pieces[index].text[mark.end :] for group in sets for index, mark in group]
     lengths = [len(group) for group in sets]
     usual = max(set(lengths), key=lengths.count) if lengths else 0
@@ -264,10 +239,7 @@ _LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")
 
 
 def _find_lists(lines: IndexedLines) -> list[list[int]]:
-    """The lines of every list 1 2 3 … that stands inside a question.
-
-    There are at least two such lists, and nine in ten questions have one.
-    """
+    """The lines of every list 1 2 3 … in a question, where nine in ten have one."""
     numbers: list[tuple[int, str, int]] = []
     for index, label in enumerate(lines.labels):
         if label is None or lines.pieces[index].kind == "table" or label.style not in _LIST_STYLES:
@@ -396,10 +368,7 @@ _QUESTION = re.compile(
 
 
 def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
-    """Whether most lists stand below a line that asks, and no letters stand in the paper.
-
-    Otherwise they list points.
-    """
+    """Whether most lists stand below a line that asks, and no letters stand in the paper."""
     asking = sum(
         1
         for group in groups

@@ -1,7 +1,4 @@
-"""Finding the offered options of a question.
-
-They are inline, stacked, in columns, after tabs or after automatic numbers.
-"""
+"""The offered options of a question: inline, stacked, in columns, after tabs or numbers."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ _WORTH = re.compile(
 
 @dataclass
 class OptionSplit:
-    """The pieces of a stem, and its options in the order of their labels.
-
-    Also notes, and the labels marked as correct.
-    """
+    """The pieces of a stem, its options in order, notes, and the labels marked as correct."""
 
     stem: list[Piece]
     options: list[tuple[str, list[Piece]]]
@@ -53,10 +47,7 @@ class OptionSplit:
 
 
 def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | None:
-    """Separate the options from the stem; None where there are none.
-
-    `is_choice` (the section says so) accepts weaker marks: two options, labels without a stop, small letters.
-    """
+    """Separate the options from the stem, or None; a choice has weaker marks, too."""
     chain = _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
     if chain is None:
         return _split_boxes(pieces)
@@ -150,10 +141,7 @@ _BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 
 
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
-    """Separate options without labels, each after a circle or box to be ticked.
-
-    They are called A, B, C … in order; those whose box is ticked are starred.
-    """
+    """Separate options without labels after boxes to be ticked: A, B, C … in order."""
     found = [
         (index, match)
         for index, piece in enumerate(pieces)
@@ -180,10 +168,7 @@ def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
 def _take_stars(
     chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
 ) -> list[str]:
-    """The labels that a star at the beginning of their lines marks; it is taken out.
-
-    A mark before every option is a bullet and says nothing. One behind an option is told from the whole paper.
-    """
+    """Take out the stars that stand before some options; their labels."""
     starred = [
         mark.label
         for mark in chain
@@ -199,10 +184,7 @@ def _take_stars(
 
 
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
-    """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts.
-
-    Answers are short texts that ask nothing.
-    """
+    """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts."""
     if len(chain) < 2 or not all(
         mark.at_start or (len(chain) > 3 and ends_wide(lines[mark.piece], mark.begin)) for mark in chain
     ):
@@ -217,10 +199,7 @@ def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
 
 
 def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
-    """Whether what is lettered are parts of a question, and no answers that it offers.
-
-    Most of them set a task of their own or bring marks of their own, below a question that leaves nothing to be chosen.
-    """
+    """Whether what is lettered are parts of a question that leaves nothing to be chosen."""
     first = chain[0]
     stem = "\n".join([*lines[: first.piece], lines[first.piece][: first.begin]]).strip()
     if _OFFERS.search(stem):
@@ -243,10 +222,7 @@ def _last_sentence(text: str) -> int:
 
 
 def are_tasks(texts: Sequence[str]) -> bool:
-    """Whether what is lettered are parts of a question.
-
-    Most of it sets tasks of its own, or brings marks of its own and at least one task.
-    """
+    """Whether most of what is lettered sets tasks, or brings marks of its own."""
     worth = sum(1 for text in texts if _WORTH.search(text))
     tasks = sum(1 for text in texts if task().match(_WORTH.sub("", text)))
     return 3 * tasks >= 2 * len(texts) or (3 * worth >= 2 * len(texts) and tasks > 0)

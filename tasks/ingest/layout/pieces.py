@@ -1,7 +1,4 @@
-"""Cleaned lines that remember where they stand in the raw text.
-
-With them come the facts that many rules ask for, gathered in one pass: what each line begins with, which lines are short.
-"""
+"""Cleaned lines that remember where they stand in the raw text, and what each begins with."""
 
 from __future__ import annotations
 
@@ -48,13 +45,7 @@ class Piece:
         is_tail = last == len(self.text)
         # not replace(): pieces are cut for every option of every question, and it takes three times as long
         return Piece(
-            text,
-            start,
-            self.end if is_tail else end,
-            sources,
-            self.kind,
-            self.wraps and is_tail,
-            self.page,
+            text, start, self.end if is_tail else end, sources, self.kind, self.wraps and is_tail, self.page
         )
 
     def begin_at(self, start: int) -> Piece:
@@ -207,10 +198,7 @@ def join_pieces(pieces: Sequence[Piece]) -> str:
 
 
 def _is_hyphenated(text: str, following: str) -> bool:
-    """Whether a word is cut at the end of a line, `the follow-` above `ing data types`.
-
-    Both halves must be in small letters.
-    """
+    """Whether a word is cut at the end of a line: `the follow-` above `ing data types`."""
     if not text.endswith("-") or not text[-3:-1].isalpha():
         return False
     return text[-3:-1].islower() and following.lstrip()[:2].isalpha() and following.lstrip()[:2].islower()
@@ -277,19 +265,13 @@ class IndexedLines:
         return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
 
     def open_where(self, test: Callable[[str], bool]) -> list[int]:
-        """The places of the lines whose first character passes a test, in order.
-
-        The test must be quick, or remember what it found.
-        """
+        """The places of the lines whose first character passes a (quick) test, in order."""
         return sorted(
             chain.from_iterable(places for first, places in self.openings.items() if first and test(first))
         )
 
     def open_with_sign(self) -> list[int]:
-        """The places of the lines that begin with a sign, in order.
-
-        A sign is neither a letter nor a digit nor an underscore.
-        """
+        """The places of the lines that begin with neither a letter, a digit nor `_`."""
         return self.open_where(is_sign)
 
     @property
@@ -310,8 +292,5 @@ class IndexedLines:
 
 
 def is_sign(character: str) -> bool:
-    """Whether a character is neither a letter nor a digit nor an underscore.
-
-    It is asked only of what is no white space.
-    """
+    """Whether a character is neither a letter nor a digit nor an underscore."""
     return not (character.isalnum() or character == "_")

@@ -72,10 +72,7 @@ def split_section(
 
 
 def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark]) -> bool:
-    """Whether the numbers below a free-response heading count the parts of one question.
-
-    The text of the question precedes them.
-    """
+    """Whether the numbers below a free-response heading count the parts of one question."""
     kind = section.fine.question_type if section.fine is not None else None
     if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
         return False
@@ -98,10 +95,7 @@ def _lines_between(pieces: Sequence[Piece], index: int, begin: int, following: M
 
 
 def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Split a typed section without numbers.
-
-    It holds terms on one line, terms one per line, or a single question.
-    """
+    """Split a typed section without numbers: terms, or a single question."""
     if section.fine is None:
         offered = sum(1 for piece in section.pieces if OPTION_A.match(piece.text))
         return _split_by_options(section.pieces) if offered >= 3 else []
@@ -164,10 +158,7 @@ def _split_by_options(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[
 
 
 def _term_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the terms on one line.
-
-    They are separated by wide gaps, 、 ； or, failing those, single spaces.
-    """
+    """The spans of the terms on one line, between wide gaps, 、 ； or single spaces."""
     for separator in (
         r"\s{2,}|\t|[；;|]\s*",
         r"[、]",
@@ -203,10 +194,7 @@ _RANGE = re.compile(
 def join_shared(
     found: list[tuple[Label | None, list[Piece], str | None]], section: Section
 ) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Make one question of the numbered questions below one material.
-
-    That is not done where they offer options of their own.
-    """
+    """Make one question of those below one material that offer no options."""
     joined: list[tuple[Label | None, list[Piece], str | None]] = []
     last: str | None = None
     singles: dict[int, tuple[Label | None, list[Piece], str | None]] = {}
@@ -290,10 +278,7 @@ def names_range(piece: Piece) -> bool:
 
 
 def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
-    """Return the material before questions and the last question number it serves.
-
-    Instructions are no material.
-    """
+    """The material before questions and the last question number it serves."""
     lines = [line for line in lines if line.text.strip()]
     while (
         lines

@@ -1,7 +1,4 @@
-"""Dividing a paper at its section headings.
-
-The headings set the type and the marks of the questions below them.
-"""
+"""Dividing a paper at its section headings, which set type and marks of what is below."""
 
 from __future__ import annotations
 
@@ -23,9 +20,7 @@ from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking, is_instruction_title
 from tasks.ingest.words.labels import Label
-from tasks.ingest.words.lexicon import (
-    FineType,
-)
+from tasks.ingest.words.lexicon import FineType
 
 CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
@@ -62,10 +57,7 @@ class Section:
 
 
 def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Section]:
-    """Return the sections of a paper in order; the first holds what stands before any heading.
-
-    An outline names headings beside those that are found, or in their place.
-    """
+    """The sections of a paper; the first holds what stands before any heading."""
     headings = find_headings(pieces) if outline is None or not outline.alone else _find_typed(pieces)
     if outline is not None and outline.headings:
         headings |= {
@@ -160,10 +152,7 @@ def leave_out_rules(pieces: list[Piece], is_last: bool) -> list[Piece]:
     begins with decides: below a title that only names rules there is nothing else.
     """
     first = next((place for place, piece in enumerate(pieces) if _count(piece) is not None), len(pieces))
-    title = next(
-        (place for place, piece in enumerate(pieces[:first]) if names_rules(piece.text)),
-        None,
-    )
+    title = next((place for place, piece in enumerate(pieces[:first]) if names_rules(piece.text)), None)
     counting = _count(pieces[first]) if first < len(pieces) else None
     if title is None or (counting is not None and (first > title + _NEAR or counting.style == "word")):
         return pieces  # what is counted is no list of rules right below their title
@@ -187,10 +176,7 @@ _MOST_COMMANDS = 0.5
 
 
 def _asks(pieces: Sequence[Piece]) -> bool:
-    """Whether lines hold a question or options, or more than half set a task.
-
-    Rules command, too (`Do not write …`).
-    """
+    """Whether lines hold a question or options, or more than half set a task."""
     tasks = sum(1 for piece in pieces if asking().search(piece.text) is not None)
     is_question = any("?" in piece.text or "？" in piece.text for piece in pieces)
     return is_question or has_options_ahead(pieces) or tasks > _MOST_COMMANDS * len(pieces)
@@ -214,10 +200,7 @@ _ONLY_SUM = re.compile(
 
 
 def _is_question(section: Section, last: int = 0) -> bool:
-    """Whether an untyped heading is one question by itself rather than the title of several.
-
-    `last` is the number of the last question before it: numbers that continue from it count questions.
-    """
+    """Whether an untyped heading is one question; `last` is the number before it."""
     if section.fine is not None or section.number is None or not section.pieces:
         return False
     first = section.pieces[0].text.strip()
@@ -270,10 +253,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
 
 
 def _opens_list(section: Section, last: int) -> bool:
-    """Whether `Section A` stands right above a question.
-
-    The question is `Question 1 (5 marks)`, or `1. …` with its `2. …` below.
-    """
+    """Whether `Section A` stands right above `Question 1 (5 marks)`, or `1. …`."""
     label = section.pieces[0].label
     if label is None or label.is_weak or label.value not in (1, last + 1):
         return False

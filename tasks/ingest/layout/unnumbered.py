@@ -19,10 +19,7 @@ _LEAST_TURNS = 4
 
 
 def write_turns(lines: IndexedLines) -> IndexedLines:
-    """Number questions that one word opens and another answers: `Q: …`, `A: …`, `问：…`, `答：…`.
-
-    It is done where nothing else counts questions.
-    """
+    """Number questions that one word opens and another answers: `Q: …`, `A: …`."""
     pieces = lines.pieces
     if sum(1 for label in lines.labels if label is not None and not label.is_weak) >= _LEAST_TURNS:
         return lines
@@ -63,10 +60,7 @@ _OFFERS = re.compile(r"(?:[？?:：]|_{2,}|[（(]\s*[)）]|\.{3}|…)[\s.。]*$"
 
 
 def write_counted(lines: IndexedLines) -> IndexedLines:
-    """Letter the lines below each question where these are short, and as many below most.
-
-    The lines of a free answer are seldom as many each time; the questions above the options ask or leave a place.
-    """
+    """Letter the lines below questions where these are short, and as many below most."""
     pieces = lines.pieces
     numbered = [
         place

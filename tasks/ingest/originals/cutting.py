@@ -1,7 +1,4 @@
-"""Pictures that a person makes: cut out of a page again, or a file in the place of one.
-
-They are brought to their normal form by the same process under limits that shows originals.
-"""
+"""Pictures that a person makes: cut out of a page again, or a file in the place of one."""
 
 from __future__ import annotations
 

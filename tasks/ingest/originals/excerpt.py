@@ -1,7 +1,4 @@
-"""The lines of an original around a question; pure.
-
-They are rows of a sheet as cells, or lines of text.
-"""
+"""The lines of an original around a question: rows of cells, or lines of text."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ _SHEET_TITLE = re.compile(r"\[([^\t]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class ExcerptLine:
-    """A line or row: its number and its cells.
-
-    The number counts from 1, in the text or the sheet; a line of text has one cell.
-    """
+    """A line or row, its number from 1 in the text or sheet, and its cells."""
 
     number: int
     cells: tuple[str, ...]
@@ -80,10 +74,7 @@ def _cut_rows(original: Original) -> Excerpt:
 
 
 def _find_sheet(original: Original, lines: list[str]) -> tuple[int, int, str]:
-    """The first row of the question's sheet, the row after its last one, and its name.
-
-    It is the sheet that the question stands in.
-    """
+    """The first row of the question's sheet, the row after its last one, and its name."""
     if original.kind == "csv":
         return 0, len(lines), ""
     offsets, text = original.page_offsets, original.text

@@ -1,7 +1,4 @@
-"""The original that a question stands in, as archived at ingest.
-
-With it come its text and the question's place.
-"""
+"""The original that a question stands in, its text, and the question's place."""
 
 from __future__ import annotations
 
@@ -44,10 +41,7 @@ class Place:
 def find_place(
     text: str, page_offsets: Sequence[int], line_boxes: Sequence[int], start: int, end: int
 ) -> Place:
-    """The place of `text[start:end]`.
-
-    `page_offsets` are the offsets at which pages begin, `line_boxes` four numbers for each line, or nothing.
-    """
+    """The place of `text[start:end]` by the offsets of pages and four numbers for each line."""
     end = min(max(end, start), len(text))
     # the line break behind a stretch is none of it
     while end > start and text[end - 1].isspace():
@@ -68,10 +62,7 @@ def find_place(
 
 
 def merge_boxes(lines: Sequence[Box]) -> list[Box]:
-    """The lines of one page as blocks.
-
-    A line joins the block above it where both share some width and stand close.
-    """
+    """The lines of one page as blocks: those that share some width and stand close."""
     blocks: list[Box] = []
     for line in lines:
         if blocks:
@@ -132,10 +123,7 @@ class Original:
 
 
 def read_original(lake: Lake, document_id: str, question_uuid: str) -> Original | None:
-    """The original of a question found in a document.
-
-    None where the lake has no place of it: a removed document.
-    """
+    """The original of a question found in a document; None where it was removed."""
     rows = lake.read(
         "question_in_original", {"document_id": document_id, "question_uuid": question_uuid}
     ).to_dicts()

@@ -1,7 +1,4 @@
-"""Pages of originals as pictures, with the stretch that became a question.
-
-They are drawn once, and kept under the home.
-"""
+"""Pages of originals as pictures, with the stretch that became a question."""
 
 from __future__ import annotations
 
@@ -45,10 +42,7 @@ class PageView:
 
 
 def find_pages(settings: Settings, original: Original) -> PageView:
-    """The pages on which a question stands, and its blocks on them.
-
-    A Word paper is laid out for it the first time.
-    """
+    """The pages on which a question stands, and its blocks on them."""
     if original.kind not in ("pdf", "image", *OFFICE_KINDS):
         return PageView()
     place = original.place
@@ -72,10 +66,7 @@ _MOST_LAID_OUT = 40
 
 
 def list_whole_pages(settings: Settings, original: Original) -> tuple[int, ...]:
-    """The pages of a whole paper that can be drawn, from 1.
-
-    None where the format has no pages, or nothing can be drawn here.
-    """
+    """The pages of a paper that can be drawn, from 1; None where it has none."""
     if original.kind == "image":
         return (1,)
     if original.kind == "pdf":
@@ -184,10 +175,7 @@ def _make(target: Path, request: dict[str, Any], time_limit_s: float) -> None:
 
 
 def ask_child(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
-    """The reply of a child of its own process group.
-
-    The child and what it started end with it, or after the time limit.
-    """
+    """The reply of a child of its own process group, which ends with it or the time limit."""
     root = str(Path(__file__).resolve().parents[3])
     search = os.environ.get("PYTHONPATH", "")
     process = subprocess.Popen(
@@ -217,10 +205,7 @@ def ask_child(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill what is left of the child's process group.
-
-    LibreOffice outlives the process that started it.
-    """
+    """Kill what is left of the child's group: LibreOffice outlives who started it."""
     import contextlib
     import signal
 

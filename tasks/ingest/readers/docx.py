@@ -53,7 +53,7 @@ from tasks.ingest.readers.numbering import (
     read_integer,
 )
 from tasks.ingest.readers.scripts import SYMBOL_FONT, lower_text, raise_text
-from tasks.ingest.words.columns import count_leads, find_question_header
+from tasks.ingest.words.columns import find_question_header
 
 WALKER_VERSION = "2"
 # A picture after the letter of an option is that option, wherever it floats.
@@ -241,7 +241,7 @@ class _Walker:
         grid = [[text for cell in row for text in (cell.text, *[""] * (cell.width - 1))] for row in rows]
         width = max((len(row) for row in grid), default=0)
         grid = [[*row, *[""] * (width - len(row))] for row in grid]
-        if find_question_header(grid) is not None or count_leads(grid):
+        if find_question_header(grid) is not None:
             self.question_width = width
         # A table with one column, or with several paragraphs in most rows, lays out text: read it as lines.
         filled = [row for row in rows if any(cell.paragraphs for cell in row)]

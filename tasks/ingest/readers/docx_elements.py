@@ -1,7 +1,4 @@
-"""The parts of a Word package, and the elements of its document.
-
-They are parsed without trust; a part may be missing or damaged, an element in the wrappers that Word puts around it.
-"""
+"""The parts of a Word package and the elements of its document, parsed without trust."""
 
 from __future__ import annotations
 
@@ -52,10 +49,7 @@ def is_deleted(node: etree._Element) -> bool:
 
 
 def descend(element: etree._Element, name: str) -> list[etree._Element]:
-    """The children with this local name, in order.
-
-    Included are those in wrappers (content controls, insertions).
-    """
+    """The children with this local name, those in wrappers included."""
     found: list[etree._Element] = []
     for child in element:
         child_name = local_name(child)
@@ -67,10 +61,7 @@ def descend(element: etree._Element, name: str) -> list[etree._Element]:
 
 
 def shows_picture(element: etree._Element) -> bool:
-    """Whether a drawing shows a picture, chart or diagram, at a size to be read.
-
-    Lines and text boxes alone are none of these.
-    """
+    """Whether a drawing shows a picture, chart or diagram, at a size to be read."""
     for node, _ in walk_object(element):
         name = local_name(node)
         if name == "extent" and node.get("cx") and node.get("cy"):
@@ -85,10 +76,7 @@ def shows_picture(element: etree._Element) -> bool:
 
 
 def walk_object(element: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
-    """The elements of a drawing in order; beside each, whether only older programs show it.
-
-    What its text boxes hold is not among them: boxes lie in boxes, and each is read by itself.
-    """
+    """The elements of a drawing but its text boxes, and whether only older programs show it."""
     stack = [(element, False)]
     while stack:
         node, is_fallback = stack.pop()
@@ -112,10 +100,7 @@ _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835}
 
 
 def float_above(drawing: etree._Element) -> bool | None:
-    """Whether a picture that floats is printed above all of its paragraph.
-
-    None for one that stands in the text.
-    """
+    """Whether a floating picture is above all of its paragraph; None for one in the text."""
     for node, _ in walk_object(drawing):
         name = local_name(node)
         if name == "anchor":
@@ -205,10 +190,7 @@ class Paragraph:
 
 @dataclass
 class Cell:
-    """A cell of a table: its paragraphs, its text, its columns.
-
-    A cell merged with the one above has that one's text.
-    """
+    """A cell: its paragraphs, text and columns; a merged one has the text above."""
 
     paragraphs: list[Paragraph]
     text: str
@@ -216,10 +198,7 @@ class Cell:
 
 
 def text_above(rows: list[list[Cell]], column: int) -> str:
-    """The text of the cell above one that begins in this column of the grid.
-
-    Empty where there is none.
-    """
+    """The text of the cell above one that begins in this column of the grid."""
     place = 0
     for cell in rows[-1] if rows else []:
         if place == column:
@@ -250,10 +229,7 @@ CIRCLE_FIELD = re.compile(r"\\o\s*\\ac\s*\(\s*[○◯]\s*[,，;；]\s*(\d+)\s*\)
 
 
 def read_symbols(text: str, font: str) -> str:
-    """Write characters set in a symbol font as the signs that it shows.
-
-    `ü` in Wingdings is a tick, `Ö` in Symbol a root sign.
-    """
+    """Write characters set in Wingdings or Symbol as the signs that these show."""
     if not font:
         return text
     shown: list[str] = []
@@ -272,10 +248,7 @@ def circle(digits: str) -> str:
 
 
 def render_equation_field(code: str) -> str:
-    r"""Turn the commonest EQ fields into LaTeX.
-
-    They are \f fractions and \r roots; other switches lose their marks.
-    """
+    """Turn the EQ fields for fractions and roots into LaTeX."""
     text = EQUATION_FIELD.sub("", code).strip()
     for _ in range(8):
         changed = re.sub(r"\\f\s*\(([^(),]*),([^(),]*)\)", r"\\frac{\1}{\2}", text, flags=re.IGNORECASE)
@@ -316,10 +289,7 @@ class Parts:
         raise DocumentError("corrupt", "The package has no main document. Save it again in Word.")
 
     def read(self, name: str) -> etree._Element | None:
-        """A part beside the main one.
-
-        None where there is none, or where it is damaged: a warning says so.
-        """
+        """A part beside the main one; None where there is none, or it is damaged (a warning)."""
         path = posixpath.join(self.folder, name)
         if path not in self.names:
             return None
@@ -345,10 +315,7 @@ class Parts:
         return found
 
     def list_pictures(self, element: etree._Element) -> list[tuple[str, str | None]]:
-        """The parts that a drawing shows as pictures, each with what its author says that it shows.
-
-        Those that lie outside the package, at an address, are not among them.
-        """
+        """The parts that a drawing shows, each with what its author says that it shows."""
         found: list[tuple[str, str | None]] = []
         alt_text: str | None = None
         for node, is_fallback in walk_object(element):

@@ -47,7 +47,7 @@ class Styles:
         """Read `word/styles.xml`; None stands for a document without styles."""
         self.by_id: dict[str, _Style] = {}
         self._looks: dict[object, _Look] = {}
-        self._places: dict[object, tuple[float, bool]] = {}
+        self._places: dict[object, float] = {}
         default = find_child(find_child(find_child(root, "docDefaults"), "rPrDefault"), "rPr")
         self._usual_size = _read_size(find_child(default, "sz")) or USUAL_SIZE
         self._default_style = ""
@@ -68,10 +68,7 @@ class Styles:
                 self._default_style = name
 
     def read_look(self, properties: etree._Element | None, paragraph_style: str | None) -> _Look:
-        """Return how a run looks.
-
-        A paper has few looks and many runs, so every look is resolved once.
-        """
+        """How a run looks; every look is resolved once."""
         shape = (
             tuple([(child.tag, *child.items()) for child in properties]) if properties is not None else None
         )
@@ -96,27 +93,19 @@ class Styles:
         prints: Mapping[Print, int],
         frame: str,
     ) -> Look:
-        """How a paragraph is printed.
-
-        `properties` are its own, `prints` counts the characters of its runs by their print.
-        """
-        indent, align = properties.get("ind"), properties.get("jc")
-        shape = (
-            tuple(indent.items()) if indent is not None else None,
-            read_attribute(align, "val"),
-            style,
-        )
+        """How a paragraph is printed; `prints` counts characters by their print."""
+        indent = properties.get("ind")
+        shape = (tuple(indent.items()) if indent is not None else None, style)
         place = self._places.get(shape)
         if place is None:
             own = _read_indent(indent)
             left = own if own is not None else self._inherit(style, "indent")
-            aligned = shape[1] if shape[1] is not None else self._inherit(style, "align")
-            place = (float(str(left or 0.0)), aligned == "center")
+            place = float(str(left or 0.0))
             self._places[shape] = place
         total = sum(prints.values())
         size = max(prints, key=lambda printed: prints[printed])[0] if total else 0.0
         heavy = sum(count for (_, is_heavy), count in prints.items() if is_heavy)
-        return Look(size, total > 0 and heavy >= BOLD_SHARE * total, *place, frame)
+        return Look(size, total > 0 and heavy >= BOLD_SHARE * total, place, frame)
 
     def _read_print(self, properties: etree._Element | None, paragraph_style: str | None) -> Print:
         """The size of a run in points, and whether it is bold or in a heavy face."""
@@ -211,7 +200,6 @@ _PROPERTIES: Mapping[str, tuple[str, Callable[[etree._Element | None], object]]]
     "size": ("sz", _read_size),
     "face": ("rFonts", _read_face),
     "indent": ("ind", _read_indent),
-    "align": ("jc", _read_value),
 }
 
 

@@ -1,7 +1,4 @@
-"""Drawings of Windows (EMF, WMF), as rasters.
-
-All of a document are laid out on pages by one run of LibreOffice, and cut out of these.
-"""
+"""Drawings of Windows (EMF, WMF) as rasters, all of a document by one run of LibreOffice."""
 
 from __future__ import annotations
 
@@ -48,10 +45,7 @@ _PAGE = (
 
 
 class Drawings:
-    """The drawings of a document; all are to be added before the first is read.
-
-    What is no drawing is read as the raster that it is.
-    """
+    """The drawings of a document; all are to be added before the first is read."""
 
     def __init__(self) -> None:
         self._data: dict[str, bytes] = {}
@@ -84,10 +78,7 @@ class Drawings:
         return encode_picture(shown)
 
     def _convert(self) -> dict[str, Any]:
-        """Each drawing as it is printed, by its hash.
-
-        Those beyond what is converted for one document are left out.
-        """
+        """Each drawing as it is printed, by its hash, up to the most of one document."""
         from PIL import Image, ImageChops
 
         from tasks.ingest.readers import office

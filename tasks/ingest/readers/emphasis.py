@@ -1,7 +1,4 @@
-"""Text that stands out, carried from the reader to its line.
-
-It stands out by bold, colour, underline or highlight.
-"""
+"""Text that stands out by bold, colour, underline or highlight, carried to its line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What every reader hands to the splitter.
-
-That is the lines of a document, in reading order, and how they were obtained.
-"""
+"""What every reader hands to the splitter: lines in reading order, and their source."""
 
 from __future__ import annotations
 
@@ -45,10 +42,7 @@ def find_marks(text: str | None) -> Iterator[re.Match[str]]:
 
 
 def blank_picture_numbers(text: str) -> str:
-    """The text as people read it: what says which picture a mark stands for is a space.
-
-    It is as long as it was.
-    """
+    """The text as people read it, as long as it was: numbers of pictures are spaces."""
     return _NUMBER.sub(" ", text) if IMAGE in text or FORMULA in text else text
 
 
@@ -76,14 +70,13 @@ class Look:
 
     `size` is that of most of its characters in points, 0 where it is unknown. `is_bold`: nearly all of it is bold, or set
     in a heavy face (黑体). `left` is where its text begins, in points: from the edge of the page (PDF, scans), from the edge
-    of the text (Word, the indent of the first line included). `is_centred` is told by Word only. `frame` is `cell` or `box`
+    of the text (Word, the indent of the first line included). `frame` is `cell` or `box`
     for a line inside a table's cell (that of a table read as text, too) or a text box, else ''.
     """
 
     size: float = 0.0
     is_bold: bool = False
     left: float = 0.0
-    is_centred: bool = False
     frame: str = ""
 
 
@@ -190,10 +183,7 @@ def _move_number(sign: str, by: int) -> str:
 
 
 def join_lines(lines: Iterable[Line]) -> tuple[str, list[int], list[int]]:
-    """Return the raw text, the offset of every line in it, and that of every page.
-
-    A page's offset is the one at which it begins.
-    """
+    """The raw text, the offset of every line in it, and that of every page."""
     parts: list[str] = []
     starts: list[int] = []
     pages: list[int] = []

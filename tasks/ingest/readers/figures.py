@@ -1,7 +1,4 @@
-"""What stands beside the text of a scanned page and is no part of its lines.
-
-These are figures, words of figures, and the sealed margin.
-"""
+"""What beside the text of a scan is no part of its lines: figures and the sealed margin."""
 
 from __future__ import annotations
 
@@ -37,11 +34,7 @@ LEAST_RULE = 0.015
 
 
 def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
-    """The boxes (left, bottom, right, top) of what a page draws, with its labels.
-
-    `boxes` are what OCR read, in pixels with the origin at the lower left. What touches the edge of the page is its
-    shadow.
-    """
+    """The boxes of what a page draws, with its labels; what touches its edge is shadow."""
     import cv2
     import numpy
 
@@ -168,10 +161,7 @@ def _take_labels(edges: Edges, boxes: Sequence[Row]) -> Edges:
 
 
 def find_drawn_labels(drawings: Sequence[Edges], boxes: Sequence[Row]) -> set[int]:
-    """The numbers of the boxes that drawings have taken.
-
-    A line, and what begins a question or an option and says more than its letter, stays text wherever it stands.
-    """
+    """The boxes that drawings have taken; what begins a question or an option is none."""
     return {
         at
         for at, box in enumerate(boxes)
@@ -186,10 +176,7 @@ def _is_within(box: Row, edges: Edges) -> bool:
 
 
 def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:
-    """Return the numbers of the boxes that are written in or around a figure beside text.
-
-    The text is running text. `boxes` have pixels of the picture as coordinates, with the origin at the lower left.
-    """
+    """The boxes that are written in or around a figure beside running text."""
     width = picture.shape[1]
     labels: set[int] = set()
     figures = _find_figures(picture)
@@ -219,10 +206,7 @@ def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:
 
 
 def find_margin(boxes: Sequence[Row], width: float) -> set[int]:
-    """Return the numbers of the boxes of a sealed margin.
-
-    Its characters are written downwards, left of where all lines begin.
-    """
+    """The boxes of a sealed margin: written downwards, left of where all lines begin."""
     lefts = sorted(box.left for box in boxes if box.right - box.left >= MIN_WIDTH * 3 * width)
     if len(lefts) < MIN_BESIDE:
         return set()
@@ -239,10 +223,7 @@ def find_margin(boxes: Sequence[Row], width: float) -> set[int]:
 
 
 def _find_figures(picture: Any) -> list[tuple[float, float, float, float]]:
-    """The boxes (left, bottom, right, top) of drawings, the origin at the lower left.
-
-    A drawing is connected ink that is both wide and tall.
-    """
+    """The boxes of drawings: connected ink that is both wide and tall."""
     import cv2
 
     gray = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)

@@ -49,10 +49,7 @@ def find_reader(kind: str, name: str) -> Reader:
 
 
 def find_foreign_suffix(name: str) -> str | None:
-    """The suffix of a file's name where another package brings a reader for it, else None.
-
-    It is given in small letters.
-    """
+    """The suffix for which another package brings a reader, in small letters, else None."""
     suffix = name.rpartition(".")[2].casefold()
     if "." not in name or suffix in _OUR_SUFFIXES or suffix in READERS.own:
         return None
@@ -268,10 +265,7 @@ _RUN = re.compile(rf"(?<!\s)\s{{{LONGEST_RUN + 1},}}+|([^\w\s|]|_)(?<!\1\1)\1{{{
 
 
 def limit_runs(extraction: Extraction) -> Extraction:
-    """The extraction with every run at most LONGEST_RUN long.
-
-    There is a warning where a run was longer.
-    """
+    """The extraction with every run at most LONGEST_RUN long, and a warning of longer ones."""
     count = 0
 
     def limit(text: str) -> str:
@@ -327,10 +321,7 @@ def _limit_value(value: Any, limit: Any) -> Any:
 
 
 def compare_readings(lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
-    """The lines that OCR read with how far those of a text layer agree; the rest as they are.
-
-    Lines of the two are matched by their height on the page, since each program parts a row in its own way.
-    """
+    """The lines that OCR read with how far those of a text layer at their height agree."""
     by_page: dict[int, list[Line]] = defaultdict(list)
     for line in others:
         if line.box and line.kind != "furniture":

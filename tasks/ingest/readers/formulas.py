@@ -22,10 +22,7 @@ _FUNCTIONS = {"sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "lg", "lim"
 
 
 def render_omml(element: etree._Element) -> str:
-    """Return the formula as LaTeX without delimiters.
-
-    Deleted text is left out; unknown boxes keep their content.
-    """
+    """Return the formula as LaTeX without delimiters."""
     return _content(element).strip()
 
 

@@ -25,10 +25,7 @@ _MIN_QUESTIONS = 2
 
 
 def find_gift(text: str) -> list[dict[str, str]] | None:
-    """Return the questions of a GIFT file as records, None where the text is none.
-
-    It is one where there are blocks in braces, most with = or ~.
-    """
+    """The questions of a GIFT file (blocks in braces, most with = or ~), or None."""
     if text.count("{") < _MIN_QUESTIONS or "=" not in text:
         return None
     lines = [line for line in text.splitlines() if not line.lstrip().startswith(("//", "$CATEGORY"))]
@@ -44,10 +41,7 @@ def find_gift(text: str) -> list[dict[str, str]] | None:
 
 
 def _read_question(part: str) -> list[dict[str, str]]:
-    """The records of one block.
-
-    There is one question, or one for each pair that is to be matched; none where the block is no question.
-    """
+    """The records of one block: one question, or one for each pair to be matched."""
     match = _BLOCK.search(part)
     if match is None:
         return []
@@ -96,11 +90,7 @@ LETTERS = "ABCDEFGHIJ"
 
 
 def ask_pairs(stem: str, sides: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """A choice for every left side among all right sides.
-
-    The asking text stands above each of them. A left side without a right one has no answer; a right side without a
-    left one is offered all the same.
-    """
+    """A choice for every left side among all right sides; a side without the other is kept."""
     offered = list(dict.fromkeys(right for _, right in sides if right))
     if not 2 <= len(offered) <= len(LETTERS):
         return []

@@ -61,10 +61,7 @@ def _name_bad_lines(bad: Sequence[int], count: int) -> str:
 
 
 def _list_inner(record: dict[str, Any], depth: int) -> list[dict[str, Any]]:
-    """The questions in the lists of an object that asks nothing, with what it says of all.
-
-    So the passages of a reading test with their questions, and the chapters of a bank.
-    """
+    """The questions in lists of an object that asks nothing, such as a passage."""
     if depth > 4 or any(_ASKING.search(name) and isinstance(text, str) for name, text in record.items()):
         return []
     own = {
@@ -86,11 +83,7 @@ _ASKING = re.compile(r"(?i)^q$|question(?!s)|stem|prompt|problem|题干|题目|�
 
 
 def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
-    """Return the longest list of objects anywhere in a JSON value.
-
-    An object alone is a list of one. An object whose values are lists of objects (sections of a paper) gives all of
-    them, with the key as `section`.
-    """
+    """The longest list of objects in a JSON value; of several sections, all with their keys."""
     if isinstance(value, list):
         records = [item for item in value if isinstance(item, dict)]
         below = [inner for record in records for inner in _list_inner(record, depth)]

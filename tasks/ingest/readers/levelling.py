@@ -35,10 +35,7 @@ POWERS = (4, 3)
 
 @dataclass
 class _Slopes:
-    """Slopes measured on a page.
-
-    `x` and `y` are places in pixels, `slope` is downwards to the right, `weight` is in pixels.
-    """
+    """Slopes measured on a page: places and weights in pixels, downwards to the right."""
 
     x: Any
     y: Any
@@ -63,20 +60,14 @@ class _Slopes:
 
 @dataclass
 class Levelled:
-    """A levelled picture, and where its pixels were before.
-
-    `turn` (2 × 3) turned them, `down` holds the row that each had then.
-    """
+    """A levelled picture; `turn` (2 × 3) turned it, `down` has the row of each pixel before."""
 
     picture: Any
     turn: Any = None
     down: Any = None
 
     def find_source(self, x: float, y: float) -> tuple[float, float]:
-        """Where a pixel of the levelled picture was in the one that was given.
-
-        Both have the origin at the upper left.
-        """
+        """Where a pixel of the levelled picture was in the one that was given."""
         import cv2
 
         if self.down is not None:
@@ -89,10 +80,7 @@ class Levelled:
 
 
 def level_picture(picture: Any) -> Levelled:
-    """Return a picture with level lines of text; the same one where they are level.
-
-    It is height × width, gray or with channels.
-    """
+    """Return a picture with level lines of text; the same one where they are level."""
     slopes = _measure_slopes(picture)
     turned, turn = _turn(picture, _settle_tilt(measure_tilt(picture), slopes))
     slopes = slopes if turn is None else _measure_slopes(turned)
@@ -104,10 +92,7 @@ def level_picture(picture: Any) -> Levelled:
 
 
 def measure_tilt(picture: Any) -> float:
-    """Return the angle in degrees by which the page is best turned.
-
-    Turned so, the rows of ink and paper alternate most sharply.
-    """
+    """The angle in degrees by which rows of ink and paper alternate most sharply."""
     import cv2
 
     gray = _to_gray(picture)
@@ -138,10 +123,7 @@ def measure_tilt(picture: Any) -> float:
 
 
 def _settle_tilt(tilt: float, slopes: _Slopes) -> float:
-    """The tilt in degrees, unless the slopes of the lines contradict it.
-
-    The sharpest rows of a bent page are those of one side only.
-    """
+    """The tilt in degrees, unless the slopes of the lines contradict it."""
     import numpy
 
     if len(slopes) < MIN_SAMPLES:
@@ -151,10 +133,7 @@ def _settle_tilt(tilt: float, slopes: _Slopes) -> float:
 
 
 def _turn(picture: Any, angle: float) -> tuple[Any, Any]:
-    """Turn a picture about its middle; return it and how it was turned (2 × 3).
-
-    It grows so that no corner is cut off. None instead of the turn where the picture is level.
-    """
+    """Turn a picture about its middle; None instead of the turn where it is level."""
     import cv2
 
     if abs(angle) < MIN_TILT:
@@ -170,11 +149,7 @@ def _turn(picture: Any, angle: float) -> tuple[Any, Any]:
 
 
 def _straighten(picture: Any, slopes: _Slopes) -> tuple[Any, Any]:
-    """Move the columns of pixels so that lines are level.
-
-    It is done coarsely first, then by what is seen in the levelled picture. Returns the picture and the row
-    (height × width) from which each of its pixels came.
-    """
+    """The picture with its columns moved so that lines are level, and the row of each pixel."""
     import cv2
     import numpy
 
@@ -201,10 +176,7 @@ def _straighten(picture: Any, slopes: _Slopes) -> tuple[Any, Any]:
 
 
 def _is_bent(slopes: _Slopes, width: int, height: int) -> bool:
-    """Whether neighbours agree that lines are not level.
-
-    Single slopes say little: the strokes of Chinese stand on no line.
-    """
+    """Whether neighbours agree that lines are not level: single slopes say little."""
     fields = (_fit_field(slopes, width, height), _smooth_field(slopes, width, height, *ROUNDS[0]))
     return all(_bend(slopes.read(field, width, height)) >= MIN_SLOPE for field in fields)
 
@@ -233,10 +205,7 @@ def _measure_slopes(picture: Any) -> _Slopes:
         feet = marks[line, 1] + marks[line, 3]
         for reach in REACHES:
             for first in range(0, len(line) - reach, 2):
-                near, far = (
-                    slice(first, first + GROUP),
-                    slice(first + reach - GROUP + 1, first + reach + 1),
-                )
+                near, far = (slice(first, first + GROUP), slice(first + reach - GROUP + 1, first + reach + 1))
                 left, right = float(middles[near].mean()), float(middles[far].mean())
                 if right - left < 2 * size:
                     continue
@@ -249,10 +218,7 @@ def _measure_slopes(picture: Any) -> _Slopes:
 
 
 def find_marks(picture: Any) -> tuple[Any, float]:
-    """The boxes (left, top, width, height) of the marks of ink, and their usual height.
-
-    Only marks that have the size of characters count.
-    """
+    """The boxes of marks that have the size of characters, and their usual height."""
     import cv2
     import numpy
 
@@ -274,10 +240,7 @@ def find_marks(picture: Any) -> tuple[Any, float]:
 
 
 def link_marks(marks: Any, size: float) -> list[list[int]]:
-    """Link every mark with the next one on its line; return the lines.
-
-    A line is the numbers of its marks from left to right.
-    """
+    """The lines of a page: the numbers of the marks on each, from left to right."""
     import numpy
 
     order = numpy.argsort(marks[:, 0], kind="stable")
@@ -317,10 +280,7 @@ def link_marks(marks: Any, size: float) -> list[list[int]]:
 
 
 def _fit_field(slopes: _Slopes, width: int, height: int) -> Any:
-    """A field of slopes (`ROWS` × `COLUMNS`) from a fitted polynomial.
-
-    Outliers have little weight in the fit.
-    """
+    """A field of slopes (`ROWS` × `COLUMNS`) from a robustly fitted polynomial."""
     import numpy
 
     def powers(x: Any, y: Any) -> Any:
@@ -344,10 +304,7 @@ def _fit_field(slopes: _Slopes, width: int, height: int) -> Any:
 
 
 def _smooth_field(slopes: _Slopes, width: int, height: int, right: float, down: float) -> Any:
-    """A field of slopes, smoothed.
-
-    At every place it is the mean of those near it, and level where there are none.
-    """
+    """A field of slopes: the mean of those near each place, level where there are none."""
     import cv2
     import numpy
 
@@ -369,10 +326,7 @@ def _smooth_field(slopes: _Slopes, width: int, height: int, right: float, down: 
 
 
 def _trust(residuals: Any) -> Any:
-    """Weights from 1 for a slope that fits down to 0 for one that does not.
-
-    Figures, handwriting and two lines linked give slopes that do not fit.
-    """
+    """Weights from 1 for a slope that fits down to 0 for one that does not."""
     import numpy
 
     scale = max(1.5 * float(numpy.median(numpy.abs(residuals))), 0.02)
@@ -380,10 +334,7 @@ def _trust(residuals: Any) -> Any:
 
 
 def _follow(field: Any, width: int, height: int) -> Any:
-    """Follow the field from the middle to both sides.
-
-    Returns the height in the picture for every place of the levelled one.
-    """
+    """Follow the field from the middle to both sides; the height before of every place."""
     import cv2
     import numpy
 

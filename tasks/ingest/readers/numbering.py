@@ -218,10 +218,7 @@ def _read_level(element: etree._Element) -> Level:
 
 
 def format_number(value: int, number_format: str) -> str:
-    """Write `value` in one of the number formats of ECMA-376 §17.18.59.
-
-    Unknown formats fall back to decimal.
-    """
+    """Write `value` in a number format of ECMA-376 §17.18.59, unknown ones as decimal."""
     writer = _WRITERS.get(number_format)
     return writer(value) if writer else str(value)
 

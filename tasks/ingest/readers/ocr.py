@@ -1,7 +1,4 @@
-"""Reading pictures of pages.
-
-RapidOCR finds and reads boxes of text, our own merging makes rows and columns of them.
-"""
+"""Reading pictures of pages: RapidOCR reads boxes of text, we make rows of them."""
 
 from __future__ import annotations
 
@@ -145,10 +142,7 @@ def read_image(data: bytes) -> Extraction:
 
 
 def read_images(pictures: Sequence[bytes], time_limit_s: float = math.inf) -> Extraction:
-    """Read pictures of pages, in their order.
-
-    Those that cannot be decoded, or do not fit into the time limit, are named in warnings.
-    """
+    """Read pictures of pages in order; warnings name those that could not be read."""
     started = time.monotonic()
     engine = _make_engine()
     read: list[tuple[int, Page]] = []
@@ -211,10 +205,7 @@ def _make_engine() -> Any:
 
 
 def _join_known(lines: list[Line], known: Mapping[int, list[Line]]) -> list[Line]:
-    """The lines that OCR read, with those that the text layer holds put in at their height.
-
-    Where OCR read nothing that begins like part of a paper, it read a figure: what the text layer holds is all then.
-    """
+    """The lines that OCR read, with those of the text layer put in at their height."""
     joined: list[Line] = [line for line in lines if line.page not in known]
     for number, typed in known.items():
         seen = [line for line in lines if line.page == number]
@@ -235,10 +226,7 @@ def _is_below(line: Line, other: Line) -> bool:
 
 
 def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = ()) -> Page:
-    """Return the rows of one picture in reading order.
-
-    What stands in the boxes that are known is left out. Coordinates are pixels with the origin at the lower left.
-    """
+    """The rows of one picture in reading order, without the boxes that are known."""
     import numpy
 
     tall_shown, wide_shown = picture.shape[:2]
@@ -358,10 +346,7 @@ def _is_known(box: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> bool:
 
 
 def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float]]]) -> list[_Box]:
-    """Read the lines of marks that lie in no box.
-
-    The detector passed over them; most often they stand beside formulas.
-    """
+    """Read the lines of marks that the detector passed over."""
     import cv2
     import numpy
 
@@ -393,10 +378,7 @@ def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float
 
 
 def _find_boxes(engine: Any, picture: Any) -> list[_Box]:
-    """The boxes of a picture with what they say.
-
-    A box whose characters have no known places is kept as it was read.
-    """
+    """The boxes of a picture with what they say."""
     try:
         found = _ask(engine, picture, return_word_box=True)
     except _UnreadError:
@@ -437,10 +419,7 @@ def _ask(engine: Any, picture: Any, *, use_det: bool = True, return_word_box: bo
 
 
 def _read_starts(words: object) -> list[tuple[str, float]]:
-    """The characters of a box and where each begins, from left to right.
-
-    The result is empty where a word has no place.
-    """
+    """The characters of a box and where each begins; [] where a word has no place."""
     starts: list[tuple[str, float]] = []
     for word in words if isinstance(words, tuple | list) else ():
         if not isinstance(word, tuple | list) or len(word) != 3 or word[2] is None:
@@ -455,10 +434,7 @@ def _read_starts(words: object) -> list[tuple[str, float]]:
 
 
 def _measure_slope(boxes: Any) -> float:
-    """The slope of the text lines of a page photographed askew.
-
-    It is the median over the longer boxes.
-    """
+    """The slope of the text lines of a page: the median over the longer boxes."""
     slopes = [
         -(float(box[1][1]) - float(box[0][1])) / (float(box[1][0]) - float(box[0][0]))
         for box in boxes
@@ -502,10 +478,7 @@ def find_gutter(boxes: Sequence[Row], width: float) -> float | None:
 
 
 def _part_columns(boxes: list[Row], border: float, reach: float) -> tuple[list[Row], list[Row], list[Row]]:
-    """The boxes of the left column, of the right one, and those across both.
-
-    Those across both reach further than `reach` on either side.
-    """
+    """The boxes of the left column, of the right one, and those across both."""
     columns: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
     for box in boxes:
         is_across = box.left < border - reach and box.right > border + reach
@@ -515,31 +488,21 @@ def _part_columns(boxes: list[Row], border: float, reach: float) -> tuple[list[R
 
 
 def _count_in_order(rows: list[Row]) -> int:
-    """How many rows begin with a question number, less three for every step back.
-
-    Columns read as one hide half of the numbers.
-    """
+    """How many rows begin with a question number, less three for every step back."""
     labels = [parse_label(row.text) for row in rows]
     numbers = sum(1 for label in labels if label is not None and label.style == "num" and not label.is_weak)
     return numbers + 3 * order_score(rows)
 
 
 def _are_paired(left: list[Row], right: list[Row]) -> bool:
-    """Whether the right column only continues lines of the left one: option B beside option A.
-
-    A column of its own has first options, too.
-    """
+    """Whether the right column only continues lines of the left one: B beside A."""
     letters = [row.text.lstrip("（( ")[:1] for row in right if len(row.text) > 1]
     marks = sum(1 for letter in letters if letter in "BCD")
     return bool(right) and marks > 0.5 * len(right) and letters.count("A") < 0.2 * marks
 
 
 def _is_narrow(left: list[Row], right: list[Row], width: float) -> bool:
-    """Whether the right column holds what belongs to lines in the left one.
-
-    That are marks of a few characters each, or options, cells and names in figures: none of them begins a question, and
-    none of them fills a column.
-    """
+    """Whether the right column holds marks, options, cells or names beside the left one's lines."""
     widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
     if not all(widths):
         return False
@@ -613,10 +576,7 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
 
 
 def _mark_outer_rows(pages: list[Page]) -> None:
-    """Mark what comes back among the first or the last rows of pages.
-
-    A photograph has no fixed height for its header. The mark of a drawing says nothing of what is drawn.
-    """
+    """Mark what comes back among the first or the last rows of pages."""
     if len(pages) < 2:
         return
     for outer in (slice(None, OUTER_ROWS), slice(-OUTER_ROWS, None)):

@@ -77,10 +77,7 @@ _NO_NUMBER = frozenset("ABCDEFGHabcdefgh①②③④⑤⑥⑦⑧⑨⑩·•-—(
 
 
 def _repair_numbers(lines: Sequence[Line]) -> list[Line]:
-    """Give back the stop after a number that continues the count.
-
-    Also give back a number of which only the stop is left.
-    """
+    """Give back a stop after a number that continues the count, or the number of a stop."""
     repaired: list[Line] = []
     last = 0
     word = _find_number_word(lines)
@@ -108,10 +105,7 @@ def _find_number_word(lines: Sequence[Line]) -> str:
 
 
 def _fill_numbers(lines: list[Line]) -> list[Line]:
-    """Give back numbers of which a pen left a part.
-
-    They are those that the numbers before and after them call for.
-    """
+    """Give back numbers of which a pen left a part, as those around them call for."""
     word = _find_number_word(lines)
     known = [
         (index, int(match.group(2)))
@@ -155,10 +149,7 @@ def _fill_numbers(lines: list[Line]) -> list[Line]:
 
 
 def _find_worn(text: str, number: int, is_bound: bool) -> int:
-    """Where a line goes on behind what may be left of this number; 0 where it is none.
-
-    Where no number behind it binds it, a digit of it has to be left.
-    """
+    """Where a line goes on behind what may be left of this number; 0 for none."""
     glued = re.match(rf"\s*(?:Q\s?)?{number}\s?(?=[A-Z][a-z]*\s|[\u4e00-\u9fff])", text)
     if glued is not None and is_bound:
         return glued.end()
@@ -183,10 +174,7 @@ _LONGEST_OPTION = 120
 
 
 def _repair_options(lines: list[Line]) -> list[Line]:
-    """Give back the letters that ticks cover.
-
-    They are those that the letters before and after them call for.
-    """
+    """Give back the letters that ticks cover, as those around them call for."""
     repaired = list(lines)
     usual = _find_usual_count(lines)
     for stretch in _part_questions(lines):
@@ -209,10 +197,7 @@ def _repair_options(lines: list[Line]) -> list[Line]:
 
 
 def _part_questions(lines: Sequence[Line]) -> Iterator[range]:
-    """The lines between two question numbers, the first one's own line left out.
-
-    The numbers are of the form that most have.
-    """
+    """The lines between two question numbers, the first one's own line left out."""
     forms = [
         (index, bool(match.group(1)), match.group(3) in ")）")
         for index, line in enumerate(lines)
@@ -225,10 +210,7 @@ def _part_questions(lines: Sequence[Line]) -> Iterator[range]:
 
 
 def _read_letters(lines: Sequence[Line], stretch: range) -> list[tuple[int, str]] | None:
-    """The lines that begin with an option and its letter, as far as letters rise.
-
-    None where options share a line.
-    """
+    """The lines that begin with an option and its letter, as far as letters rise."""
     letters: list[tuple[int, str]] = []
     for index in stretch:
         match = _LETTER.match(lines[index].text)
@@ -242,10 +224,7 @@ def _read_letters(lines: Sequence[Line], stretch: range) -> list[tuple[int, str]
 
 
 def _find_usual_count(lines: Sequence[Line]) -> int:
-    """How many options most questions have; 0 where that is not known.
-
-    Only questions that have all their options from A on are counted.
-    """
+    """How many options most questions have that have all from A on; 0 where unknown."""
     counts: Counter[int] = Counter()
     for stretch in _part_questions(lines):
         letters = _read_letters(lines, stretch) or []
@@ -256,10 +235,7 @@ def _find_usual_count(lines: Sequence[Line]) -> int:
 
 
 def _choose(lines: Sequence[Line], between: range, wanted: Sequence[str]) -> list[int]:
-    """The lines between two options that the missing letters belong to.
-
-    They are all of the lines, or those with a worn letter.
-    """
+    """The lines between two options that the missing letters belong to."""
     if not wanted:
         return []
     if any(len(lines[index].text) > _LONGEST_OPTION or lines[index].kind == "furniture" for index in between):
@@ -273,10 +249,7 @@ def _choose(lines: Sequence[Line], between: range, wanted: Sequence[str]) -> lis
 def _repair_last(
     lines: Sequence[Line], repaired: list[Line], stretch: range, last: tuple[int, str], usual: int
 ) -> None:
-    """Give back the letters after the last one.
-
-    They are worn ones, and a lost one before the next question.
-    """
+    """Give back the letters after the last one: worn ones, one before the next question."""
     place, letter = last
     while place + 1 < stretch.stop and letter < "H":
         place, letter = place + 1, chr(ord(letter) + 1)
@@ -315,11 +288,7 @@ _SPLIT_D = re.compile(r"(?:^|(?<=\s))[1lI|][)）]\s?[.．,，]\s*(?=\S)")
 
 
 def _part_options(text: str) -> str:
-    """Part options that are glued together: `A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`.
-
-    That is done where the other labels of the line leave no doubt, or where all from the first on follow each other
-    with the same stop: `A) comeB) cameC) come`.
-    """
+    """Part glued options, `C.HRRND.RR`, where the other labels leave no doubt."""
     text = _SPLIT_D.sub("D. ", text, count=1)
     labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
     if len(labels) >= 3 and labels == sorted(set(labels)):
@@ -334,10 +303,7 @@ _FIRST_LABEL = re.compile(r"\s*([（(]?)([A-Fa-f])\s?([.．、)）])")
 
 
 def _part_row(text: str) -> str:
-    """A row of options, parted where the next letter follows with the stop of the first one.
-
-    One after a letter of its own case may end a word: `PLC.`
-    """
+    """A row of options, parted where the next letter follows with the first one's stop."""
     first = _FIRST_LABEL.match(text)
     if first is None:
         return text
@@ -400,9 +366,6 @@ def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
 
 
 def _measure_grain(steps: Sequence[float]) -> float:
-    """The finest distance between two sizes of steps (sorted); 0 for one size.
-
-    Sizes within two pixels are one.
-    """
+    """The finest distance between two sizes of steps (sorted); 0 for one size."""
     jumps = [right - left for left, right in pairwise(steps) if right - left > 2]
     return min(jumps, default=0.0)

@@ -1,7 +1,4 @@
-"""Where the lines of a page stand on it as people see it.
-
-The boxes are in thousandths of its width and height.
-"""
+"""Where the lines of a page stand on it as people see it, in thousandths."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How coordinates of a page become thousandths of what is shown of it.
-
-    x = across · (x, y, 1), y = down · (x, y, 1).
-    """
+    """How coordinates become thousandths of a page: across · (x, y, 1), down · (x, y, 1)."""
 
     across: tuple[float, float, float]
     down: tuple[float, float, float]
@@ -56,10 +50,7 @@ class PictureFrame:
     find_source: Callable[[float, float], tuple[float, float]]
 
     def place(self, left: float, bottom: float, right: float, top: float) -> Box:
-        """The box of two opposite corners, cut at the edges of the page.
-
-        What was bent reaches as far as its ends and middle.
-        """
+        """The box of two opposite corners, its ends and middle, cut at the edges of the page."""
         points = [
             self.find_source(x, self.height - y)
             for x in (left, (left + right) / 2, right)
@@ -71,10 +62,7 @@ class PictureFrame:
 
 
 def frame_page(page: Any, raw: Any) -> Frame:
-    """The frame of a page of a PDF.
-
-    Its crop box and its rotation are those with which it is shown.
-    """
+    """The frame of a page of a PDF, with the crop box and the rotation that are shown."""
     # PDFium answers in whole pixels: three points of a large picture give the map to a hundredth of a point.
     scale, reach = 1_000, 1_000
     x, y = ctypes.c_int(), ctypes.c_int()
@@ -92,10 +80,7 @@ def frame_page(page: Any, raw: Any) -> Frame:
 
 
 def list_boxes(lines: Sequence[Line]) -> list[int]:
-    """The boxes of the lines of a document, one after the other, four numbers each.
-
-    Empty where a format has none. A line without a box of its own (0, 0, 0, 0) keeps the others in step.
-    """
+    """The boxes of the lines of a document, four numbers each; zeros for a line without."""
     if not any(line.box for line in lines) or any("\n" in line.text for line in lines):
         return []
     return [number for line in lines for number in (line.box or (0, 0, 0, 0))]

@@ -54,10 +54,7 @@ def _is_open(row: Row) -> bool:
 
 
 def _cut_tail(row: Row) -> tuple[str, str, float] | None:
-    """A row without the mark that closes it, the mark, and where the rest ends.
-
-    None where it has no such mark.
-    """
+    """A row without the mark that closes it, the mark, and where the rest ends; or None."""
     if not _is_open(row) or not row.gaps or _MARK.fullmatch(row.text):
         return None
     return next(
@@ -133,10 +130,7 @@ LEAST_NUMBERS = 3
 
 
 def settle_numbers(rows: list[Row]) -> None:
-    """Put numbers that stand in the middle of their rows before the first of these.
-
-    Tables centre them so beside `a`, `b`, `c`. Nothing is moved where they do not run on, or each has not a first row of its own above it.
-    """
+    """Put numbers that tables centre beside `a`, `b`, `c` before the first of these."""
     numbers = [
         (row, int(match[1])) for row in rows if _is_open(row) and (match := _NUMBER.fullmatch(row.text))
     ]

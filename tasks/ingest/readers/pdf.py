@@ -48,7 +48,6 @@ from tasks.ingest.readers.pdf_pages import (
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
-    Grid,
     PageObject,
     find_blanks,
     find_grids,
@@ -101,11 +100,10 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     if count > MAX_PAGES:
         extraction.warnings.append(f"Only the first {MAX_PAGES} of {count} pages were read.")
     pages: list[Page] = []
-    answered: list[Grid] = []
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            pages.append(_read_page(page, raw, index + 1, extraction, answered))
+            pages.append(_read_page(page, raw, index + 1, extraction))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
@@ -161,10 +159,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
 
 
 def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
-    """Write what characters show that their fonts count from a wrong place.
-
-    Where that place is not known they count as broken.
-    """
+    """Write what characters show whose fonts count from a wrong place, else count them broken."""
     foreign = sum((page.foreign for page in pages), Counter[str]())
     if not foreign:
         return
@@ -182,7 +177,7 @@ def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
                 row.cells = tuple(cell.translate(shown) for cell in row.cells)
 
 
-def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, answered: list[Grid]) -> Page:
+def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page:
     result = Page(0, 0)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
@@ -222,7 +217,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, answere
             (box, True) for box in find_outlines(objects, raw, view, [*images, *figures], characters)
         ]
         characters = _place_pictures(characters, pictures, view, keep)
-    kept = keep_tables(result, characters, grids, answered)
+    kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
     result.rows = cut_formulas(result.rows, partial(keep, is_formula=True))
@@ -282,10 +277,7 @@ def _is_mixed(
 
 
 def _place_pictures(
-    characters: list[Character],
-    pictures: Sequence[tuple[Edges, bool]],
-    view: View,
-    keep: Callable[..., str],
+    characters: list[Character], pictures: Sequence[tuple[Edges, bool]], view: View, keep: Callable[..., str]
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 

@@ -87,10 +87,7 @@ def is_tall(row: Row, size: float) -> bool:
 
 
 def write_brackets(rows: list[Row], body: float) -> None:
-    """Write what stands between high brackets, and behind a high brace, on one line.
-
-    A bracket around nothing that can be told is a formula that is lost.
-    """
+    """Write what stands between high brackets, and behind a high brace, on one line."""
     tall = [row for row in rows if is_tall(row, body) and not row.is_furniture]
     gone: dict[int, Row] = {}
     for opening in sorted(tall, key=lambda row: row.top - row.bottom) if len(tall) <= _MOST_TALL else ():

@@ -42,10 +42,7 @@ def find_figures(
     grids: Sequence[Grid],
     characters: Sequence[Character],
 ) -> list[Edges]:
-    """Left, lower, right and upper edge of every figure that a page draws, with labels.
-
-    What is made of level and upright lines alone is a table, a frame or a blank, and none.
-    """
+    """Left, lower, right and upper edge of every figure that a page draws, with labels."""
     framed = _find_framed(objects, raw, view, characters)
     paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
     if len(paths) < 2 or len(paths) > MOST_PATHS:
@@ -342,10 +339,7 @@ def _unite(boxes: Sequence[Edges]) -> Edges:
 
 
 def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bool:
-    """Whether what stands in the box is to be read rather than looked at.
-
-    Roots and fractions of a formula, and frames, are few lines around many letters.
-    """
+    """Whether a box is to be read: few lines around many letters are formulas or frames."""
     lines = _count_letters(box, characters)
     letters, longest = sum(lines.values()), max(lines.values(), default=0)
     is_labelled = box[3] - box[1] >= _TALL and longest <= _FEW_LETTERS

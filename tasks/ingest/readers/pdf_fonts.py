@@ -32,10 +32,7 @@ def count_odd(texts: Sequence[str]) -> tuple[int, int]:
 
 
 def find_garbled(pages: Sequence[tuple[int, int]]) -> set[int]:
-    """The places of the pages that say something else than they show.
-
-    Of each the odd characters and the letters were counted.
-    """
+    """The pages that say something else than they show, by odd characters and letters."""
     odd, letters = sum(page[0] for page in pages), sum(page[1] for page in pages)
     if letters < LEAST_LETTERS or odd <= MOST_ODD * letters:
         return set()
@@ -97,10 +94,7 @@ def list_foreign(texts: Sequence[str]) -> Counter[str]:
 
 
 def find_shift(foreign: Sequence[str]) -> dict[int, int]:
-    """What foreign characters of a Chinese paper stand for, as `str.translate` takes it.
-
-    That are common Chinese characters at one distance from all of them; empty where there is no such distance.
-    """
+    """What foreign characters of a Chinese paper stand for: all at one distance, or {}."""
     codes = sorted(ord(text[0]) for text in foreign)
     if len(codes) < LEAST_SHIFTED:
         return {}
@@ -158,10 +152,7 @@ LEVEL_SIGNS = frozenset((*_NAMED.values(), *_RELATIONS.values()))
 
 
 def find_signs(name: str) -> dict[int, str]:
-    """What codes of a font show that it has no table for, or that hangs below its line.
-
-    Empty for fonts of text.
-    """
+    """What codes of a font show that it has no table for, or that hang below its line."""
     if _EXTENSION_FONT.match(name):
         return _EXTENSION
     if _RELATION_FONT.match(name):

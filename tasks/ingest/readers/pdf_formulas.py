@@ -1,7 +1,4 @@
-"""Formulas of a PDF that need more than one line, written on one.
-
-Fractions are known by their bars, limits by what they stand under. Rows are built along baselines, so that `x = a/b + 1` comes as four of them.
-"""
+"""Formulas of a PDF that need more than one line, written on one."""
 
 from __future__ import annotations
 
@@ -176,10 +173,7 @@ def _drop_emphasis(rows: Sequence[Row]) -> list[Row]:
 
 
 def _join_small(rows: list[Row], bars: Sequence[Rule], body: float) -> None:
-    """Join what scripts, limits and fractions are made of: `2πi`, `h`, its own `2`, `m`.
-
-    The file may write other things between them. A bar holds both or none.
-    """
+    """Join what scripts, limits and fractions are made of: `2πi`, `h`, its own `2`, `m`."""
     place = 0
     while place < len(rows):
         row = rows[place]
@@ -289,10 +283,7 @@ def _bears(host: Row, row: Row) -> bool:
 
 
 def _mark_pieces(row: Row) -> Row:
-    """The row with a mark for the pieces of a large bracket or root.
-
-    They have no meaning one by one.
-    """
+    """The row with a mark for the pieces of a large bracket or root."""
     text = row.text.strip()
     if "\ufffd" not in text or len(text) > LONGEST_PIECES or row.cells:
         return row
@@ -371,10 +362,7 @@ def bracket(text: str) -> str:
 
 
 def _join_baselines(rows: Sequence[Row]) -> list[Row]:
-    """The rows with those joined that follow each other on one baseline.
-
-    What the file writes between two of them, and is no line of text, is an accent or an arrow over the second.
-    """
+    """The rows with those joined that follow each other on one baseline."""
     joined: list[Row] = []
     for row in rows:
         place = _find_before(joined, row)
@@ -430,10 +418,7 @@ def _find_before(rows: Sequence[Row], row: Row) -> int | None:
 
 
 def _join_sign_limits(rows: Sequence[Row]) -> list[Row]:
-    """The rows with what stands over and under a large sign written behind it.
-
-    Wherever the file writes it.
-    """
+    """The rows with what stands over and under a large sign written behind it."""
     gone: set[int] = set()
     changed = list(rows)
     for place, row in enumerate(rows):

@@ -1,7 +1,4 @@
-"""The order of a page's rows, and which of them are furniture or run on in the next.
-
-Columns are found and read one after the other.
-"""
+"""The order of a page's rows, its columns, and which rows are furniture or run on."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ def repair_order(pages: list[Page], extraction: Extraction) -> None:
 
 
 def count_crossings(rows: list[Row], width: float) -> int:
-    """How often the text goes from one column to the other; 0 where there is one column.
-
-    The shorter column has at least a tenth of the rows.
-    """
+    """How often the text goes from one column to the other; 0 where there is one column."""
     border = find_column_border(rows, width, SHORT_COLUMN)
     if border is None or sum(1 for row in rows if row.left > border - 10) < 5:
         return 0
@@ -55,10 +49,7 @@ def count_crossings(rows: list[Row], width: float) -> int:
 
 
 def settle_strays(rows: list[Row], width: float) -> list[Row]:
-    """Move the few rows of a one-column page that break the downward order to their height.
-
-    They are boxes and stamps.
-    """
+    """Move the few rows of a one-column page that break its downward order to their height."""
     if find_column_border(rows, width) is not None:
         return rows
     # the longest run of rows that only goes down; rows on one height count as going down
@@ -89,10 +80,7 @@ def settle_strays(rows: list[Row], width: float) -> list[Row]:
 
 
 def order_score(rows: list[Row]) -> int:
-    """Count the backward steps (negative) between question numbers in this order of rows.
-
-    0 is perfect.
-    """
+    """Minus the backward steps between question numbers in this order; 0 is perfect."""
     values: list[int] = []
     for row in rows:
         label = parse_label(row.text)
@@ -101,12 +89,9 @@ def order_score(rows: list[Row]) -> int:
     return -sum(1 for left, right in pairwise(values) if right < left and right != 1)
 
 
-def order_rows(rows: list[Row], width: float, border: float | None = None) -> list[Row]:
-    """Return rows column by column, from top to bottom.
-
-    A column border is an upright gap in the page's middle.
-    """
-    border = border if border is not None else find_column_border(rows, width)
+def order_rows(rows: list[Row], width: float) -> list[Row]:
+    """The rows column by column, from top to bottom."""
+    border = find_column_border(rows, width)
     if border is None:
         return _top_down(rows)
     left = [row for row in rows if (row.left + row.right) / 2 < border and row.right < border + 10]
@@ -141,10 +126,7 @@ def _top_down(rows: list[Row]) -> list[Row]:
 
 
 def find_column_border(rows: list[Row], width: float, share: float = 0.2) -> float | None:
-    """Return the x of an upright gap between two columns, or None where there is none.
-
-    Each of the columns has this share of the rows.
-    """
+    """The x of an upright gap between two columns that have such a share each, or None."""
     best: tuple[int, float] | None = None
     lefts, rights = sorted([row.left for row in rows]), sorted([row.right for row in rows])
     narrow = [row for row in rows if row.right - row.left <= 4]
@@ -168,10 +150,7 @@ _LONG = 6
 
 
 def mark_furniture(pages: list[Page]) -> None:
-    """Mark repeated headers and footers, and printed page numbers.
-
-    They stand near the upper and lower edges.
-    """
+    """Mark repeated headers and footers, and printed page numbers, near the edges."""
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     places: list[tuple[int, Row, tuple[str, int]]] = []
     known: dict[str, str] = {}
@@ -256,10 +235,7 @@ def is_page_number(text: str, number: int, count: int) -> bool:
 
 
 def mark_wraps(pages: list[Page]) -> None:
-    """Mark the rows whose sentence continues in the next row.
-
-    It does where the next row's first word had no room any more.
-    """
+    """Mark the rows after which the next row's first word had no room any more."""
     edges: dict[float, float] = {}
     for page in pages:
         widest = sorted(row.right for row in page.rows if not row.is_furniture)[-2:]
@@ -308,10 +284,7 @@ _ANSWER = re.compile(
 
 
 def starts_anew(text: str) -> bool:
-    """Whether a row begins something new.
-
-    It does with a number, an option label or the word for an answer at its beginning.
-    """
+    """Whether a row begins with a number, an option label or the word for an answer."""
     if OPTION.match(text) or _ANSWER.match(text):
         return True
     label = parse_label(text)
@@ -319,10 +292,7 @@ def starts_anew(text: str) -> bool:
 
 
 def _column_edge(row: Row, page: Page, border: float | None, edges: dict[float, float]) -> float:
-    """The right edge of the text area.
-
-    It is that of the column on a two-column page, else the widest of all such pages.
-    """
+    """The right edge of the column, or the widest of all one-column pages."""
     if border is None:
         return edges.get(page.width, page.width)
     if row.right < border + 10:

@@ -69,10 +69,7 @@ class Page:
 # not frozen: a page has thousands of them, and freezing takes three times as long
 @dataclass(slots=True)
 class Character:
-    """A character of the text layer and its place.
-
-    `breaks` and `spaced` say what the layer puts before it. `angle` (radians, counterclockwise) is that of the file.
-    """
+    """A character of the text layer, its place, and what the layer puts before it."""
 
     text: str
     x: float
@@ -89,10 +86,7 @@ class Character:
 
 
 def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) -> tuple[int, ...]:
-    """Where a row stands on its page as shown.
-
-    `slope` is the rise per point to the right that was taken out of it.
-    """
+    """Where a row stands on its page as shown; `slope` had been taken out of it."""
     if frame is None:
         return ()
     if not slope:
@@ -123,10 +117,7 @@ _Affine = tuple[float, float, float, float, float, float]
 
 @dataclass(frozen=True)
 class View:
-    """How points of a page's file become points of the page as it is read.
-
-    Their origin is its lower left corner. `angle` (radians) is that of upright characters in the file; `frame` places what is read on the page as shown.
-    """
+    """How points of a page's file become points of the page as it is read."""
 
     width: float
     height: float
@@ -166,14 +157,7 @@ def find_view(page: Any, raw: Any, characters: Sequence[Character]) -> View:
     shown = frame_page(page, raw)
     (by_x, by_y, begin), (down_x, down_y, down) = shown.across, shown.down
     across, up = width / 1000, height / 1000
-    to_shown = (
-        by_x * across,
-        -down_x * up,
-        by_y * across,
-        -down_y * up,
-        begin * across,
-        (1000 - down) * up,
-    )
+    to_shown = (by_x * across, -down_x * up, by_y * across, -down_y * up, begin * across, (1000 - down) * up)
     level = Frame((1000 / width, 0.0, 0.0), (0.0, -1000 / height, 1000.0)) if width and height else shown
     if turn == 0:
         is_plain = (
@@ -195,10 +179,7 @@ def find_view(page: Any, raw: Any, characters: Sequence[Character]) -> View:
 
 
 def _find_turn(characters: Sequence[Character], rotation: int) -> int:
-    """By how many quarters most characters are turned on the page as shown.
-
-    They are counted counterclockwise.
-    """
+    """By how many quarters most characters are turned, counterclockwise."""
     if rotation == 0 and not any(one.angle for one in characters):
         return 0
     counts = [0, 0, 0, 0]

@@ -1,34 +1,23 @@
-"""Characters built into rows.
-
-The rows keep spaces, blanks, raised and lowered script, and the cells of ruled tables.
-"""
+"""Characters built into rows with spaces, blanks, scripts, and cells of ruled tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from itertools import pairwise
+from statistics import fmean, median
 from unicodedata import category
 
-from tasks.ingest.readers.extraction import (
-    IMAGE,
-    PICTURE_MARK,
-    FoundPicture,
-    is_picture,
-    read_picture_number,
-)
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, FoundPicture, is_picture, read_picture_number
 from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
-from tasks.ingest.readers.pdf_rules import (
-    Grid,
-    Rule,
-)
+from tasks.ingest.readers.pdf_rules import Grid, Rule
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
-from tasks.ingest.words.columns import count_leads, find_question_header, read_lead
+from tasks.ingest.words.columns import find_question_header
 
 _ROOTS = {"3": "∛", "4": "∜"}
 # Nothing is a script of these.
@@ -76,33 +65,35 @@ def build_rows(
         tables[number].setdefault(grids[number].find_cell(x, y), []).append(character)
     reader.finish()
     for number in sorted(tables, key=lambda number: -places[number]):
-        rows = _read_table(grids[number], tables[number], blanks)
+        rows = _read_cells(grids[number], tables[number], blanks)
         page.rows[places[number] : places[number]] = [replace(row, table=number + 1) for row in rows]
 
 
-def _read_table(
+def _read_cells(
     grid: Grid, cells: Mapping[tuple[int, int], Sequence[Character]], blanks: Sequence[Rule]
 ) -> list[Row]:
-    """Return the rows of a ruled table.
+    def read(place: tuple[int, int]) -> list[Row]:
+        page = Page(0, 0)
+        build_rows(page, cells.get(place, ()), (), blanks)
+        return page.rows
 
-    A cell that is one with the cell above repeats its text in `cells`.
-    """
+    return read_table(grid, read)
+
+
+def read_table(grid: Grid, read: Callable[[tuple[int, int]], list[Row]]) -> list[Row]:
+    """The rows of a ruled table; a cell that is one with that above repeats its text."""
     rows: list[Row] = []
-    above = [""] * (len(grid.columns) - 1)
+    columns = range(len(grid.columns) - 1)
+    above = [""] * len(columns)
     for index in range(len(grid.rows) - 1):
-        texts: list[str] = []
-        shown: list[str] = []
-        size, points, is_bold = 10.0, 0.0, True
-        for column in range(len(grid.columns) - 1):
-            inside = cells.get((index, column), ())
-            text = _read_cell(inside, grid.right_of(index, column), blanks)
-            if inside:
-                size, points = (inside[0].top - inside[0].bottom) / 1.2, inside[0].size
-            is_bold = is_bold and all(one.is_heavy for one in inside if one.text != " ")
-            shown.append(text)
-            texts.append(above[column] if not text and grid.is_merged_up(index, column) else text)
-        above = texts
-        if any(shown):
+        inside = [read((index, column)) for column in columns]
+        shown = [_join_cell(inside[column], grid.right_of(index, column)) for column in columns]
+        above = [
+            above[column] if not shown[column] and grid.is_merged_up(index, column) else shown[column]
+            for column in columns
+        ]
+        lines = [line for cell in inside for line in cell]
+        if lines:
             rows.append(
                 Row(
                     " | ".join(text.replace("\n", " ") for text in shown),
@@ -110,42 +101,29 @@ def _read_table(
                     grid.columns[-1],
                     grid.rows[index + 1],
                     grid.rows[index],
-                    size,
-                    cells=tuple(texts),
-                    is_bold=is_bold,
-                    points=points,
+                    median(line.size for line in lines),
+                    cells=tuple(above),
+                    is_bold=all(line.is_bold for line in lines),
+                    points=lines[-1].points,
                     frame="cell",
+                    sure=fmean(line.sure for line in lines),
                 )
             )
     return rows
 
 
-def _read_cell(characters: Sequence[Character], edge: float, blanks: Sequence[Rule]) -> str:
-    page = Page(0, 0)
-    reader = _RowBuilder(page, blanks)
-    for character in characters:
-        reader.add(character)
-    reader.finish()
-    text = ""
-    for place, row in enumerate(page.rows):
-        before = page.rows[place - 1] if place else None
-        if before is None:
-            text = row.text.strip()
-        elif before.right + first_word_width(row) > edge - 0.9 * row.size and not starts_anew(row.text):
-            text = join_wrapped(text, row.text)
+def _join_cell(lines: Sequence[Row], edge: float) -> str:
+    text = lines[0].text.strip() if lines else ""
+    for before, line in pairwise(lines):
+        if before.right + first_word_width(line) > edge - 0.9 * line.size and not starts_anew(line.text):
+            text = join_wrapped(text, line.text)
         else:
-            text = f"{text}\n{row.text.strip()}"
+            text = f"{text}\n{line.text.strip()}"
     return text
 
 
-def keep_tables(
-    page: Page, characters: Sequence[Character], grids: Sequence[Grid], answered: list[Grid]
-) -> list[Grid]:
-    """Leave out the frames that lay out whole stretches of text.
-
-    These are read in the order of the content. `answered` are the tables of the pages before that print answers below their
-    questions; those of this page are added.
-    """
+def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Grid]) -> list[Grid]:
+    """Leave out the frames that lay out whole stretches of text: these are read in the order of the content."""
     kept: list[Grid] = []
     for grid in grids:
         inside: dict[tuple[int, int], list[Character]] = {}
@@ -153,13 +131,8 @@ def keep_tables(
             x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
             if grid.holds(x, y):
                 inside.setdefault(grid.find_cell(x, y), []).append(character)
-        rows = _read_table(grid, inside, ())
+        rows = _read_cells(grid, inside, ())
         if not rows:
-            continue
-        parted = _part_by_leads(grid, inside, rows, answered)
-        if parted is not None:
-            answered.append(parted)
-            kept.append(parted)
             continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
@@ -167,44 +140,6 @@ def keep_tables(
         if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
             kept.append(grid)
     return kept
-
-
-# How far columns of a table may differ from page to page, in points.
-_SAME_COLUMN: Final = 12.0
-
-
-def _part_by_leads(
-    grid: Grid,
-    inside: Mapping[tuple[int, int], Sequence[Character]],
-    rows: Sequence[Row],
-    answered: Sequence[Grid],
-) -> Grid | None:
-    """A table of answers below their questions, a row for each sign in its narrow columns.
-
-    None for other tables. The page after one goes on in the same columns.
-    """
-    leads = count_leads([row.cells for row in rows])
-    if not leads and not any(
-        len(other.columns) == len(grid.columns)
-        and all(abs(a - b) <= _SAME_COLUMN for a, b in zip(other.columns, grid.columns, strict=True))
-        for other in answered
-    ):
-        return None
-    lines: dict[int, list[Row]] = {}
-    for (_, column), found in sorted(inside.items()):
-        cell = Page(0, 0)
-        build_rows(cell, found, (), ())
-        lines.setdefault(column, []).extend(cell.rows)
-    signs = [row for column in range(leads or 2) for row in lines.get(column, ()) if read_lead(row.text)]
-    edges = list(grid.rows)
-    for row in sorted(signs, key=lambda row: -row.top):
-        edge = row.top + 0.2 * row.size
-        if all(abs(edge - other) > row.size for other in edges) and grid.rows[-1] < edge < grid.rows[0]:
-            edges.append(edge)
-    edges.sort(reverse=True)
-    left, right = grid.columns[0], grid.columns[-1]
-    added = [Rule(edge, left, right) for edge in edges if edge not in grid.rows]
-    return Grid(grid.columns, edges, [*grid.level, *added], grid.upright)
 
 
 @dataclass(slots=True)
@@ -218,10 +153,7 @@ class _Script:
 
 
 class _RowBuilder:
-    """Groups characters, given in content order, into rows.
-
-    A row has one baseline and moves right, scripts included.
-    """
+    """Groups characters, in content order, into rows of one baseline, with their scripts."""
 
     def __init__(self, page: Page, blanks: Sequence[Rule] = (), bars: Sequence[Rule] = ()) -> None:
         self.page = page
@@ -414,10 +346,7 @@ class _RowBuilder:
         )
 
     def _may_script(self, item: Character, is_raised: bool) -> bool:
-        """Whether a script goes on at this place, or begins here.
-
-        It may begin behind the row, or under or over another script.
-        """
+        """Whether a script goes on here, or begins behind the row or under another script."""
         is_first = not self.script and self.text[-1][-1:] in _OPENS and item.text not in _CLOSES
         if is_first or self.text == ["|"]:
             return False  # the first row of a matrix, what follows a determinant

@@ -1,7 +1,4 @@
-"""Lines drawn on a page of a PDF.
-
-They are the frames of tables, and the blanks that are drawn rather than typed.
-"""
+"""Lines drawn on a page of a PDF: the frames of tables, and blanks."""
 
 from __future__ import annotations
 
@@ -32,10 +29,7 @@ MIN_PASTED, MAX_PASTED_SIZE = 0.005, 0.35
 
 @dataclass(frozen=True)
 class Rule:
-    """A straight line, level or upright.
-
-    Of a level line `low` to `high` are x and `at` is y; of an upright one `low` to `high` are y and `at` is x.
-    """
+    """A straight line; `low` to `high` are x of a level one at y, y of an upright one at x."""
 
     at: float
     low: float
@@ -62,10 +56,7 @@ class Grid:
         return self.columns[0] <= x <= self.columns[-1] and self.rows[-1] <= y <= self.rows[0]
 
     def find_cell(self, x: float, y: float) -> tuple[int, int]:
-        """Return (row, column) of the cell at a place.
-
-        Of cells that no line parts it is the first.
-        """
+        """(row, column) of the cell at a place, the first of those that no line parts."""
         row = next(
             index for index, edge in enumerate(self.rows[1:]) if y >= edge or index == len(self.rows) - 2
         )
@@ -162,10 +153,7 @@ MAX_FONTS_ASKED = 200
 
 
 def measure_recreated(objects: Sequence[PageObject], raw: Any) -> float:
-    """Return the share of a page's texts whose letters a program cut out of a scan.
-
-    Their text is its OCR, seen or not.
-    """
+    """The share of a page's texts whose letters a program cut out of a scan."""
     texts = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_TEXT][:MAX_FONTS_ASKED]
     name = ctypes.create_string_buffer(128)
     found = 0
@@ -305,10 +293,7 @@ def read_bounds(item: Any, raw: Any) -> tuple[float, float, float, float]:
 
 
 def read_rules(objects: Sequence[PageObject], raw: Any, view: View) -> tuple[list[Rule], list[Rule]]:
-    """Return the level and the upright lines of a page as it is read.
-
-    Those that touch are joined to one.
-    """
+    """The level and the upright lines of a page as it is read, touching ones joined."""
     level: list[Rule] = []
     upright: list[Rule] = []
     paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
@@ -372,10 +357,7 @@ _INEXACT = 0.1
 
 
 def is_slanted(item: Any, raw: Any, least: float) -> bool:
-    """Whether a path has a line or a curve that goes at least so many points both ways.
-
-    Round corners, arrow heads and the signs of roots go less far.
-    """
+    """Whether a path has a line or curve that goes at least so many points both ways."""
     left, bottom, right, top = read_bounds(item, raw)
     if min(right - left, top - bottom) < least - _INEXACT:
         return False  # nothing reaches out of its box
@@ -397,10 +379,7 @@ def _join(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: bool = False) -> list[Grid]:
-    """Return the ruled tables that the lines of a page make.
-
-    With frames those of fewer cells, too.
-    """
+    """The ruled tables that the lines of a page make; with frames those of fewer cells, too."""
     if len(level) * len(upright) > MAX_CROSSINGS:
         return []
     parents = list(range(len(level) + len(upright)))

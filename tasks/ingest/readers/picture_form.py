@@ -105,10 +105,7 @@ def encode_picture(image: Any, *, is_photograph: bool = False) -> NormalPicture 
 
 
 def cut_out(shown: Any, box: Sequence[int]) -> NormalPicture | None:
-    """The normal form of a part of a page; None where nothing is to be seen.
-
-    The box is given in thousandths of the page.
-    """
+    """The normal form of a part of a page; None where nothing is to be seen."""
     width, height = shown.size
     left, top, right, bottom = box
     edges = (
@@ -160,10 +157,7 @@ def _save(image: Any, form: str, **how: Any) -> bytes:
 
 
 def _hash_look(image: Any) -> str:
-    """Which of 64 parts of what is drawn are darker than their mean.
-
-    The margin around it says nothing.
-    """
+    """Which of 64 parts of what is drawn, without its margin, are darker than their mean."""
     from PIL import Image, ImageOps
 
     grey = image.convert("L")

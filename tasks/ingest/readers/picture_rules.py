@@ -12,10 +12,10 @@ from statistics import median
 from typing import Any
 
 from tasks.ingest.readers.pdf_figures import Edges
-from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Row
+from tasks.ingest.readers.pdf_rows import read_table
 from tasks.ingest.readers.pdf_rules import Grid, Rule, find_blanks, find_grids
-from tasks.ingest.words.cleaning import is_cjk, join_wrapped
+from tasks.ingest.words.cleaning import is_cjk
 
 # A letter and where it begins, in pixels.
 Letter = tuple[str, float]
@@ -312,7 +312,7 @@ def take_tables(
             for piece in pieces:
                 place = (piece.left + piece.right) / 2, (piece.bottom + piece.top) / 2
                 cells.setdefault(grid.find_cell(*place), []).append(piece)
-        rows = _read_table(grid, cells, merge)
+        rows = read_table(grid, lambda place, cells=cells: merge(cells.get(place, [])))
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) >= MANY_LINES)
         is_tall = grid.rows[0] - grid.rows[-1] > TALL * strokes.height * by
         if len(rows) > 1 and heavy * 2 <= len(rows) and not (is_tall and heavy):
@@ -363,53 +363,3 @@ def _cut_box(box: Row, letters: Sequence[Letter], grid: Grid) -> list[Row]:
             pieces.append(replace(box, text=text.strip("|"), left=left, right=edge))
         begin, left = end, edge
     return pieces
-
-
-def _read_table(
-    grid: Grid, cells: dict[tuple[int, int], list[Row]], merge: Callable[..., list[Row]]
-) -> list[Row]:
-    rows: list[Row] = []
-    above = [""] * (len(grid.columns) - 1)
-    for index in range(len(grid.rows) - 1):
-        shown = [
-            _read_cell(merge(cells.get((index, column), [])), grid.right_of(index, column))
-            for column in range(len(grid.columns) - 1)
-        ]
-        texts = tuple(
-            above[column] if not text and grid.is_merged_up(index, column) else text
-            for column, text in enumerate(shown)
-        )
-        above = list(texts)
-        inside = [
-            piece for column in range(len(grid.columns) - 1) for piece in cells.get((index, column), [])
-        ]
-        if not inside:
-            continue
-        rows.append(
-            Row(
-                " | ".join(text.replace("\n", " ") for text in shown),
-                grid.columns[0],
-                grid.columns[-1],
-                grid.rows[index + 1],
-                grid.rows[index],
-                median(piece.size for piece in inside),
-                cells=texts,
-                frame="cell",
-                sure=sum(piece.sure for piece in inside) / len(inside),
-            )
-        )
-    return rows
-
-
-def _read_cell(lines: Sequence[Row], edge: float) -> str:
-    text = ""
-    before: Row | None = None
-    for line in lines:
-        if before is None:
-            text = line.text.strip()
-        elif before.right + first_word_width(line) > edge - 0.9 * line.size and not starts_anew(line.text):
-            text = join_wrapped(text, line.text)
-        else:
-            text = f"{text}\n{line.text.strip()}"
-        before = line
-    return text

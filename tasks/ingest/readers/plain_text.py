@@ -80,10 +80,7 @@ def _score(text: str) -> float:
 
 
 def _repair(text: str) -> str:
-    """Undo GBK that an earlier program read as Latin-1 (`È«½Ç`).
-
-    That is done where it is plainly what happened.
-    """
+    """Undo GBK that an earlier program plainly read as Latin-1 (`È«½Ç`)."""
     wide = [character for character in text if ord(character) > 0x7F]
     if len(wide) < 8 or any(ord(character) > 0xFF for character in wide):
         return text
@@ -117,10 +114,7 @@ _RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
 
 
 def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
-    """The lines of a text, with the rows of its Markdown tables as rows of tables.
-
-    Such a table is `| 1 | B |`, with a rule below the first row.
-    """
+    """The lines of a text, with the rows of its Markdown tables as rows of tables."""
     found = [Line(line) for line in lines]
     rules: set[int] = set()
     tables = 0

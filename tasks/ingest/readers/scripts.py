@@ -11,18 +11,12 @@ _SUB_KNOWN = set("0123456789+-=()−")
 
 
 def raise_text(text: str) -> str:
-    """Write `text` as a superscript: 10 + '3' reads 10³, x + 'ab' reads x^{ab}.
-
-    White space is kept.
-    """
+    """Write `text` as a superscript: 10 + '3' reads 10³, x + 'ab' reads x^{ab}."""
     return _mark(text, "^", _SUPER_KNOWN, _SUPER)
 
 
 def lower_text(text: str) -> str:
-    """Write `text` as a subscript: H + '2' reads H₂, x + 'max' reads x_{max}.
-
-    White space is kept.
-    """
+    """Write `text` as a subscript: H + '2' reads H₂, x + 'max' reads x_{max}."""
     return _mark(text, "_", _SUB_KNOWN, _SUB)
 
 

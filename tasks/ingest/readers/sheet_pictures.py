@@ -20,10 +20,7 @@ _IN_CELL = re.compile(r'=?(?:_xlfn\.)?DISPIMG\("(\w+)",\s*1\)')
 
 
 def mark_pictures(extraction: Extraction, package: zipfile.ZipFile, data: bytes) -> None:
-    """Write the mark of every picture into the cell that it is anchored to, or that is one.
-
-    A damaged part leaves its pictures out, and a warning says so.
-    """
+    """Write the mark of every picture into the cell that it is anchored to, or that is one."""
     names = set(package.namelist())
     if not any(name.startswith(("xl/drawings/", "xl/cellimages")) for name in names):
         return

@@ -1,7 +1,4 @@
-"""What a file really is, recognised by its bytes.
-
-The suffix only settles what bytes cannot: csv against plain text.
-"""
+"""What a file is by its bytes; the suffix only settles what these cannot: csv or text."""
 
 from __future__ import annotations
 
@@ -147,10 +144,7 @@ def _looks_like_utf16(head: bytes) -> bool:
 
 
 def find_utf16(data: bytes) -> str | None:
-    """Find the UTF-16 byte order in which bytes without a mark read as text.
-
-    None when they do in neither.
-    """
+    """The UTF-16 byte order in which bytes without a mark read as text, or None."""
     head = data[: min(len(data), 4096) // 2 * 2]
     if len(head) < 8 or b"\x00" not in head:
         return None

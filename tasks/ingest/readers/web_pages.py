@@ -1,7 +1,4 @@
-"""HTML pages as sheets and lines.
-
-Tables become sheets or rows among the lines, lists get the numbers that a browser shows.
-"""
+"""HTML pages as sheets and lines; lists get the numbers that a browser shows."""
 
 from __future__ import annotations
 
@@ -181,10 +178,7 @@ _LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*([\w-]+)")
 
 
 def _write_list_marks(root: Any) -> None:
-    """Write before every item of an ordered list its number or letter.
-
-    It is the one that a browser shows there.
-    """
+    """Write before every item of an ordered list the number that a browser shows."""
     for ordered in root.iter("ol"):
         style = _LIST_STYLE.search(ordered.get("style") or "")
         name = style.group(1) if style else ordered.get("type", "1")
@@ -209,10 +203,7 @@ def _write_list_marks(root: Any) -> None:
 
 
 def _read_html_table(table: Any) -> list[list[str]]:
-    """The cells of a table.
-
-    What spans columns leaves the further ones empty, what spans rows is repeated.
-    """
+    """The cells of a table: what spans rows is repeated, what spans columns is not."""
     grid: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):

@@ -105,10 +105,7 @@ def _drop_fields(text: str) -> str:
 
 
 def _make_lines(text: str) -> list[Line]:
-    """The lines of the text; cells in a row become one.
-
-    An empty cell ends a row: the file tells it from the end of one only by its formatting.
-    """
+    """The lines of the text; cells in a row become one, which an empty cell ends."""
     lines: list[Line] = []
     cells: list[str] = []
     tables = 0

@@ -1,7 +1,4 @@
-"""Spreadsheets to rows of text.
-
-Values are read by calamine, and what only the formatting says by openpyxl.
-"""
+"""Spreadsheets to rows of text: values by calamine, what formatting says by openpyxl."""
 
 from __future__ import annotations
 
@@ -148,10 +145,7 @@ _TARGET = re.compile(rb"<(?:\w+:)?Relationship\b[^>]*>")
 
 
 def _find_unsaved(package: zipfile.ZipFile) -> dict[str, set[tuple[int, int]]]:
-    """The cells of each sheet whose formula was never computed, as (row, column) from 0.
-
-    Programs write such files.
-    """
+    """The cells of each sheet, (row, column) from 0, whose formula was never computed."""
     names = set(package.namelist())
     book, links = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
     if not {book, links} <= names:
@@ -183,10 +177,7 @@ def _attribute(tag: bytes, name: bytes) -> str:
 
 
 def write_cell(value: Any) -> str:
-    """Write a cell's value as people read it.
-
-    1.0 becomes 1, dates are in ISO form, booleans TRUE and FALSE.
-    """
+    """Write a cell's value as people read it: 1, not 1.0; dates in ISO form; TRUE."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -205,10 +196,7 @@ def write_cell(value: Any) -> str:
 
 
 def _fill_merged(rows: list[list[str]], sheet: Any) -> None:
-    """Fill all rows of every merged area that spans rows with its text.
-
-    Its columns are not filled.
-    """
+    """Fill all rows of every merged area with its text, not its columns."""
     for area in sheet.merged_cell_ranges or []:
         (first_row, first_column), (last_row, last_column) = area
         if last_row - first_row > 5000 or last_row <= first_row or first_row >= len(rows):
@@ -221,10 +209,7 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> None:
 
 
 def _has_formats(package: zipfile.ZipFile) -> bool:
-    """Whether values alone would lose something.
-
-    That is superscripts, number formats, or cells that stand out.
-    """
+    """Whether values alone would lose superscripts, number formats, or what stands out."""
     names = package.namelist()
     if "xl/sharedStrings.xml" in names and b"vertAlign" in read_part(package, "xl/sharedStrings.xml"):
         return True
@@ -242,10 +227,7 @@ def _has_formats(package: zipfile.ZipFile) -> bool:
 def _read_formats(
     data: bytes, extraction: Extraction
 ) -> tuple[dict[str, dict[tuple[int, int], str]], dict[str, dict[str, Marked]]]:
-    """Return the cells whose shown text differs from their value, and those that stand out.
-
-    Both by sheet, with (row, column) from 0.
-    """
+    """By sheet, the cells shown otherwise than their value, and those that stand out."""
     import openpyxl
     from openpyxl.cell.rich_text import CellRichText, TextBlock
 
@@ -328,10 +310,7 @@ def _write_number(value: float, number_format: str) -> str | None:
 
 
 def _write_date(value: date, number_format: str) -> str | None:
-    """Write a date as its format shows it.
-
-    That is done where the format is made of plain numbers (`1949年10月1日`, `3/8`, `10-1`).
-    """
+    """Write a date as a format of plain numbers shows it (`1949年10月1日`, `3/8`)."""
     pattern = re.sub(r"\[[^\]]*\]|;@$|\\\\", "", number_format).replace('"', "").replace("\\", "")
     if not re.fullmatch(r"(?:yyyy|yy|mm|m|dd|d|[年月日/.\- ])+", pattern):
         return None

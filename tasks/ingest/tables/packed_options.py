@@ -34,10 +34,7 @@ def strip_label(label: str, text: str) -> str:
 
 
 def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Drop the labels that options repeat.
-
-    Also bare ones (`A mill`, `A磨坊`), where most of them have one.
-    """
+    """Drop the labels that options repeat, and bare ones (`A磨坊`) where most have one."""
     stripped = [(label, strip_label(label, text)) for label, text in pairs]
     bare = [re.match(rf"{label}(?:\s+(?=\S)|(?=[^\x00-\x7f]))", text) for label, text in pairs]
     closed = [own != text for (_, own), (_, text) in zip(stripped, pairs, strict=True)]
@@ -51,10 +48,7 @@ def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def split_packed_options(text: str, language: str | None) -> list[tuple[str, str]]:
-    """Split options that share one cell.
-
-    So `A.x B.y`, lines, `A;x,B;y`, `x|y|z`, `["x", "y"]`, `{"A": "x"}`.
-    """
+    """Split `A.x B.y`, lines, `A;x,B;y`, `x|y|z`, `["x", "y"]`, `{"A": "x"}`."""
     stripped = text.strip()
     listed = read_literal(stripped)
     if listed is not None:
@@ -153,10 +147,7 @@ _WORTH = ("fraction", "weight", "score", "points", "credit")
 
 
 def read_option_flags(value: Any) -> str:
-    """The letters of options that a record flags as right, as `AC`; else empty.
-
-    A flag is `is_correct`, `right`, or a `fraction` above 0.
-    """
+    """The letters of options with `is_correct`, `right`, or a `fraction` above 0."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
         return ""
     right: list[str] = []
@@ -172,10 +163,7 @@ def read_option_flags(value: Any) -> str:
 
 
 def read_named_key(value: Any, answer: Any) -> str:
-    """The letters of options whose own names (`"id": "o7"`) an answer lists.
-
-    Empty where it names none of them.
-    """
+    """The letters of options whose own names (`"id": "o7"`) an answer lists, or ''."""
     if isinstance(value, dict):  # `{"text": […], "label": ["1", "2"]}`
         listed = (value[key] for key in _OPTION_NAMES if isinstance(value.get(key), list))
         value = [{"label": label} for label in next(listed, ())]
@@ -193,10 +181,7 @@ def read_named_key(value: Any, answer: Any) -> str:
 
 
 def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
-    """Read the options of a record.
-
-    They are a list of texts, of {label, text} objects, or an object by label.
-    """
+    """Options of a record: a list of texts, of {label, text}, or an object by label."""
     if isinstance(value, str):
         return split_packed_options(value, language)
     if isinstance(value, dict) and all(isinstance(item, list) for item in value.values()) and value:

@@ -12,7 +12,6 @@ from tasks.ingest.layout.key_lines import KEY_MARK, KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, Marked, Sheet
-from tasks.ingest.tables.answer_tables import HEADER, find_answered_rows
 from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.words.cleaning import join_wrapped
 from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
@@ -20,26 +19,17 @@ from tasks.ingest.words.lexicon import FineType
 
 
 class PaperTables:
-    """The tables of a document that hold one question to a row.
-
-    They are read when their section is known.
-    """
+    """The tables of a document with a question to a row, read with their sections."""
 
     def __init__(self, lines: Sequence[Line], starts: Sequence[int], language: str | None) -> None:
         self.lines, self.starts, self.language = lines, starts, language
         self.warnings: list[str] = []
         self.tables: list[QuestionTable] = find_question_tables(lines)
-        self.answered = None if self.tables else find_answered_rows(lines, starts)
-        if self.answered is not None:
-            self.tables = [QuestionTable(tuple(self.answered.lines), HEADER)]
         taken = {line for table in self.tables for line in table.lines}
         self.keys = [(span, keys) for span, keys in find_key_tables(lines) if span.start not in taken]
 
     def replace_rows(self, pieces: list[Piece]) -> list[Piece]:
-        """Put one piece of kind `questions` in the place of every such table.
-
-        Key lines are put in the place of a key table.
-        """
+        """Put a piece of kind `questions` for every such table, key lines for key tables."""
         tables = {self.starts[line]: place for place, table in enumerate(self.tables) for line in table.lines}
         keys = {self.starts[line]: place for place, (span, _) in enumerate(self.keys) for line in span}
         if not tables and not keys:
@@ -47,12 +37,8 @@ class PaperTables:
         kept: list[Piece] = []
         seen: set[str] = set()
         data: set[int] = set()
-        is_whole = self.answered is not None and len(self.answered.rows) > _WHOLE_PAPER
-        first = min(tables) if is_whole else -1
         for piece in pieces:
             is_table = piece.start in tables
-            if not is_table and piece.start < first:
-                continue  # instructions to examiners
             if not is_table and keys.get(piece.start, -1) in (-1, *data):
                 kept.append(piece)
                 continue
@@ -70,27 +56,16 @@ class PaperTables:
         return kept
 
     def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
-        """Return the questions of all tables among the pieces.
-
-        `fine` is the type that their section names.
-        """
+        """The questions of all tables among the pieces of a section of type `fine`."""
         drafts: list[Draft] = []
         for piece in pieces:
-            if piece.table >= 0 and self.answered is not None:
-                rows, spans = self.answered.rows, self.answered.spans
-                found, warnings = read_rows(Sheet("", rows), HEADER, spans, section, self.language, fine)
-            elif piece.table >= 0:
+            if piece.table >= 0:
                 found, warnings = read_question_table(
                     self.tables[piece.table], self.lines, self.starts, section, fine, self.language
                 )
-            if piece.table >= 0:
                 drafts.extend(found)
                 self.warnings.extend(warnings)
         return drafts
-
-
-# So many rows of questions above their answers are the paper; what stands before them asks nothing.
-_WHOLE_PAPER = 4
 
 
 def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piece]) -> list[Piece]:
@@ -111,10 +86,7 @@ def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piec
 
 @dataclass(frozen=True)
 class QuestionTable:
-    """The lines of a document that are a table of questions, and its header.
-
-    The lines are given by index, in order.
-    """
+    """The lines of a document that are a table of questions, and its header."""
 
     lines: tuple[int, ...]
     header: Header
@@ -163,10 +135,7 @@ def _fits(
 
 
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
-    """Return the tables that hold one answer to a row.
-
-    They are `题号 | 答案`, also several such pairs side by side, or pairs alone that name no columns.
-    """
+    """The tables that hold one answer to a row: `题号 | 答案`, pairs side by side."""
     found: list[tuple[range, list[KeyEntry]]] = []
     index = 0
     while index < len(lines):
@@ -213,10 +182,7 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 
 def _read_key_pairs(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
-    """Read a table of nothing but numbers, each with a key in the next cell: `1 | B | 6 | C`.
-
-    The numbers leave none out, whichever way they run; [] for any other table.
-    """
+    """Read `1 | B | 6 | C`, whose numbers leave none out; [] for any other table."""
     cells = [[cell.strip() for cell in row] for row in rows]
     pairs = [pair for row in cells for pair in zip(row[::2], row[1::2], strict=False) if any(pair)]
     if len(pairs) < _LEAST_PAIRS or any(len(row) % 2 for row in cells):
@@ -240,10 +206,7 @@ def read_question_table(
     fine: FineType | None,
     language: str | None,
 ) -> tuple[list[Draft], list[str]]:
-    """Return the questions of a table of a document, and what was left out.
-
-    The questions come with their places in the document's text.
-    """
+    """The questions of a table, with their places, and what was left out."""
     rows: list[list[str]] = []
     spans: list[tuple[int, int]] = []
     marked: dict[str, Marked] = {kind: {} for kind in KINDS}

@@ -36,10 +36,7 @@ def read_record(
     default: FineType | None,
     language: str | None,
 ) -> Draft:
-    """Make a question of one row or record.
-
-    `options` are (label, text) with empty texts allowed.
-    """
+    """Make a question of one row or record; texts of `options` may be empty."""
     draft = Draft(fine=_read_type(record.get("type", "")) or default)
     stem, tag = cut_tags(clean_cell(record.get("stem", ""), language))
     draft.fine = tag.fine or draft.fine if record.get("type", "").strip() == "" else draft.fine or tag.fine
@@ -127,10 +124,7 @@ def _take_key_from_stem(draft: Draft, language: str | None) -> None:
 
 
 def _settle_stored_answer(draft: Draft, pairs: list[tuple[str, str]], answer: str, kind: str) -> None:
-    """Settle the answer of a free question in a bank that has option columns only.
-
-    There it stands in column A, and its key says `A`.
-    """
+    """Take a free question's answer from column A, where its key says `A`."""
     draft.question_type = kind
     letters = read_key(answer, "".join(label for label, _ in pairs)) if answer else None
     by_label = dict(pairs)

@@ -27,10 +27,7 @@ _COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 def split_records(
     records: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]] | None = None
 ) -> SheetSplit:
-    """Read the questions of JSON records by the names of their keys, else by what these hold.
-
-    The text is one record per line.
-    """
+    """Read the questions of JSON records by the names of their keys, else by contents."""
     result = SheetSplit([], "")
     lines: list[str] = []
     offset = 0
@@ -91,10 +88,7 @@ def split_records(
 
 
 def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
-    """A record with the fields of the objects in it that ask or offer.
-
-    So `{"question": {"stem": …, "choices": …}}`.
-    """
+    """A record with the fields of the objects in it that ask or offer."""
     flat: dict[str, Any] = {}
     for name, value in record.items():
         inner = {find_role(str(key)) for key in value} if isinstance(value, dict) else set()
@@ -147,10 +141,7 @@ def _find_roles(
 def _find_telling_apart(
     records: Sequence[Mapping[str, Any]], names: Sequence[str], roles: Mapping[str, str]
 ) -> list[str]:
-    """The unnamed keys whose texts tell questions apart that are worded the same.
-
-    They are what these questions are about.
-    """
+    """The unnamed keys whose texts tell questions apart that are worded the same."""
     stem = next((name for name in names if roles.get(name) == "stem"), "")
     alike: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
@@ -219,10 +210,7 @@ def _find_series(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
 
 
 def _tells(records: Sequence[Mapping[str, Any]], name: str, offered: Sequence[str], count: int) -> bool:
-    """Whether a key says which of the offered ones is right.
-
-    It does by the name of that one's key, or by its place where its own name says so.
-    """
+    """Whether a key says which of the offered ones is right, by name or by place."""
     values = [record.get(name) for record in records if record.get(name) not in (None, "")]
     if not values or len(set(map(str, values))) < 2:
         return False

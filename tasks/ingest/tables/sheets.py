@@ -276,10 +276,7 @@ def _read_title(cell: str) -> FineType | None:
 
 
 def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> bool:
-    """Whether a row continues the one before.
-
-    It does where it has neither number nor stem, or repeats both (merged cells).
-    """
+    """Whether a row has neither number nor stem, or repeats those before it."""
     stem, number = record.get("stem", "").strip(), record.get("number", "").strip()
     offered = record.get("options", "").strip()
     if not stem and not number:
@@ -370,10 +367,7 @@ def _check_filler(draft: Draft, record: Mapping[str, str]) -> None:
 
 
 def _read_key_sheet(sheet: Sheet, columns: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, str]]:
-    """Read a sheet of numbers and answers: {number: (answer, explanation)}.
-
-    Empty when it is none.
-    """
+    """Read a sheet of numbers and answers: {number: (answer, explanation)}, else {}."""
     for index, row in enumerate(sheet.rows[:30]):
         roles: dict[str, int] = {}
         for column, cell in enumerate(row):

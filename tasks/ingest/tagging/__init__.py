@@ -1,7 +1,4 @@
-"""A learned reading.
-
-What each line of a paper is, by what papers look like that were read well.
-"""
+"""A learned reading: what each line is, by papers that were read well."""
 
 from lazy_loader import attach_stub
 

@@ -104,10 +104,7 @@ def _name_own(own: _Own) -> list[str]:
 
 
 def _name_shown(own: _Own, step: int) -> tuple[list[str], str, str]:
-    """What a line shows, as features of the one so many steps before it.
-
-    Two of them are beginnings, which the other line's style and end complete.
-    """
+    """What a line shows, as features of the one so many steps before it."""
     style, value, _, goes_on, _, kind, ends, looks = own
     return (
         [
@@ -125,10 +122,7 @@ def _name_shown(own: _Own, step: int) -> tuple[list[str], str, str]:
 def _describe_each(
     pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], found_marks: Sequence[SeriesMark]
 ) -> list[_Own]:
-    """What each line shows by itself.
-
-    Its label and its value, its series, whether it goes on, the length of the series, its kind, its end and its looks.
-    """
+    """What each line shows by itself: label, series, kind, end and looks."""
     marks = {mark.place: mark for mark in found_marks}
     series, steps = _follow(marks)
     counts = Counter(mark.family for mark in marks.values())
@@ -240,15 +234,9 @@ _LONGEST_TITLE = 120
 
 
 def tag_lines(
-    pieces: Sequence[Piece],
-    lines: Sequence[Line],
-    starts: Sequence[int],
-    repeated: Repeated | None = None,
+    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], repeated: Repeated | None = None
 ) -> list[str]:
-    """The tag of every line, none in a paper too short to have a form.
-
-    `repeated` is what repeats in the lines, where it is known.
-    """
+    """The tag of every line, none in a paper too short to have a form."""
     if len(pieces) < LEAST_LINES:
         return [""] * len(pieces)
     tagger, _ = open_model()
@@ -289,10 +277,7 @@ def compare_with_tags(pieces: Sequence[Piece], tags: Sequence[str], starts: Coll
 
 
 def propose_by_tags(pieces: Sequence[Piece], tags: Sequence[str]) -> list[Outline]:
-    """The readings that tags make.
-
-    Their questions below the headings that rules find, and below their own.
-    """
+    """The readings that tags make, below the headings of rules and below their own."""
     numbers: dict[int, tuple[int, int]] = {}
     hidden: set[int] = set()
     headings: dict[int, Heading] = {}
@@ -325,10 +310,7 @@ def propose_by_tags(pieces: Sequence[Piece], tags: Sequence[str]) -> list[Outlin
 
 
 def _read_number(place: int, piece: Piece, last: int) -> tuple[int, int]:
-    """Where the number of a question ends on its line, and its value.
-
-    The next one where it has none.
-    """
+    """Where the number of a question ends on its line, and its value or the next one."""
     label = piece.label
     if label is not None and not label.is_weak:
         return label.end, label.value

@@ -1,7 +1,4 @@
-"""Reading keys and answers.
-
-They stand in the brackets of a stem, on a line of their own, after `答案：`, or in key tables.
-"""
+"""Reading keys and answers: in brackets, on lines of their own, after `答案：`, in tables."""
 
 from __future__ import annotations
 
@@ -73,10 +70,7 @@ def find_explanation(text: str) -> re.Match[str] | None:
 
 @dataclass(frozen=True)
 class Found:
-    """An answer read from a text, and the text without it.
-
-    Also what stood after the bracket of a judgement.
-    """
+    """An answer read from a text, the text without it, and the remark behind it."""
 
     answer: list[str]
     text: str
@@ -118,10 +112,7 @@ def read_truth(text: str) -> str | None:
 
 
 def read_judgement(text: str) -> tuple[str | None, str | None]:
-    """Read `对，因为……` as the judgement and the remark on it; None for what is not there.
-
-    Option A is true, B false.
-    """
+    """Read `对，因为……` as judgement and remark; option A is true, B false."""
     text = text.strip()
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text)
@@ -134,14 +125,10 @@ _FALSE_LETTERS = frozenset([*"FfNnXxХх0误誤否假"])
 
 
 def read_bracketed_key(stem: str, labels: str) -> Found | None:
-    """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`.
-
-    Several brackets give several labels.
-    """
+    """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`."""
     if "_" in stem:
         stem = _BLANK_KEY.sub(
-            lambda match: f"____ （{match[1].upper()}）" if read_key(match[1], labels) else match[0],
-            stem,
+            lambda match: f"____ （{match[1].upper()}）" if read_key(match[1], labels) else match[0], stem
         )
     if not _OPENING.search(stem):
         return None
@@ -181,10 +168,7 @@ def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
 
 
 def read_trailing_key(stem: str, labels: str) -> Found | None:
-    """Take a key that stands unbracketed at the end of a stem (`… is ____ B`).
-
-    It stands after blanks or wide space.
-    """
+    """Take a key after blanks or wide space at the end of a stem (`… is ____ B`)."""
     match = _TRAILING_KEY.search(stem) if stem.rstrip()[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩" else None
     if not match:
         return None
@@ -223,10 +207,7 @@ def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
             return Found([truth], after)
         remark = after.strip("（()） 。.；;") or None
         return Found([truth], before, remark)
-    match_end = re.search(
-        rf"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*({truth_word()}|T|F)\s*[.。]?\s*$",
-        stem,
-    )
+    match_end = re.search(rf"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*({truth_word()}|T|F)\s*[.。]?\s*$", stem)
     if match_end:
         truth = read_truth(match_end.group(1))
         if truth is not None:

@@ -60,10 +60,7 @@ _EMPTY_BRACKET = re.compile(r"([（(])[ \t]*([)）])")
 
 
 def clean_line(raw: str) -> tuple[str, Sequence[int]]:
-    """Return the cleaned line and, for each of its characters, the index of its source in `raw`.
-
-    Runs of spaces and tabs are kept (they separate options and columns); `clean_text` collapses them.
-    """
+    """The cleaned line and, for each of its characters, the index of its source."""
     if raw.isascii() and raw.isprintable():
         return raw, range(len(raw))
     composed = unicodedata.normalize("NFC", raw)
@@ -159,10 +156,7 @@ def is_cjk(character: str) -> bool:
 
 
 def join_wrapped(left: str, right: str) -> str:
-    """Join two lines that a page break or margin cut.
-
-    No space goes between Chinese, one between words.
-    """
+    """Join two lines that a margin cut, without a space between Chinese."""
     left, right = left.rstrip(), right.lstrip()
     if not left or not right:
         return left + right

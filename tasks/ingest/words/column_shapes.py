@@ -183,10 +183,7 @@ def _names(key: str, texts: Sequence[str]) -> bool:
 
 
 def _share_rest(header: Header, free: Sequence[_Column]) -> None:
-    """Share out the columns without names.
-
-    Numbers and what questions are about stand before them, options before the key, explanations after it.
-    """
+    """Share out the columns without names: numbers, options, key, explanations."""
     stem, key = header.columns["stem"], header.columns.get("answer")
     if free and free[0].place == 0 < stem and all(cell.isdigit() for cell in free[0].cells):
         header.columns["number"] = 0

@@ -1,7 +1,4 @@
-"""Which column of a sheet means what.
-
-It is found by header names (Chinese and English) or, without a header, by content.
-"""
+"""Which column of a sheet means what, by header names or, without a header, by content."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.�
 
 @dataclass
 class Header:
-    """The columns of one sheet.
-
-    `columns` maps a role to its column, `options` a label to its column.
-    """
+    """The columns of one sheet, by role (`columns`) and by label (`options`)."""
 
     row: int
     columns: dict[str, int]
@@ -74,10 +68,7 @@ _LONGEST_HEADER = 1_000
 
 @lru_cache(maxsize=4096)
 def fold_header(text: str) -> str:
-    """Fold a header cell for comparison.
-
-    Folded are case, spaces, underscores, brackets with what they hold, and marks.
-    """
+    """Fold case, spaces, underscores, brackets with what they hold, and marks."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:_LONGEST_HEADER])  # `correctAnswer`
     folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", parted.casefold())
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
@@ -87,10 +78,7 @@ def fold_header(text: str) -> str:
 def find_role(
     name: str, extra: Mapping[str, Sequence[str]] | None = None, *, only_extra: bool = False
 ) -> str | None:
-    """Return the role that a header cell names, or None.
-
-    Names of a mapping file (`extra`) go first, or alone.
-    """
+    """The role that a header cell names; names of a mapping file go first, or alone."""
     folded = fold_header(name)
     if not folded:
         return None
@@ -118,10 +106,7 @@ def find_role(
 def find_header(
     rows: Sequence[Sequence[str]], extra: Mapping[str, Sequence[str]] | None = None
 ) -> Header | None:
-    """Return the header among the first rows that names the most columns.
-
-    None where none names a question column.
-    """
+    """The header among the first rows that names most; None without a question column."""
     best: Header | None = None
     best_score = 0
     for index, row in enumerate(rows[:MAX_HEADER_ROW]):
@@ -328,38 +313,3 @@ def _are_keys(rows: Sequence[Sequence[str]], header: Header) -> bool:
         return False
     keys = [row[column] for row in rows[header.row + 1 :] if column < len(row) and row[column].strip()]
     return len(keys) >= 2 and all(KEY_CELL.match(key) for key in keys)
-
-
-_NUMBER_LEAD = re.compile(
-    r"(?i)(?:q(?:uestion|no)?\.?\s*)?[（(]?(?:\d{1,3}|[a-h]|[ivx]{1,4})(?:\s*[)）.．、:]+)?"
-)
-_ANSWER_LEAD = re.compile(r"(?i)(?:(?:ans(?:wer)?|sol(?:utio)?n?)s?|答案?|解答?)\s*[.:：]?")
-# A sign in a narrow column has no more characters.
-_LONGEST_LEAD = 12
-
-
-def read_lead(cell: str) -> str | None:
-    """What a cell without text is: `number`, `answer`, `number answer` for both; else None."""
-    signs = cell.split() if len(cell) <= _LONGEST_LEAD else []
-    kinds = [
-        "answer" if _ANSWER_LEAD.fullmatch(sign) else "number" if _NUMBER_LEAD.fullmatch(sign) else ""
-        for sign in signs
-    ]
-    return " ".join(dict.fromkeys(sorted(kinds, reverse=True))) if kinds and all(kinds) else None
-
-
-def count_leads(rows: Sequence[Sequence[str]]) -> int:
-    """How many columns of a table say what its rows are, before one that holds text.
-
-    0 where none does: the rows of questions and those of their answers both have such a sign. The first row may be a header.
-    """
-    seen: set[str] = set()
-    for column in range(min(map(len, rows), default=1) - 1):
-        cells = [row[column] for place, row in enumerate(rows) if row[column].strip()]
-        kinds = [read_lead(cell) for cell in cells]
-        if cells and kinds[0] is None and cells[0] == rows[0][column]:
-            kinds = kinds[1:]
-        if not all(kinds):
-            return column if {"number", "answer"} <= seen else 0
-        seen.update(" ".join(filter(None, kinds)).split())
-    return 0

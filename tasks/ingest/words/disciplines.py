@@ -1,7 +1,4 @@
-"""Which discipline a paper belongs to.
-
-It is found by mapping, folder, file name and the lines before its first question.
-"""
+"""Which discipline a paper belongs to, by mapping, folder, file name or first lines."""
 
 from __future__ import annotations
 
@@ -61,10 +58,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, tuple[str, 
 
 
 def find_discipline(texts: Sequence[str]) -> tuple[str, str | None] | None:
-    """Return (discipline, sub-discipline) by the longest known word.
-
-    It is taken from the first text that has one.
-    """
+    """(discipline, sub-discipline) by the longest known word of the first text with one."""
     latin, chinese, places = _patterns()
     for text in texts:
         folded = re.sub(r"[_\-]+", " ", text.casefold())
@@ -76,10 +70,7 @@ def find_discipline(texts: Sequence[str]) -> tuple[str, str | None] | None:
 
 
 def name_discipline(value: str) -> tuple[str, str | None] | None:
-    """Read a cell or mapping value.
-
-    It is a discipline, a sub-discipline, or `Discipline/Sub-discipline`.
-    """
+    """Read a discipline, a sub-discipline, or `Discipline/Sub-discipline`."""
     head, _, tail = (part.strip() for part in value.partition("/"))
     head = CHINESE_NAMES.get(head.removesuffix("类").removesuffix("门类"), head)
     for discipline, subs in read_disciplines().items():

@@ -17,10 +17,7 @@ def _read() -> dict[str, list[str]]:
 
 
 def _any(words: Sequence[str]) -> str:
-    """A pattern of any of the words, the longest first.
-
-    Latin words must end where a letter does not follow.
-    """
+    """A pattern of any of the words, the longest first; Latin ones as whole words."""
     ordered = sorted(words, key=lambda word: -len(word))
     return "|".join(
         rf"{re.escape(word)}(?![A-Za-z])" if word.isascii() else r"\s*".join(map(re.escape, word))
@@ -88,10 +85,7 @@ def _is_latin(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def task() -> re.Pattern[str]:
-    """What sets a task by itself.
-
-    A verb of tasks at its beginning, or a question mark at its end.
-    """
+    """What sets a task: a verb of tasks at its beginning, or a question mark at its end."""
     verbs = _read()["task_verbs"]
     latin = "|".join(word.capitalize() for word in verbs if _is_latin(word))
     chinese = "|".join(word for word in verbs if not _is_latin(word))
@@ -102,10 +96,7 @@ def task() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
-    """What opens an answer; case does not count.
-
-    Group 1 is a closing separator (bracket, stop, dash, arrow) or empty.
-    """
+    """What opens an answer; group 1 is a closing separator or empty."""
     words = _read()
     return re.compile(
         rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}(?:{_any(words['answer_words'])})\s*+[.．]?"
@@ -189,10 +180,7 @@ def may_open_status(character: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _may_begin(two: str) -> bool:
-    """Whether a status line may begin with these two characters.
-
-    True where the first is no plain letter.
-    """
+    """Whether a status line may begin with these two characters."""
     first = two[:1].casefold()
     if len(two) < 2 or not first.isalpha() or len(first) > 1:
         return True
@@ -206,10 +194,7 @@ def _status_beginnings() -> frozenset[str]:
 
 
 def is_status_line(text: str) -> bool:
-    """Whether a line is what a learning platform or a form prints around questions.
-
-    Such lines are `Mark 1.00 out of 1.00` and `得分`.
-    """
+    """Whether a platform or form prints it: `Mark 1.00 out of 1.00`, `得分`."""
     first = text[:1]
     if (len(text) > 60 and first not in "-—=*_~") or len(text) > 200 or not may_open_status(first):
         return False
@@ -225,10 +210,7 @@ _RULES_TITLE = re.compile(
 
 
 def is_instruction_title(text: str) -> bool:
-    """Whether a heading stands above what says how candidates are to behave.
-
-    Such headings are `注意事项` and `Important Instructions`.
-    """
+    """Whether a heading says how to behave: `注意事项`, `Important Instructions`."""
     if len(text) > 60:
         return False
     folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()

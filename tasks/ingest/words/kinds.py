@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.lexicon import FineType
 from tasks.questions import has_blank
 
 _CALCULATE = re.compile(
@@ -41,7 +40,7 @@ def are_truth_options(texts: list[str]) -> bool:
     }
 
 
-def infer_free_type(stem: str, material: str | None, fine: FineType | None = None) -> str:
+def infer_free_type(stem: str, material: str | None) -> str:
     """Return the type of a question without options and without a judgement, from its wording."""
     first = stem[:200]
     if material or _MATERIAL.search(first):

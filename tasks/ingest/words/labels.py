@@ -1,7 +1,4 @@
-"""The printed labels of sections, questions and parts.
-
-Such labels are `一、` `1.` `(1)` `①` `Q1.` `Question 1.` `Part II` …
-"""
+"""The printed labels `一、` `1.` `(1)` `①` `Q1.` `Question 1.` `Part II` …"""
 
 from __future__ import annotations
 
@@ -175,10 +172,7 @@ def parse_label(text: str) -> Label | None:
 
 
 def _read_letter(token: str) -> int | None:
-    """Read a letter as a number: `Section C` is the third, (b) the second.
-
-    `Part V` is the fifth all the same.
-    """
+    """Read a letter as a number; `Part V` is the fifth all the same."""
     if len(token) == 1 and "A" <= token <= "H":
         return ord(token) - ord("A") + 1
     if len(token) == 1 and "a" <= token <= "z":

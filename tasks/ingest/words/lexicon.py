@@ -15,10 +15,7 @@ from schemas.vocabulary import QUESTION_TYPES
 
 @dataclass(frozen=True)
 class FineType:
-    """A type as papers print it.
-
-    `question_type` is ours, `accepts` what else it may rightly be read as.
-    """
+    """A type as papers print it, ours, and what else it may rightly be read as."""
 
     name: str
     question_type: str
@@ -88,10 +85,7 @@ def _by_name() -> dict[str, FineType]:
 
 @lru_cache(maxsize=1)
 def _any_name() -> re.Pattern[str]:
-    """Every name, the longest first.
-
-    Names in Latin letters count only as whole words, and none shorter than four.
-    """
+    """Every name, the longest first; Latin ones of four letters at least, as whole words."""
     chinese = [re.escape(name) for name, _ in _names() if not name.isascii()]
     latin = [re.escape(name) for name, _ in _names() if name.isascii() and len(name) >= 4]
     return re.compile("|".join(chinese) + r"|(?<![a-z])(?:" + "|".join(latin) + r")(?![a-z])")

@@ -316,7 +316,7 @@ def test_a_line_knows_how_it_is_printed() -> None:
         make_docx([paragraph("Part One", style="H"), indented, heading], {"styles.xml": styles})
     ).lines
     assert [line.look for line in lines] == [
-        Look(14.0, is_bold=True, is_centred=True),
+        Look(14.0, is_bold=True),
         Look(10.5, left=21.0),
         Look(10.5, is_bold=True),
     ]
