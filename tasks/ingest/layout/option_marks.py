@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import answer_mark, option_alphabets, truth_word
+from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, truth_word
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -125,20 +125,35 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
             piece = changed.get(index, pieces[index])
             lead = "  " if piece.text[: one.begin].strip() else ""
             changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
-        key = re.compile(rf"(?<![{alphabet}\w])(?P<letter>[{alphabet}])(?=$|[\s,，、;；。.)）\]])")
+        letters = re.compile(
+            rf"(?<![\w])[{alphabet}]{{1,8}}(?=$|[\s,，、;；。.)）\]|])|(?<=\d)[{alphabet}]{{1,8}}(?!\w)"
+        )
+        keys = re.compile(_KEYS.replace("@", alphabet))
+        lone = re.compile(rf"\s*[（(]?(?P<keys>[{alphabet}])[)）.．、:：]")  # `б) the option's text`
         for index, piece in enumerate(pieces):
-            if index in changed or not (answer_mark().match(piece.text) or _KEYS.search(piece.text)):
+            if index in changed:
                 continue
-            for match in reversed(list(key.finditer(piece.text))):
-                letter = _LETTERS[alphabet.index(match["letter"])]
-                piece = changed[index] = rewrite(piece, match.end(), letter, match.start())
+            opened = answer_mark().match(piece.text)
+            if opened is not None:
+                given = keys.match(piece.text, opened.end()) or lone.match(piece.text, opened.end())
+            else:
+                given = keys.match(piece.text)
+            if given is None or (opened is None and not any(map(str.isdigit, given["keys"]))):
+                continue
+            for match in reversed([*letters.finditer(piece.text, given.start("keys"), given.end("keys"))]):
+                written = "".join(_LETTERS[alphabet.index(letter)] for letter in match[0])
+                piece = changed[index] = rewrite(piece, match.end(), written, match.start())
         lines = lines.replace(changed)
     return lines
 
 
 _LEAST_OF_ALPHABET = 2
-# a number, and right behind it something of one sign
-_KEYS = re.compile(r"\d\s*[.．、:：)）]?\s*\w(?=$|[\s,，、;；。.)）\]])")
+# letters of an alphabet (@), each behind its number or alone behind what opens an answer, and what explains the last:
+# in Russian `в` and `а` are words, too
+_KEYS = (
+    rf"(?:[^:：\d]{{0,16}}\d?\s*[:：])?\s*(?P<keys>(?:[（(\[]?(?:{number_word()}\s*)?(?:\d{{1,3}}\s*[.．、:：)）\]\-–—=]{{0,2}}\s*)?"
+    r"[（(\[]?[@]{1,8}[)）\]]?(?:[\s,，、;；。|]+|\.?\s*$|(?=\s*(?:[（(]|[-–—]\s))))+)(?:$|(?<=\s)[（(]|[-–—]\s|[（(])"
+)
 
 
 def _name_shape(opening: str, letter: str, close: str) -> str:
