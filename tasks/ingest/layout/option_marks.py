@@ -125,35 +125,42 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
             piece = changed.get(index, pieces[index])
             lead = "  " if piece.text[: one.begin].strip() else ""
             changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
-        letters = re.compile(
-            rf"(?<![\w])[{alphabet}]{{1,8}}(?=$|[\s,，、;；。.)）\]|])|(?<=\d)[{alphabet}]{{1,8}}(?!\w)"
-        )
-        keys = re.compile(_KEYS.replace("@", alphabet))
-        lone = re.compile(rf"\s*[（(]?(?P<keys>[{alphabet}])[)）.．、:：]")  # `б) the option's text`
+        entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
         for index, piece in enumerate(pieces):
-            if index in changed:
-                continue
-            opened = answer_mark().match(piece.text)
-            if opened is not None:
-                given = keys.match(piece.text, opened.end()) or lone.match(piece.text, opened.end())
-            else:
-                given = keys.match(piece.text)
-            if given is None or (opened is None and not any(map(str.isdigit, given["keys"]))):
-                continue
-            for match in reversed([*letters.finditer(piece.text, given.start("keys"), given.end("keys"))]):
-                written = "".join(_LETTERS[alphabet.index(letter)] for letter in match[0])
-                piece = changed[index] = rewrite(piece, match.end(), written, match.start())
+            for begin, end in reversed([] if index in changed else _find_keys(piece.text, entry)):
+                written = "".join(_LETTERS[alphabet.index(letter)] for letter in piece.text[begin:end])
+                piece = changed[index] = rewrite(piece, end, written, begin)
         lines = lines.replace(changed)
     return lines
 
 
 _LEAST_OF_ALPHABET = 2
-# letters of an alphabet (@), each behind its number or alone behind what opens an answer, and what explains the last:
-# in Russian `в` and `а` are words, too
-_KEYS = (
-    rf"(?:[^:：\d]{{0,16}}\d?\s*[:：])?\s*(?P<keys>(?:[（(\[]?(?:{number_word()}\s*)?(?:\d{{1,3}}\s*[.．、:：)）\]\-–—=]{{0,2}}\s*)?"
-    r"[（(\[]?[@]{1,8}[)）\]]?(?:[\s,，、;；。|]+|\.?\s*$|(?=\s*(?:[（(]|[-–—]\s))))+)(?:$|(?<=\s)[（(]|[-–—]\s|[（(])"
+# `Вариант 1:`, `第1問`: what keys may stand behind; a key behind its number, or alone; what may explain the last one
+_KEY_LEAD = re.compile(r"(?:[^:：\d]{0,16}\d?\s*[:：]|第\s*\d\s*\w\s)\s*")
+_KEY_ENTRY = (
+    rf"\s*[（(\[]?(?:{number_word()}\s*)?(?P<number>\d{{1,3}}(?![\d])\s*[.．、:：)）\]\-–—=]{{0,2}}\s*)?"
+    r"[（(\[]?(?P<keys>[@]{1,8})(?!\w)[)）\]]?(?P<stop>[.．:：])?[\s,，、;；。|]*"
 )
+_KEY_REASON = re.compile(r"[（(]|[-–—]\s")
+
+
+def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Where the keys of a line stand that is made of keys; [] in any other: `в` and `а` are words, too."""
+    opened = answer_mark().match(text)
+    lead = opened or _KEY_LEAD.match(text)
+    found: list[re.Match[str]] = []
+    place = lead.end() if lead is not None else 0
+    while (match := entry.match(text, place)) is not None:
+        if sorted({*match["keys"]}) != [*match["keys"]]:
+            break  # `газ` is a word, `абв` are three keys
+        found.append(match)
+        place = match.end()
+    if opened is not None and found and text[found[0].end("keys") :][:1] in tuple(")）.．、:："):
+        return [found[0].span("keys")]  # `Ответ: б) the option's text`
+    is_whole = place == len(text) or _KEY_REASON.match(text, place) is not None
+    if not is_whole or (opened is None and not any(match["number"] for match in found)):
+        return []
+    return [match.span("keys") for match in found]
 
 
 def _name_shape(opening: str, letter: str, close: str) -> str:
