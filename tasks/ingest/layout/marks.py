@@ -96,8 +96,9 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
 
 # So often short lines must come again, each time below another number, to be what a platform prints.
 _LONGEST_REPEATED, _LEAST_REPEATED, _MOST_REPEATED = 24, 5, 0.6
-# `____ / 2 P.`: room for the points of a question
-_POINTS = re.compile(r"[_….\s]*/\s*\d{1,3}(?:[.,]\d)?\s*\w{0,8}\.?")
+# `____ / 2 P.`: room for the points of a question, which may be worth differently
+_LEAST_POINTS = 3
+_POINTS = re.compile(r"[_….\s]*/\s*(?:#|\d{1,3}(?:[.,]\d)?)\s*\w{0,8}\.?")
 _CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
 
 
@@ -136,7 +137,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     cut = {
         place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
         for shape, found in behind.items()
-        if len(found) >= least and "#" in shape
+        if "#" in shape and len(found) >= (_LEAST_POINTS if _POINTS.fullmatch(shape) else least)
         for place in found
     }
     if not idle and not cut:

@@ -108,16 +108,20 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
         pieces = lines.pieces
         if len(lines.open_with((alphabet[0], "(", "（"))) < _LEAST_OF_ALPHABET:
             continue
-        mark = re.compile(
-            rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}])(?:\s*[)）\]．.、:：]|(?=\s))\s*(?=\S)"
-        )
-        found = [
-            (index, Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]))
-            for index, piece in enumerate(pieces)
-            if piece.kind != "table"
-            for one in mark.finditer(piece.text)
-        ]
-        sets = _find_sets(found, pieces)
+        sets: list[list[tuple[int, Lettered]]] = []
+        # letters alone count where none has a stop: `ア`, while `в` is a word of what `а)` offers
+        for stop in (r"\s*[)）\]．.、:：]", r"(?=\s)"):
+            mark = re.compile(rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}]){stop}\s*(?=\S)")
+            found = [
+                (
+                    index,
+                    Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]),
+                )
+                for index, piece in enumerate(pieces)
+                if piece.kind != "table"
+                for one in mark.finditer(piece.text)
+            ]
+            sets = sets if len(sets) >= _LEAST_OF_ALPHABET else _find_sets(found, pieces)
         if len(sets) < _LEAST_OF_ALPHABET:
             continue
         changed: dict[int, Piece] = {}
