@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import yaml
 
-_PART = re.compile(r"[A-Za-z]+|\d+|[^\W\d_A-Za-z]+")
+# words of alphabets stand alone, Chinese and Japanese ones are looked for within what is written
+_ALPHABETS = "A-Za-z\u00c0-\u024f\u0370-\u052f"
+_PART = re.compile(rf"[{_ALPHABETS}]+|\d+|[^\W\d_{_ALPHABETS}]+")
 
 
 @dataclass(frozen=True)
@@ -31,24 +34,28 @@ def read_name(stem: str) -> FileName:
     words = _words()
     subject: list[str] = []
     is_key = False
-    for part in _PART.findall(stem.casefold()):
-        if part.isascii():
+    for part in _PART.findall(unicodedata.normalize("NFC", stem).casefold()):
+        if _stands_alone(part):
             is_key = is_key or part in words["key"]
             if not any(part in known for known in words.values()):
                 subject.append(part)
             continue
         # a word of papers is looked for first where it holds one of keys: 无答案
         for word in words["paper"]:
-            if not word.isascii():
+            if not _stands_alone(word):
                 part = part.replace(word, " ")
         for word in words["key"]:
-            if not word.isascii() and word in part:
+            if not _stands_alone(word) and word in part:
                 is_key, part = True, part.replace(word, " ")
         for word in words["fill"]:
-            if not word.isascii():
+            if not _stands_alone(word):
                 part = part.removesuffix(word).removeprefix(word)
         subject.extend(part.split())
     return FileName(tuple(sorted(subject)), is_key)
+
+
+def _stands_alone(word: str) -> bool:
+    return word[0] < "\u0530"
 
 
 @lru_cache(maxsize=1)

@@ -98,7 +98,9 @@ def preview(
 def render_exam(result: dict[str, Any]) -> list[str]:
     """What was sat, judged and landed; sessions that stayed open are counted by their cause."""
     left_open = result["open_sessions"]
-    lines = render_entries({name: value for name, value in result.items() if name != "open_sessions"})
+    # Where nobody was due there is no run to name.
+    left_out = {"open_sessions"} if result.get("run_id") else {"open_sessions", "run_id"}
+    lines = render_entries({name: value for name, value in result.items() if name not in left_out})
     if not left_open:
         return lines
     lines.append(f"Sessions that stayed open: {len(left_open)}")

@@ -238,7 +238,7 @@ REGION = re.compile(
     r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|Antworten|(?:Muster)?lösung(?:en|sschlüssel)?|Corrigés?|Réponses?|Respuestas|Soluciones|Clave(?: de respuestas)?|Ответы|Ключи?|Отговори|Risposte|Soluzioni|Respostas|Gabarito|(?:模範)?解答(?:例|と解説)?|正解|答え)(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?\s*[:：\-—=*#】\]>＞〉]*\s*$",
     re.IGNORECASE,
 )
-_NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
+_NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确|备选")
 _LINE_OF_ANSWERS = re.compile(
     r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
 )
@@ -275,12 +275,12 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
     return None
 
 
-_KEYED = re.compile(r"\s*[（(\[][A-Ja-j][)）\]](?:\s|$)")
+_KEYED = re.compile(r"\s*(?:[（(\[][A-Ja-j][)）\]](?:\s|$)|[A-J][.。]?\s*$)")
 _LEAST_KEYED = 3
 
 
 def _find_keyed(pieces: Sequence[Piece]) -> int | None:
-    """The line below which the numbers of the questions come again: `3. (C) Since …`."""
+    """The line below which the numbers of the questions come again: `3. (C) Since …`, `3. C`."""
     keyed = [
         place
         for place, piece in enumerate(pieces)

@@ -23,6 +23,7 @@ from tasks.ingest.layout.mending import (
     open_cells,
     open_numbers,
     open_options,
+    part_boxes,
     part_lines,
     tick_right,
     write_bare_letters,
@@ -61,8 +62,8 @@ class Mark(NamedTuple):
 
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
-    """Return the lines with unusual marks in usual forms."""
-    lines = tick_right(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces))))))
+    """Return the lines with unusual marks in usual forms; characters keep their places."""
+    lines = tick_right(part_boxes(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces)))))))
     lines = _drop_repeated(_drop_idle(lines))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
@@ -89,6 +90,9 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
 
 # So often short lines must come again, each time below another number, to be what a platform prints.
 _LONGEST_REPEATED, _LEAST_REPEATED, _MOST_REPEATED = 24, 5, 0.6
+# `____ / 2 P.`: room for the points of a question, which may be worth differently
+_LEAST_POINTS = 3
+_POINTS = re.compile(r"[_….\s]*/\s*(?:#|\d{1,3}(?:[.,]\d)?)\s*\w{0,8}\.?")
 _CODE = re.compile(r"[;{}()（）\[\]=<>_?？:：|]")
 
 
@@ -104,7 +108,11 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
             numbered += 1
             rest = text[label.end :].strip()
-            if 0 < len(rest) <= _LONGEST_REPEATED and _stands_above(lines, place) and not _asks(rest):
+            if (
+                0 < len(rest) <= _LONGEST_REPEATED
+                and _stands_above(lines, place)
+                and (_POINTS.fullmatch(rest) or not _asks(rest))
+            ):
                 behind.setdefault(_DIGITS.sub("#", rest), []).append(place)
         elif 1 < len(text) <= _LONGEST_REPEATED and label is None and piece.kind == "body":
             below.setdefault(text, set()).add(numbered)
@@ -119,7 +127,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     cut = {
         place: pieces[place].cut(0, lines.labels[place].end)  # type: ignore[union-attr]
         for shape, found in behind.items()
-        if len(found) >= least and "#" in shape
+        if "#" in shape and len(found) >= (_LEAST_POINTS if _POINTS.fullmatch(shape) else least)
         for place in found
     }
     if not idle and not cut:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
@@ -172,6 +173,21 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
 _SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3
+
+
+_NEXT_BOX = re.compile(r"(?<=\s)[○◯□☐▢☑☒]\s*(?=[^\s○◯□☐▢☑☒|])")
+
+
+def part_boxes(lines: IndexedLines) -> IndexedLines:
+    """Give each box of a line that begins with one, `□ Louis XIV   □ Louis XVI`, a line of its own."""
+    kept: list[Piece] = []
+    for piece in lines.pieces:
+        begins = [match.start() for match in _NEXT_BOX.finditer(piece.text)] if _BOX.match(piece.text) else []
+        if begins and piece.kind != "table":
+            kept += [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]
+        else:
+            kept.append(piece)
+    return IndexedLines(kept) if len(kept) > len(lines.pieces) else lines
 
 
 def tick_right(lines: IndexedLines) -> IndexedLines:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import answer_mark, option_alphabets, truth_word
+from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, truth_word
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -93,16 +93,20 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
         pieces = lines.pieces
         if len(lines.open_with((alphabet[0], "(", "（"))) < _LEAST_OF_ALPHABET:
             continue
-        mark = re.compile(
-            rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}])(?:\s*[)）\]．.、:：]|(?=\s))\s*(?=\S)"
-        )
-        found = [
-            (index, Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]))
-            for index, piece in enumerate(pieces)
-            if piece.kind != "table"
-            for one in mark.finditer(piece.text)
-        ]
-        sets = _find_sets(found, pieces)
+        sets: list[list[tuple[int, Lettered]]] = []
+        # letters alone count where none has a stop: `ア`, while `в` is a word of what `а)` offers
+        for stop in (r"\s*[)）\]．.、:：]", r"(?=\s)"):
+            mark = re.compile(rf"(?:^|(?<=\s))[（(\[]?(?P<letter>[{alphabet}]){stop}\s*(?=\S)")
+            found = [
+                (
+                    index,
+                    Lettered(one.start(), one.end(), alphabet[0], _LETTERS[alphabet.index(one["letter"])]),
+                )
+                for index, piece in enumerate(pieces)
+                if piece.kind != "table"
+                for one in mark.finditer(piece.text)
+            ]
+            sets = sets if len(sets) >= _LEAST_OF_ALPHABET else _find_sets(found, pieces)
         if len(sets) < _LEAST_OF_ALPHABET:
             continue
         changed: dict[int, Piece] = {}
@@ -110,20 +114,42 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
             piece = changed.get(index, pieces[index])
             lead = "  " if piece.text[: one.begin].strip() else ""
             changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
-        key = re.compile(rf"(?<![{alphabet}\w])(?P<letter>[{alphabet}])(?=$|[\s,，、;；。.)）\]])")
+        entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
         for index, piece in enumerate(pieces):
-            if index in changed or not (answer_mark().match(piece.text) or _KEYS.search(piece.text)):
-                continue
-            for match in reversed(list(key.finditer(piece.text))):
-                letter = _LETTERS[alphabet.index(match["letter"])]
-                piece = changed[index] = rewrite(piece, match.end(), letter, match.start())
+            for begin, end in reversed([] if index in changed else _find_keys(piece.text, entry)):
+                written = "".join(_LETTERS[alphabet.index(letter)] for letter in piece.text[begin:end])
+                piece = changed[index] = rewrite(piece, end, written, begin)
         lines = lines.replace(changed)
     return lines
 
 
 _LEAST_OF_ALPHABET = 2
-# a number, and right behind it something of one sign
-_KEYS = re.compile(r"\d\s*[.．、:：)）]?\s*\w(?=$|[\s,，、;；。.)）\]])")
+# `Вариант 1:`, `第1問`: what keys may stand behind; a key behind its number, or alone; what may explain the last one
+_KEY_LEAD = re.compile(r"(?:[^:：\d]{0,16}\d?\s*[:：]|第\s*\d\s*\w\s)\s*")
+_KEY_ENTRY = (
+    rf"\s*[（(\[]?(?:{number_word()}\s*)?(?P<number>\d{{1,3}}(?![\d])\s*[.．、:：)）\]\-–—=]{{0,2}}\s*)?"
+    r"[（(\[]?(?P<keys>[@]{1,8})(?!\w)[)）\]]?(?P<stop>[.．:：])?[\s,，、;；。|]*"
+)
+_KEY_REASON = re.compile(r"[（(]|[-–—]\s")
+
+
+def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Where the keys of a line stand that is made of keys; [] in any other: `в` and `а` are words, too."""
+    opened = answer_mark().match(text)
+    lead = opened or _KEY_LEAD.match(text)
+    found: list[re.Match[str]] = []
+    place = lead.end() if lead is not None else 0
+    while (match := entry.match(text, place)) is not None:
+        if sorted({*match["keys"]}) != [*match["keys"]]:
+            break  # `газ` is a word, `абв` are three keys
+        found.append(match)
+        place = match.end()
+    if opened is not None and found and text[found[0].end("keys") :][:1] in tuple(")）.．、:："):
+        return [found[0].span("keys")]  # `Ответ: б) the option's text`
+    is_whole = place == len(text) or _KEY_REASON.match(text, place) is not None
+    if not is_whole or (opened is None and not any(match["number"] for match in found)):
+        return []
+    return [match.span("keys") for match in found]
 
 
 def _name_shape(opening: str, letter: str, close: str) -> str:

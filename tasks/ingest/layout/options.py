@@ -140,6 +140,9 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
 _BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 
 
+_OWN_LETTER = re.compile(r"[（(]?([A-Ja-j])[)）.．、:：]\s*(?=\S)")
+
+
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     """Separate options without labels after boxes to be ticked: A, B, C … in order."""
     found = [
@@ -150,6 +153,9 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     marks = [(index, match.end()) for index, match in found]
     if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
         return None
+    own = [_OWN_LETTER.match(pieces[index].text, end) for index, end in marks]
+    if [mark and mark[1].upper() for mark in own] == list(LETTERS[: len(marks)]):
+        marks = [(index, mark.end()) for (index, _), mark in zip(marks, own, strict=True) if mark is not None]
     options: list[tuple[str, list[Piece]]] = []
     for place, (index, end) in enumerate(marks):
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)

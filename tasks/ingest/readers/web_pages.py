@@ -70,6 +70,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
               "section", "article", "figure", "figcaption", "fieldset", "legend", "blockquote", "pre", "dl", "dt", "dd", "form"}  # fmt: skip
     for element in root.iter():
         if element.tag in blocks:
+            _part_spans(element)
             element.text = "\n" + (element.text or "")
             element.tail = "\n" + (element.tail or "")
     # a box whose label stands in an element of its own: both are one line
@@ -88,6 +89,22 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
                 Line(text, kind="table", cells=cells, table=index + 1, emphasis=tuple(spans))
             )
     return extraction
+
+
+def _part_spans(block: Any) -> None:
+    """Set white space between spans that have names of their own and are all that a block holds.
+
+    A style sheet sets them apart: `Question 1` at the left, `2 / 2 pts` at the right.
+    """
+    if (
+        len(block) > 1
+        and all(
+            child.tag == "span" and child.get("class") and not (child.tail or "").strip() for child in block
+        )
+        and not (block.text or "").strip()
+    ):
+        for child in block:
+            child.tail = "  "
 
 
 _EMPHATIC = {"b": "bold", "strong": "bold", "u": "underline", "mark": "highlight"}

@@ -13,8 +13,9 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, Marked, Sheet
 from tasks.ingest.tables.sheets import read_rows
+from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import join_wrapped
-from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
+from tasks.ingest.words.columns import MIN_STEM, Header, find_question_header, find_role, fold_header
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -90,6 +91,7 @@ class QuestionTable:
 
     lines: tuple[int, ...]
     header: Header
+    slots: tuple[int, int] | None = None  # the columns in which a statement is ticked as true, and as false
 
 
 def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
@@ -109,16 +111,64 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
             index += 1
         rows = [list(line.cells) for line in lines[first:index]]
         before = found[-1] if found else None
-        header = find_question_header(rows)
+        slots = _find_slots(rows)
+        header = find_question_header(rows) if slots is None else _head_statements(rows, slots)
         is_next = before is not None and not any(
             line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
         )
         if before is not None and is_next and _fits(before, header, rows, lines, first):
-            found[-1] = QuestionTable((*before.lines, *range(first, index)), before.header)
+            found[-1] = replace(before, lines=(*before.lines, *range(first, index)))
             continue
         if header is not None:
-            found.append(QuestionTable(tuple(range(first, index)), header))
+            found.append(QuestionTable(tuple(range(first, index)), header, slots))
     return found
+
+
+_LEAST_STATEMENTS = 3
+_TICK = re.compile(r"[\W_]{0,6}|[XxVv]")
+_EMPTY_BOX = re.compile(r"[\s_…()（）\[\]□☐○◯▢❏❑]*")
+_OWN_NUMBER = re.compile(r"\s*[（(]?(\d{1,3})\s*[.．、)）\]:]\s*")
+
+
+def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
+    """The columns for true and false of a table of statements: named so, with a tick or nothing below."""
+    width = len(rows[0])
+    if width < 3 or len(rows) <= _LEAST_STATEMENTS or any(len(row) != width for row in rows):
+        return None
+    named = [read_truth(cell) if cell.strip() else None for cell in rows[0]]
+    if sorted(filter(None, named)) != ["false", "true"]:
+        return None
+    slots = named.index("true"), named.index("false")
+    if not all(_TICK.fullmatch(row[column].strip()) for row in rows[1:] for column in slots):
+        return None
+    return slots
+
+
+def _head_statements(rows: Sequence[Sequence[str]], slots: tuple[int, int]) -> Header | None:
+    """The columns of such a table as `_judge_statement` gives them; None where it holds no statements."""
+    others = [column for column in range(len(rows[0])) if column not in slots]
+    stem = max(others, key=lambda column: sum(len(row[column]) for row in rows[1:]))
+    if any(len(row[stem].strip()) < MIN_STEM for row in rows[1:]):
+        return None
+    width = len(rows[0])
+    columns = {"stem": stem, "number": width, "type": width + 1, "answer": width + 2}
+    return Header(0, columns, names=[*rows[0], "", "", ""])
+
+
+def _judge_statement(row: list[str], stem: int, slots: tuple[int, int]) -> list[str]:
+    """A row with its statement's number, type and judgement in three cells more; a header's are empty."""
+    if read_truth(row[slots[0]]) and read_truth(row[slots[1]]):
+        return [*row, "", "", ""]
+    own = _OWN_NUMBER.match(row[stem])
+    label = (
+        own[1]
+        if own is not None
+        else next((cell for cell in row[:stem] if _NUMBER_CELL.fullmatch(cell.strip())), "")
+    )
+    ticked = [_EMPTY_BOX.fullmatch(row[column]) is None for column in slots]
+    judged = ("true" if ticked[0] else "false") if ticked.count(True) == 1 else ""
+    text = row[stem][own.end() :] if own is not None else row[stem]
+    return [*row[:stem], text, *row[stem + 1 :], label.strip().rstrip(".．、"), "true_false", judged]
 
 
 def _fits(
@@ -131,7 +181,7 @@ def _fits(
     if header is not None:
         return header.names == before.header.names
     is_cut = lines[first].page > lines[before.lines[-1]].page
-    return is_cut and len(rows[0]) == len(before.header.names)
+    return is_cut and len(rows[0]) == len(before.header.names) - (0 if before.slots is None else 3)
 
 
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
@@ -210,12 +260,14 @@ def read_question_table(
     rows: list[list[str]] = []
     spans: list[tuple[int, int]] = []
     marked: dict[str, Marked] = {kind: {} for kind in KINDS}
-    number = table.header.columns.get("number")
+    number = table.header.columns.get("number") if table.slots is None else None
     page = lines[table.lines[0]].page
     names = [fold_header(name) for name in table.header.names]
     for index in table.lines:
         line = lines[index]
         row = list(line.cells)
+        if table.slots is not None:
+            row = _judge_statement(row, table.header.columns["stem"], table.slots)
         span = (starts[index], starts[index] + len(line.text))
         if names and [fold_header(cell) for cell in row] == names and rows:
             continue

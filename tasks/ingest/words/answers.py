@@ -40,7 +40,7 @@ METADATA = re.compile(
     r"\s*(?:[【\[（(]?(?:难度|难易度|难易程度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|Page\s*Ref|AACSB|Learning Objective)\s*[】\]）)]?\s*[:：]).*$",
     re.DOTALL,
 )
-_WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+")
+_WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or|und|et|y|и)\b|[\s,，、;；/.。&+|和与]+")
 # what is neither a letter nor stands between letters: most texts that are asked hold it
 _NO_KEY = re.compile(r"[^A-Za-z①-⑩甲乙丙丁戊己选项和与\s,，、;；/.。&+|]")
 _CIRCLED = re.compile(r"[①-⑩]+")

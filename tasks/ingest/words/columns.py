@@ -14,13 +14,11 @@ from tasks.ingest.words.grammar import asking
 
 MAX_HEADER_ROW = 30
 _SAMPLE = 200
-_OPTION_HEADER = re.compile(
-    r"^(?:选项|选择|备选项|备选|答案选项|option|choice|answer|opt|候选项|选择项)?[\s_\-:：.]*[（(]?([a-j])[)）]?[\s_]*(?:选项|项|项目|项内容|选项内容|option|choice|答案)?$"
+# a word for options, or none, with a letter or a number: `选项A`, `Option 2`, `(C)`, `A项`
+_OPTION_AFFIX = re.compile(
+    r"(?P<word>\D*?)[\s_\-:：.]*[（(]?(?:(?P<letter>[a-j])|(?P<number>[1-9一二三四五六七八九]))[)）]?[\s_]*(?P<behind>项|项目|项内容|选项内容|选项|答案|option|choice)?"
 )
 _STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
-_OPTION_NUMBER = re.compile(
-    r"^(?:选项|备选项?|备选答案|答案选项|option|choice|候选项|opt)[\s_\-]*([1-9一二三四五六七八九])$"
-)
 # Names that a template makes longer (`大题题干`, `试题的标准答案`) still end like the short ones.
 _LOOSE_NAMES = (
     ("type", re.compile(r"题型$|试题类型$")),
@@ -219,17 +217,20 @@ def _rank_stem(name: str) -> int:
 def read_option_label(name: str) -> str | None:
     """The letter of the option that a header cell names (`选项A`, `option_b`, `乙`), or None."""
     folded = fold_header(name)
-    match = _OPTION_HEADER.match(folded)
-    if match:
-        return match.group(1).upper()
     if folded in _STEMS_OF_TEN:
         return chr(ord("A") + _STEMS_OF_TEN.index(folded))
-    match = _OPTION_NUMBER.match(folded)
-    if match:
-        token = match.group(1)
-        value = int(token) if token.isdigit() else "一二三四五六七八九".index(token) + 1
-        return chr(ord("A") + value - 1)
-    return None
+    match = _OPTION_AFFIX.fullmatch(folded)
+    word = match["word"].strip(" _-:：.（(") if match is not None else ""
+    names_options = _default_roles().get(word) == "options"
+    if match is None or (word and not names_options and (word != "answer" or not match["letter"])):
+        return None
+    if match["letter"]:
+        return match["letter"].upper()
+    if not names_options or match["behind"]:
+        return None
+    token = match["number"]
+    value = int(token) if token.isdigit() else "一二三四五六七八九".index(token) + 1
+    return chr(ord("A") + value - 1)
 
 
 # `考生作答`, `用户答案`: what somebody answered

@@ -5,6 +5,7 @@ The tests cover what is read once, what is known by which path, what the summary
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -190,10 +191,18 @@ def test_the_longest_key_that_fits_a_path_names_its_discipline(tmp_path: Path) -
     assert (document["discipline"], document["sub_discipline"]) == ("History", "World History")
 
 
-def test_an_answer_file_that_comes_later_is_found(tmp_path: Path) -> None:
-    paper = write(tmp_path, "期末A.txt", PAPER)
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("期末A", "期末A答案"),
+        ("Prüfung 3", unicodedata.normalize("NFD", "Prüfung_3_Lösung")),
+        ("Тест", "Тест ответы"),
+    ],
+)
+def test_an_answer_file_that_comes_later_is_found(tmp_path: Path, name: str, key: str) -> None:
+    paper = write(tmp_path, f"{name}.txt", PAPER)
     assert find_companion(paper) is None
-    answers = write(tmp_path, "期末A答案.txt", "1. √\n")
+    answers = write(tmp_path, f"{key}.txt", "1. √\n")
     assert find_companion(paper) == answers
     answers.unlink()
     assert find_companion(paper) is None

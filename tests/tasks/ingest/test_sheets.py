@@ -148,6 +148,22 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "雪的颜色是（）", "白/绿", ["A"]),
         ],
     ),
+    "columns named in another language": (
+        [
+            Sheet(
+                "Prova",
+                [
+                    ["Nº", "Pergunta", "Alternativa A", "Alternativa B", "Gabarito", "Peso"],
+                    ["1", "A cor do céu é:", "vermelha", "azul", "B", "1"],
+                    ["2", "A água corre.", "", "", "V", "1"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "A cor do céu é:", "vermelha/azul", ["B"]),
+            ("true_false", "A água corre.", "", ["true"]),
+        ],
+    ),
     "type by sheet name, one column per option": (
         [
             Sheet(

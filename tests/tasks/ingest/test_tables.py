@@ -310,3 +310,50 @@ def test_options_in_the_rows_of_a_table_keep_the_sign_beside_the_right_one() -> 
         ("Which of these bend?", [("A", "ash"), ("B", "glass"), ("C", "slate")], ["A"]),
         ("Which of these burn?", [("A", "lead"), ("B", "slate"), ("C", "coal")], ["C"]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "second"),
+    [
+        (
+            ["#", "Statement", "T", "F"],
+            ["3", "Water boils at 100 °C.", "X", ""],
+            ["4", "Ice is warm.", "", "X"],
+        ),
+        (["", "Vrai", "Faux"], ["3) Water boils at 100 °C.", "☑", "☐"], ["4) Ice is warm.", "□", "☒"]),
+    ],
+)
+def test_statements_ticked_as_true_or_false_in_columns_of_a_table_are_questions(
+    header: list[str], first: list[str], second: list[str]
+) -> None:
+    empty = ["5", "Steam is water.", "", ""] if len(header) == 4 else ["5) Steam is water.", "□", "□"]
+    drafts, _ = read(
+        [
+            "Part 1: Short answers",
+            "1. What is water made of?",
+            "2. What is fog?",
+            "Part 2",
+            table([header, first, second, empty]),
+            "Part 3: Short answers",
+            "6. What is dew?",
+        ]
+    )
+    assert rows(drafts)[2:5] == [
+        ("true_false", "Water boils at 100 °C.", [], ["true"]),
+        ("true_false", "Ice is warm.", [], ["false"]),
+        ("true_false", "Steam is water.", [], []),
+    ]
+    assert [draft.value for draft in drafts] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_a_style_sheet_sets_apart_in_a_web_page_is_apart() -> None:
+    page = "".join(
+        f'<div><span class="name">Question {number}</span><span class="points">1 / 1 pts</span></div>'
+        f"<p>Which is {number}?</p><p>A. one</p><p>B. two</p><p>C. three</p>"
+        for number in range(1, 7)
+    )
+    lines = read_html(f"<html><body>{page}</body></html>".encode(), None).lines
+    _, starts, _ = join_lines(lines)
+    assert [draft.stem for draft in split_lines(lines, starts).drafts] == [
+        f"Which is {n}?" for n in range(1, 7)
+    ]
