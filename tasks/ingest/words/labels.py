@@ -31,6 +31,12 @@ class Label(NamedTuple):
     is_given: bool = False
 
 
+def form_of(label: Label) -> tuple[str, str]:
+    """What labels of one form have in common: their style and what closes them."""
+    last = label.text[-1:]
+    return label.style, "" if last.isnumeric() else last
+
+
 _SPELLED = "One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten"
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
