@@ -18,7 +18,7 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.series import TASKS_EACH
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, EXPLANATION_MARK
 from tasks.ingest.words.grammar import asking
-from tasks.ingest.words.labels import Label, form_of, parse_label
+from tasks.ingest.words.labels import PARTS, Label, form_of, parse_label
 from tasks.ingest.words.lexicon import match_exactly
 
 # From how many questions on a section shows what is usual in it, and how many of them must do so.
@@ -56,7 +56,7 @@ def keep_numbers_out(reading: Reading) -> ContractCheck:
     for draft in reading.drafts:
         match = None if draft.number_label else _BARE_NUMBER.match(draft.stem)
         label = None if draft.number_label or match else parse_label(draft.stem)
-        if match is None and (label is None or label.style in ("letter", "romanl")):
+        if match is None and (label is None or label.style in PARTS):
             continue
         value = int(match[1]) if match is not None else label.value if label is not None else 0
         if not run or value != run[-1][0] + 1:
@@ -377,12 +377,14 @@ def _held_numbers(
 # A question with a place for its answer at its end has no parts.
 _CLOSED = re.compile(r"(?:_{3,}|[（(]\s*[)）])\s*[.。]?$")
 # Parts are numbered in a form below that of their question.
-_RANKS = {"part": 5, "word": 4, "wordp": 4, "cn": 3, "cnp": 2, "num": 1, "bracket": 1, "roman": 1}
+_RANKS = {"part": 5, "word": 4, "wordp": 3, "cn": 3, "cnp": 2, "num": 1, "bracket": 1, "roman": 1}
 
 
 def _find_again(own: Label, numbered: Sequence[tuple[Piece, Label]]) -> list[tuple[Piece, Label]]:
     """The numbers of one form that begin at 1 below a question, its own form before others."""
     for style in dict.fromkeys([own.style, *(label.style for _, label in numbered)]):
+        if style in PARTS:
+            continue
         run = [
             (piece, label)
             for piece, label in numbered
@@ -510,7 +512,9 @@ def keep_parts_few(reading: Reading) -> ContractCheck:
         first = reading.find_line(drafts[0].start)
         style, count = _count_run([first, *reading.inside.get(id(drafts[0]), ())])
         # the same mark means the same below each heading of one kind
-        if count < (_MANY_SPELLED if style == "word" or style in counting else _MANY_PARTS):
+        is_bare = first.label is not None and (first.label.style, first.label.value) == (style, 1)
+        is_counting = style == "word" or (is_bare and style in counting)
+        if count < (_MANY_SPELLED if is_counting else _MANY_PARTS):
             continue
         found.doubt(drafts[0])
         found.missing += count - 1

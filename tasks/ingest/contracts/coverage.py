@@ -13,7 +13,7 @@ from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import names_rules
-from tasks.ingest.words.labels import Label, form_of
+from tasks.ingest.words.labels import PARTS, Label, form_of
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum", "circ")
 # Below this share of claimed text a paper was hardly understood; a cover, a form and instructions stay within it.
@@ -125,7 +125,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     told: str | None = None
     known = reading.repeated.known
     in_rules = False
-    own = reading.find_line(first).label if reading.drafts else None
+    own = reading.find_line(first).label if reading.drafts and reading.pieces else None
     for place, piece in enumerate(reading.pieces):
         total += len(piece.text)
         start = piece.start
@@ -141,7 +141,15 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         if _fold(body) in told:
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
-        is_alike = piece.label is not None and own is not None and form_of(piece.label) == form_of(own)
+        # terms in the form of the questions below them; rules for candidates are sentences
+        is_alike = (
+            piece.label is not None
+            and own is not None
+            and own.style not in PARTS
+            and form_of(piece.label) == form_of(own)
+            and piece.label.is_weak <= own.is_weak
+            and _SENTENCE.search(piece.text) is None
+        )
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
         if (_counts(piece.label) or is_alike) and not is_rule:
             unclaimed.append(piece)
@@ -180,6 +188,7 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
     return has_title(pieces, pieces[first].start)
 
 
+_SENTENCE = re.compile(r"[。.!！;；]\s*$")
 _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 _SIGNS = re.compile(r"[\W_]+")
 

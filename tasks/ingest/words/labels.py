@@ -129,6 +129,8 @@ for _style, _pattern in _FORMS:
     for _character in _STARTS[_style]:
         _BY_START.setdefault(_character, []).append((_style, _pattern))
 _WORDS = tuple(_SPELLED.split("|"))
+# forms that number the parts of a question
+PARTS = ("letter", "letterp", "romanl", "romanp", "dec")
 # forms that count questions without help
 KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
 
