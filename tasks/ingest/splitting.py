@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -32,7 +32,8 @@ from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
 from tasks.ingest.contracts.contents import list_held
-from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch
+from tasks.ingest.contracts.coverage import find_unclaimed
+from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch, measure_alike
 from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.furniture import (
     drop_notices,
@@ -170,7 +171,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             # each must be worth its place beside the first; among those that are, the worthiest is taken
             if not other.sound or other.worth < first.worth + _gain_needed(other, first, outline):
                 continue  # what doubts every question of a reading doubts the reading
-            if best is first or other.worth > best.worth:
+            if best is first or other.exceeds(best):
                 best = other
 
     is_very_doubtful = first.checked.score < _VERY_DOUBTFUL
@@ -188,7 +189,10 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             any(stretch.fine is None for stretch in headed),
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
-        held, passages = list_held(Reading(best.drafts, paper.pieces, found_before=paper.repeated))
+        found = Reading(
+            best.drafts, paper.pieces, best.stretches, best.keys, best.answer_parts, paper.repeated
+        )
+        held, passages = list_held(found, find_unclaimed(found)[0])
         running = replace(best.outline, numbers=held, passages=passages, family="held", given=True)
         take([running] if held else ())
     for _ in range(_MOST_REPAIRS):
@@ -279,12 +283,19 @@ class ReadPaper:
     stretches: list[Stretch]
     checked: Checked
     found: list[ContractCheck]
+    answer_parts: Collection[int]
     outline: Outline = field(default_factory=Outline)
 
     @property
     def worth(self) -> float:
         """What readings are compared by: contracts first, then what was learned of other papers."""
         return self.checked.score + _TAGS_WEIGH * self.checked.agreement
+
+    def exceeds(self, best: ReadPaper) -> bool:
+        """Whether this reading is worth more; where contracts tie, marks that mean the same decide before tags."""
+        alike = measure_alike(self.stretches) - measure_alike(best.stretches)
+        is_tie = alike != 0 and self.checked.score == best.checked.score
+        return alike > 0 if is_tie else self.worth > best.worth
 
     @property
     def sound(self) -> int:
@@ -343,7 +354,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     )
     agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
     checked = replace(checked, agreement=agreement)
-    return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
+    return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results, answer_parts)
 
 
 def _describe(read: ReadPaper) -> Split:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 
 from tasks.ingest.content.drafts import Draft
@@ -15,9 +16,9 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import are_tasks
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.series import TASKS_EACH
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, EXPLANATION_MARK
 from tasks.ingest.words.grammar import asking
-from tasks.ingest.words.labels import Label, parse_label
+from tasks.ingest.words.labels import PARTS, Label, form_of, parse_label
 from tasks.ingest.words.lexicon import match_exactly
 
 # From how many questions on a section shows what is usual in it, and how many of them must do so.
@@ -54,9 +55,10 @@ def keep_numbers_out(reading: Reading) -> ContractCheck:
     runs: list[list[tuple[int, Draft]]] = []
     for draft in reading.drafts:
         match = None if draft.number_label else _BARE_NUMBER.match(draft.stem)
-        if match is None:
+        label = None if draft.number_label or match else parse_label(draft.stem)
+        if match is None and (label is None or label.style in PARTS):
             continue
-        value = int(match[1])
+        value = int(match[1]) if match is not None else label.value if label is not None else 0
         if not run or value != run[-1][0] + 1:
             run = []
             runs.append(run)
@@ -267,41 +269,42 @@ _TOLD = {
 def keep_own(reading: Reading) -> ContractCheck:
     """A question holds no further number, answer, list of options, and no heading."""
     found = ContractCheck(checked=bool(reading.drafts))
-    reached: dict[tuple[str, str], int] = {}
-    for draft in reading.drafts:
-        held = reading.inside.get(id(draft), [])
-        number, numbered = _held_numbers(draft, reading, reached)
-        notes = [*([number] if number else ()), *_held_contents(draft, held)]
-        found.missing += len(numbered)
+    for draft, number, numbered, is_sure in _find_held(reading):
+        notes = [*([number] if number else ()), *_held_contents(draft, reading.inside.get(id(draft), []))]
+        found.missing += len(numbered) if is_sure else 0
         for note in notes:
             found.doubt(draft, note)
         if notes:
+            held = ", ".join(_TOLD[note] for note in notes)
+            more = f" ({len(numbered)} from character {numbered[0].start} of the text on)" if numbered else ""
             found.breach(
                 "own",
                 draft.start,
                 1,
-                f"Question {draft.number_label or draft.stem[:20]!r} holds {', '.join(_TOLD[note] for note in notes)}.",
+                f"Question {draft.number_label or draft.stem[:20]!r} holds {held}{more}.",
                 draft.section,
             )
     return found
 
 
-def list_held(reading: Reading) -> tuple[dict[int, tuple[int, int]], frozenset[int]]:
+def list_held(
+    reading: Reading, unclaimed: Sequence[Piece] = ()
+) -> tuple[dict[int, tuple[int, int]], frozenset[int]]:
     """The numbers of questions and of lines inside them that may count, and what then does not.
 
-    By the offset of its line: where each ends, and its value. Empty where no question holds any. What holds numbers that
-    run on from other questions is a passage or a title.
+    By the offset of its line: where each ends, and its value. Empty where no question holds any and nothing is unclaimed.
+    What holds numbers that run on from other questions is a passage or a title.
     """
-    reached: dict[tuple[str, str], int] = {}
-    held: list[Piece] = []
+    held: list[Piece] = [*unclaimed]
+    starts: set[int] = set()
     titles: set[int] = set()
-    for draft in reading.drafts:
-        numbered = _held_numbers(draft, reading, reached)[1]
+    for draft, _, numbered, is_sure in _find_held(reading):
+        numbered = numbered if is_sure else []
         held += numbered
-        own = reading.labels.get(draft.start)
-        if own is not None and any(piece.label and _form(piece.label) != _form(own) for piece in numbered):
-            titles.add(draft.start)
-    starts = {draft.start for draft in reading.drafts} - titles
+        opening = reading.find_line(draft.start)
+        own, first = opening.label, numbered[0].label if numbered else None
+        runs_on = own is not None and first is not None and first.value > 1 and form_of(first) != form_of(own)
+        (titles if runs_on else starts).add(opening.start)
     pieces = [*held, *(piece for piece in reading.pieces if held and piece.start in starts)]
     numbers = {
         piece.start: (piece.label.end, piece.label.value) for piece in pieces if piece.label is not None
@@ -309,56 +312,129 @@ def list_held(reading: Reading) -> tuple[dict[int, tuple[int, int]], frozenset[i
     return numbers, frozenset(titles)
 
 
-# So many numbers from 1 on, as many as the question's own number says, are no parts of it where so many of them ask.
-_LEAST_AGAIN, _LEAST_ASKING = 8, 0.75
+def _find_held(reading: Reading) -> Iterator[tuple[Draft, str, list[Piece], bool]]:
+    """What the numbered lines inside each question say against it, which do, and whether they surely count."""
+    # how far the numbers of each form have come
+    reached: dict[tuple[str, str], int] = {}
+    for draft, following in pairwise([*reading.drafts, None]):
+        if draft is not None:
+            yield draft, *_held_numbers(draft, reading, reached, following)
+
+
 # What says that the question goes on with a list.
 _NAMES_LIST = re.compile(r"下列|下面|如下|以下|[:：]$|\b(?:following|below)\b", re.IGNORECASE)
+_LEAST_ASKING = 0.75
 
 
 def _held_numbers(
-    draft: Draft, reading: Reading, reached: dict[tuple[str, str], int]
-) -> tuple[str, list[Piece]]:
-    """What the numbered lines inside a question say against it, and which of them do.
+    draft: Draft, reading: Reading, reached: dict[tuple[str, str], int], following: Draft | None
+) -> tuple[str, list[Piece], bool]:
+    """What the numbered lines inside a question say against it, which do, and whether they surely count.
 
-    `reached` is how far the numbers of each form had come before it, and is moved on.
+    `reached` is moved on; `following` is the next question.
     """
     held = reading.inside.get(id(draft), ())
     own = reading.labels.get(draft.start)
     if (own is None or own.text != draft.number_label) and draft.number_label:
         own = parse_label(f"{draft.number_label} x")
     if own is not None and draft.value is not None:
-        reached[_form(own)] = draft.value
+        reached[form_of(own)] = draft.value
     if (
         not held
         or own is None
         or draft.value is None
         or (draft.fine is not None and draft.fine.name == "matching")
     ):
-        return "", []
+        return "", [], False
     numbered = [(piece, piece.label) for piece in held if piece.kind != "table" and piece.label is not None]
-    for form in {_form(label) for _, label in numbered if not label.is_weak} & reached.keys() - {_form(own)}:
-        onward = [(piece, label) for piece, label in numbered if _form(label) == form]
+    for form in {form_of(label) for _, label in numbered if not label.is_weak} & reached.keys() - {
+        form_of(own)
+    }:
+        onward = [(piece, label) for piece, label in numbered if form_of(label) == form]
         if len(onward) > 1 and onward[0][1].value == reached[form] + 1:
             # `21.` to `25.` below the passage `(一)`, and `20.` was a question
             reached[form] = onward[-1][1].value
-            return "holds_number_of_its_kind", [piece for piece, _ in onward]
-    alike = [(piece, label) for piece, label in numbered if _form(label) == _form(own)]
+            return "holds_number_of_its_kind", [piece for piece, _ in onward], True
+    alike = [(piece, label) for piece, label in numbered if form_of(label) == form_of(own)]
     values = [label.value for _, label in numbered if label.style == own.style and not label.is_weak]
     if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
-        return "stem_holds_next_question", [piece for piece, _ in alike]
-    if draft.value >= _LEAST_AGAIN and values[: draft.value] == list(range(1, draft.value + 1)):
-        # numbers that come as far again as they had come: a further list, whose rest follows as questions, if they ask;
-        # steps that the question names are its own, and of others it is only told that they are there
-        if _ask(alike):
-            return "holds_number_of_its_kind", [piece for piece, _ in alike]
-        if _NAMES_LIST.search(draft.stem.partition(alike[0][0].text.strip())[0].rstrip()) is None:
-            return "holds_number_of_its_kind", []
+        return "stem_holds_next_question", [piece for piece, _ in alike], True
+    goes_on = following is not None and following.value == draft.value + 1
+    again = _find_again(own, numbered)
+    # `3. … 1. 2. 4. …` are parts; a list that came just as far as its rest goes on from is none
+    if len(again) > 1 and (not goes_on or again[-1][1].value == draft.value):
+        is_further = _begins_again(draft, own, held, again, reading)
+        if is_further is not None:
+            return "holds_number_of_its_kind", [piece for piece, _ in again], is_further
     marked = [piece for piece, label in alike if MARKS_GROUP.match(piece.text[label.end :])]
     if len(marked) > 1:
-        return "holds_number_of_its_kind", marked  # each is worth something by itself
+        return "holds_number_of_its_kind", marked, True  # each is worth something by itself
     if alike and own.style in ("num", "word", "bracket") and alike[0][1].value != 1:
-        return "holds_number_of_its_kind", [piece for piece, _ in alike]
-    return "", []
+        return "holds_number_of_its_kind", [piece for piece, _ in alike], True
+    return "", [], False
+
+
+# A question with a place for its answer at its end has no parts.
+_CLOSED = re.compile(r"(?:_{3,}|[（(]\s*[)）])\s*[.。]?$")
+# Parts are numbered in a form below that of their question.
+_RANKS = {"part": 5, "word": 4, "wordp": 3, "cn": 3, "cnp": 2, "num": 1, "bracket": 1, "roman": 1}
+
+
+def _find_again(own: Label, numbered: Sequence[tuple[Piece, Label]]) -> list[tuple[Piece, Label]]:
+    """The numbers of one form that begin at 1 below a question, its own form before others."""
+    for style in dict.fromkeys([own.style, *(label.style for _, label in numbered)]):
+        if style in PARTS:
+            continue
+        run = [
+            (piece, label)
+            for piece, label in numbered
+            if label.style == style and label.is_weak <= (own.is_weak or style == "bare")
+        ]
+        if [label.value for _, label in run[:2]] == [1, 2]:
+            return run
+    return []
+
+
+def _begins_again(
+    draft: Draft,
+    own: Label,
+    held: Sequence[Piece],
+    numbered: Sequence[tuple[Piece, Label]],
+    reading: Reading,
+) -> bool | None:
+    """Whether a list below a question is a further one; False where it only may be, None for parts.
+
+    It is one where the question is complete without it: it offers options, was answered, or asks as those before it do, and
+    names no list. What does not ask below one that does may be its steps.
+    """
+    first, last = numbered[0][0], numbered[-1][0].start
+    before = [piece for piece in held if piece.start < first.start]
+    offers = [piece.start for piece in held if _OPTION.match(piece.text)]
+    if offers and offers[0] > last:
+        return None  # options that combine the numbered statements above them
+    second = next((at for at, (_, label) in enumerate(numbered) if at and label.value == 1), len(numbered))
+    asks = _ask(numbered[:second])
+    stem, is_asked_first, _ = draft.stem.partition(first.text.strip())
+    answers = [piece for piece in before if opens_answer(piece.text)]
+    if len(draft.options) > 1 and (not offers or offers[0] < first.start) and not answers:
+        return True
+    if answers or (draft.answer and not is_asked_first):
+        is_keyed = bool(answers) and bool(_name_answer(answers[-1].text))
+        is_named = any(_NAMES_LIST.search(piece.text.rstrip()) for piece in before)
+        return True if (is_keyed or asks) and not is_named else None
+    is_asked = asking().search(stem) is not None
+    is_same = form_of(numbered[0][1]) == form_of(own)
+    if _RANKS.get(numbered[0][1].style, 0) < _RANKS.get(own.style, 0):
+        return False if asks and second > 2 and _CLOSED.search(stem.rstrip()) else None
+    if _NAMES_LIST.search(stem.rstrip()):
+        # a line of its own that names a list may open one, where the question is complete above it
+        is_closed = len(before) == 1 and asking().search(stem.rstrip().rpartition("\n")[0]) is not None
+        return False if is_closed and is_same and asks else None
+    siblings = [one for one in reading.drafts if one is not draft]
+    usual = 2 * sum(asking().search(one.stem) is not None for one in siblings) > len(siblings)
+    if is_asked:
+        return True if asks else False if is_same else None
+    return None if usual else True
 
 
 def _ask(numbered: Sequence[tuple[Piece, Label]]) -> bool:
@@ -367,10 +443,6 @@ def _ask(numbered: Sequence[tuple[Piece, Label]]) -> bool:
         1 for piece, label in numbered if asking().search(piece.text[label.end :].lstrip()) is not None
     )
     return asks >= _LEAST_ASKING * len(numbered)
-
-
-def _form(label: Label) -> tuple[str, str]:
-    return label.style, label.text[-1:]
 
 
 def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:
@@ -386,6 +458,13 @@ def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:
     if any(_heads_section(piece) for piece in held):
         notes.append("stem_holds_heading")
     return notes
+
+
+def opens_answer(text: str) -> bool:
+    """Whether a line opens an answer or an explanation."""
+    return (text.lstrip()[:1] in ANSWER_STARTS and ANSWER_MARK.match(text) is not None) or (
+        EXPLANATION_MARK.match(text.lstrip()) is not None
+    )
 
 
 def _name_answer(text: str) -> str:
@@ -422,13 +501,20 @@ _MANY_PARTS, _MANY_SPELLED = 5, 2
 def keep_parts_few(reading: Reading) -> ContractCheck:
     """What a heading such as `Section A` holds is no question with a long run of numbered lines."""
     found = ContractCheck()
-    for stretch in reading.stretches:
+    parts = [stretch for stretch in reading.stretches if stretch.style == "part"]
+    below = [draft for one in parts if not one.is_question for draft in reading.by_section.get(one.index, ())]
+    counting = {label.style for one in below if (label := reading.find_line(one.start).label) is not None}
+    for stretch in parts:
         drafts = reading.by_section.get(stretch.index, [])
-        if stretch.style != "part" or not stretch.is_question or len(drafts) != 1 or drafts[0].options:
+        if not stretch.is_question or len(drafts) != 1 or drafts[0].options:
             continue
         found.checked = True
-        count, is_spelled = _count_run(reading.inside.get(id(drafts[0]), ()))
-        if count < (_MANY_SPELLED if is_spelled else _MANY_PARTS):
+        first = reading.find_line(drafts[0].start)
+        style, count = _count_run([first, *reading.inside.get(id(drafts[0]), ())])
+        # the same mark means the same below each heading of one kind
+        is_bare = first.label is not None and (first.label.style, first.label.value) == (style, 1)
+        is_counting = style == "word" or (is_bare and style in counting)
+        if count < (_MANY_SPELLED if is_counting else _MANY_PARTS):
             continue
         found.doubt(drafts[0])
         found.missing += count - 1
@@ -442,18 +528,19 @@ def keep_parts_few(reading: Reading) -> ContractCheck:
     return found
 
 
-def _count_run(pieces: Sequence[Piece]) -> tuple[int, bool]:
-    """How far numbers of lines run on from 1 at most, and whether they are `Question 1`."""
+def _count_run(pieces: Sequence[Piece]) -> tuple[str, int]:
+    """The form whose numbers run furthest from 1, `Question 1` before others, and how far."""
     last: dict[str, int] = {}
     for piece in pieces:
         label = piece.label
         if label is not None and not label.is_weak and label.value == last.get(label.style, 0) + 1:
             last[label.style] = label.value
-    counted = {style: value for style, value in last.items() if style in _COUNTED}
-    return max(counted.values(), default=0), counted.get("word", 0) >= _MANY_SPELLED
+    counted = [(value, style) for style, value in last.items() if style in _COUNTED]
+    value, style = max(counted, default=(0, ""))
+    return ("word", last["word"]) if last.get("word", 0) >= _MANY_SPELLED else (style, value)
 
 
-_COUNTED = ("num", "paren", "nump", "word", "bracket")
+_COUNTED = ("num", "paren", "nump", "word", "bracket", "circ")
 _DIGIT = re.compile(r"\d")
 _MIN_KEYS = 3
 _KEY_LEAD = re.compile(r"^(?!\d)[^:：]{0,12}[:：、.．]\s*")

@@ -13,9 +13,9 @@ from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import names_rules
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.labels import PARTS, Label, form_of
 
-_COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum")
+_COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum", "circ")
 # Below this share of claimed text a paper was hardly understood; a cover, a form and instructions stay within it.
 MIN_COVERAGE = 0.6
 MIN_TEXT = 1_000
@@ -29,7 +29,7 @@ _USUAL_LENGTH = 150
 def keep_claimed(reading: Reading) -> ContractCheck:
     """Every numbered line and most of the text belong to a question, a heading or a key."""
     found = ContractCheck(checked=bool(reading.drafts))
-    unclaimed, lost, total = _unclaimed(reading)
+    unclaimed, lost, total = find_unclaimed(reading)
     if not reading.drafts:
         return found
     if unclaimed:
@@ -96,7 +96,7 @@ def keep_found(reading: Reading) -> ContractCheck:
     total = sum(len(piece.text) for piece in reading.pieces)
     if reading.drafts or reading.keys or total < _MIN_NOTHING:
         return found
-    unclaimed, _, _ = _unclaimed(reading)
+    unclaimed, _, _ = find_unclaimed(reading)
     found.missing = max(1, len(unclaimed))
     found.breach(
         NOTHING_FOUND,
@@ -116,7 +116,7 @@ def _asking(pieces: Sequence[Piece]) -> str:
     return f" and {asking} ask or leave a blank" if asking else ""
 
 
-def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
+def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     """The numbered lines and the characters that nothing claims, and all characters."""
     first = min((draft.start for draft in reading.drafts), default=0)
     heads = {stretch.place for stretch in reading.stretches if stretch.heading}
@@ -125,6 +125,7 @@ def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     told: str | None = None
     known = reading.repeated.known
     in_rules = False
+    own = reading.find_line(first).label if reading.drafts and reading.pieces else None
     for place, piece in enumerate(reading.pieces):
         total += len(piece.text)
         start = piece.start
@@ -140,8 +141,17 @@ def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         if _fold(body) in told:
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
-        is_rule = start < first and not _asks(reading.pieces, place)
-        if _counts(piece.label) and not is_rule:
+        # terms in the form of the questions below them; rules for candidates are sentences
+        is_alike = (
+            piece.label is not None
+            and own is not None
+            and own.style not in PARTS
+            and form_of(piece.label) == form_of(own)
+            and piece.label.is_weak <= own.is_weak
+            and _SENTENCE.search(piece.text) is None
+        )
+        is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
+        if (_counts(piece.label) or is_alike) and not is_rule:
             unclaimed.append(piece)
     return unclaimed, lost, total
 
@@ -178,6 +188,7 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
     return has_title(pieces, pieces[first].start)
 
 
+_SENTENCE = re.compile(r"[。.!！;；]\s*$")
 _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 _SIGNS = re.compile(r"[\W_]+")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +40,18 @@ class Stretch:
     def name(self) -> str:
         """What a sentence calls the section."""
         return " ".join(self.heading.split())[:40] or "the beginning"
+
+
+def measure_alike(stretches: Sequence[Stretch]) -> float:
+    """The share of headings without a type whose mark means what it means before most others.
+
+    `一.` to `八.` are questions or head lists of them, all alike; what names its type says what it is.
+    """
+    untyped = [(one.style, one.is_question) for one in stretches if one.number is not None and not one.fine]
+    usual = Counter(style for style, is_question in untyped if is_question)
+    total = Counter(style for style, _ in untyped)
+    alike = sum(max(usual[style], count - usual[style]) for style, count in total.items())
+    return alike / len(untyped) if untyped else 1.0
 
 
 @dataclass
@@ -98,6 +110,11 @@ class Reading:
         at = bisect_right(starts, place) - 1
         draft = drafts[at] if at >= 0 else None
         return draft if draft is not None and draft.end > place else None
+
+    def find_line(self, place: int) -> Piece:
+        """The line on which a place stands."""
+        lines = self.repeated.in_order
+        return lines[max(bisect_right(lines, place, key=lambda piece: piece.start) - 1, 0)]
 
     @cached_property
     def inside(self) -> dict[int, list[Piece]]:

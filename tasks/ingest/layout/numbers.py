@@ -17,7 +17,7 @@ from tasks.ingest.layout.headings import CASE
 from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.labels import PARTS, Label
 
 QUESTION_STYLES = (
     "word",
@@ -149,8 +149,8 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
         if len(words) > 1 or not any(label.style == "num" for _, label in strong):
             return "word"
     for _, label in strong:
-        if label.style in ("letter", "letterp", "romanl", "romanp", "dec"):
-            continue  # these number the parts of a question
+        if label.style in PARTS:
+            continue
         if label.style == "circ" and (len(counts) > 1 or section.fine is None):
             continue
         if label.style == "sub" and counts["sub"] < 2:

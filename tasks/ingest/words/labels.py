@@ -28,6 +28,12 @@ class Label(NamedTuple):
     is_given: bool = False
 
 
+def form_of(label: Label) -> tuple[str, str]:
+    """What labels of one form have in common: their style and what closes them."""
+    last = label.text[-1:]
+    return label.style, "" if last.isnumeric() else last
+
+
 _SPELLED = "One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten"
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -120,6 +126,8 @@ for _style, _pattern in _FORMS:
     for _character in _STARTS[_style]:
         _BY_START.setdefault(_character, []).append((_style, _pattern))
 _WORDS = tuple(_SPELLED.split("|"))
+# forms that number the parts of a question
+PARTS = ("letter", "letterp", "romanl", "romanp", "dec")
 # forms that count questions without help
 KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
 

@@ -17,7 +17,7 @@ from tasks.ingest.layout.announcements import read_announcement, read_range
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import PASSAGE, make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
-from tasks.ingest.splitting import Split, split_lines
+from tasks.ingest.splitting import ReadPaper, Split, split_lines
 from tests.benchmarks.ingest_accuracy import read_landed
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
@@ -256,3 +256,71 @@ def test_choices_without_a_key_are_told_where_the_paper_prints_answers(end: str,
     read = split(f"Mill test\n{asked}{end}\n")
     assert [one for one in list_contracts(read.checked) if one == "answered"] == breaches
     assert all(("answer_part_without_it" in draft.notes) == bool(breaches) for draft in read.drafts)
+
+
+_MILLS = [f"Which {part} of the mill was built first?" for part in ("wheel", "floor", "stone", "roof")]
+_OFFERED = "\nA. the old one\nB. the new one\nC. neither"
+
+
+@pytest.mark.parametrize(
+    ("before", "below", "form"),
+    [
+        (_MILLS, ["Where does its water come from?", "Who owns it?"], "{}. "),
+        (_MILLS, [f"Where does water {letter} go?" for letter in "abcdef"], "({}) "),
+        ([f"{text}{_OFFERED}" for text in _MILLS], ["Its water is warm", "Its owner is rich"], "{}) "),
+        ([f"{text}{_OFFERED}\nAnswer: A" for text in _MILLS], ["It turns. ( )", "It stands. ( )"], "Q{}. "),
+        (["水轮由____带动。", "石盘由____凿成。"], ["渡船何时开？", "绳桩在何处？", "谁守渡口？"], "{}、"),
+    ],
+)
+def test_a_list_that_begins_again_below_a_complete_question_is_a_further_list(
+    before: list[str], below: list[str], form: str
+) -> None:
+    texts = [form.format(number) + text for some in (before, below) for number, text in enumerate(some, 1)]
+    found = split("\n".join(texts))
+    assert [draft.stem for draft in found.drafts] == [text.partition("\n")[0] for text in (*before, *below)]
+    assert found.checked.breaches == ()
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "\n1. Who was here?\n2. Who mended it?\n4. Which mill is this?",  # the numbers around it go on
+        " Answer the following:\n1. Who was here?\n2. Who mended it?",
+        "\n1. It is old.\n2. It is new.\nA. only 1\nB. only 2\nC. 1 and 2",
+        "\nAnswer: for two reasons\n1. It is old.\n2. It is wet.",
+        "\n(1) Who was here?\n(2) Who mended it?",
+    ],
+)
+def test_a_list_that_its_question_needs_or_names_is_of_its_parts(below: str) -> None:
+    mills = [f"{number}. {text}" for number, text in enumerate(_MILLS[:3], 1)]
+    found = split("\n".join(mills) + below)
+    assert "own" not in list_contracts(found.checked)
+    assert [draft.value for draft in found.drafts][:3] == [1, 2, 3]
+    assert len(found.drafts) == 3 + below.count("4. ")
+
+
+def test_a_list_that_may_be_steps_of_the_last_question_is_named_with_its_place() -> None:
+    texts = [*(f"{number}. {text}" for number, text in enumerate(_MILLS, 1)), "1. Open it.", "2. Turn it."]
+    (words,) = split("\n".join(texts)).warnings
+    assert words.endswith("(2 from character 175 of the text on).")
+
+
+@pytest.mark.parametrize("number", ["（{}）", "{}. "])
+def test_no_heading_is_a_question_whose_parts_have_the_marks_of_questions_below_another(number: str) -> None:
+    terms = [
+        number.format(place) + f"History of the {part}" for place, part in enumerate(("weir", "race"), 1)
+    ]
+    offered = [number.format(place) + f"{text}{_OFFERED}" for place, text in enumerate(_MILLS, 1)]
+    found = split("\n".join(["Part I", *terms, "Part II", *offered]))
+    assert len(found.drafts) == len(terms) + len(offered) or "parts_few" in list_contracts(found.checked)
+
+
+def test_where_contracts_tie_marks_that_mean_the_same_decide_before_tags() -> None:
+    def read(asking: int, agreement: float, score: float = 1.0) -> ReadPaper:
+        stretches = [Stretch(place, place, place, "cn", is_question=place < asking) for place in range(8)]
+        return ReadPaper([], [], "zh", [], stretches, Checked(score=score, agreement=agreement), [], ())
+
+    assert read(8, 0.7).exceeds(read(4, 0.8))
+    assert not read(4, 0.8).exceeds(read(8, 0.7))
+    assert read(8, 0.8).exceeds(read(8, 0.7))
+    assert read(4, 0.8).exceeds(read(8, 0.8, score=0.9))
