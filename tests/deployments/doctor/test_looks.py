@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -133,22 +133,21 @@ def test_a_new_home_is_fine_at_each_look(tmp_path: Path) -> None:
     assert [list_wrong(new) for _ in range(3)] == [set(), set(), set()]
 
 
+Changes = Mapping[Callable[[Connection], None], tuple[str, str]]
 # What the reader of each says.
-LOST = {
+LOST: Changes = {
     lose_an_answer: ("audit log", "answer_missing"),
     lose_a_question_of_a_set: ("audit log", "drawn_content_changed"),
     lose_a_call: ("stages", "stage_changed"),
 }
-OLD = {
+OLD: Changes = {
     change_an_answer: ("audit log", "answer_changed"),
     change_an_old_entry: ("audit log", "entry_changed"),
     change_a_call: ("stages", "stage_changed"),
 }
 
 
-def list_unsaid(
-    said: dict[str, tuple[str, str]], changes: dict[Callable[[Connection], None], tuple[str, str]]
-) -> list[str]:
+def list_unsaid(said: Mapping[str, tuple[str, str]], changes: Changes) -> list[str]:
     return [one.__name__ for one, (what, finding) in changes.items() if finding not in said[what][1]]
 
 

@@ -52,7 +52,8 @@ def session_id(world: World) -> str:
     return str(world.sessions()[0]["session_id"])
 
 
-# What is written before anybody calls: the plan, the users, the keys.
+# What is written before anybody calls: the plan, the users, the keys. And a leap of the clock, which
+# the ledger notes by itself where the machine stood still.
 PREPARED = (
     *(
         "begin_chain",
@@ -67,6 +68,7 @@ PREPARED = (
         "end_token",
     ),
     *("plan_run", "plan_seed", "draw_set", "draw_key", "plan_session"),
+    "clock_leap",
 )
 
 
