@@ -121,6 +121,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     first = min((draft.start for draft in reading.drafts), default=0)
     heads = {stretch.place for stretch in reading.stretches if stretch.heading}
     unclaimed: list[Piece] = []
+    rows: list[Piece] = []
     lost = total = 0
     told: str | None = None
     known = reading.repeated.known
@@ -134,6 +135,8 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         if place not in known:
             known[place] = _is_known(piece)
         in_rules = start < first and (in_rules or names_rules(piece.text))
+        if piece.kind == "table" and start > first and _ROW.match(piece.text):
+            rows.append(piece)
         if known[place] or in_rules:
             continue
         told = told if told is not None else _tell(reading)
@@ -153,7 +156,11 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
         if (_counts(piece.label) or is_alike) and not is_rule:
             unclaimed.append(piece)
-    return unclaimed, lost, total
+    return [*unclaimed, *(rows if len(rows) >= _LEAST_ROWS else ())], lost, total
+
+
+# a row of a table that counts a text, and how many are no accident
+_ROW, _LEAST_ROWS = re.compile(r"\s*\d{1,3}\s*[.．、)）]?\s*\|?\s*[^|\s][^|]{15,}\|"), 3
 
 
 def _tell(reading: Reading) -> str:

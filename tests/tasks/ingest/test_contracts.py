@@ -324,3 +324,26 @@ def test_where_contracts_tie_marks_that_mean_the_same_decide_before_tags() -> No
     assert not read(4, 0.8).exceeds(read(8, 0.7))
     assert read(8, 0.8).exceeds(read(8, 0.7))
     assert read(4, 0.8).exceeds(read(8, 0.8, score=0.9))
+
+
+def test_numbered_rows_of_a_table_are_never_lost_without_a_word() -> None:
+    rows = [
+        ("#", "Statement", "Agree", "Disagree"),
+        *((f"{number}", f"The harbour of town {number} is open at night.", "", "") for number in range(4, 9)),
+    ]
+    lines = [
+        *(
+            Line(text)
+            for text in (
+                "SECTION 1 – MULTIPLE CHOICE",
+                *(f"{n}. Which is {n}? A. one B. two" for n in (1, 2, 3)),
+            )
+        ),
+        Line("SECTION 2 – TRUE OR FALSE"),
+        *(Line(" | ".join(row), kind="table", cells=row, table=1) for row in rows),
+        *(Line(text) for text in ("SECTION 3 – WRITTEN", "9. List four signals.", "10. What is a buoy?")),
+    ]
+    _, starts, _ = join_lines(lines)
+    found = split_lines(lines, starts)
+    held = "\n".join(draft.stem for draft in found.drafts)
+    assert all(row[1] in held for row in rows[1:]) or "numbered_lines" in list_contracts(found.checked)
