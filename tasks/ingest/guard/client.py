@@ -9,8 +9,9 @@ import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
+
+from tasks.ingest.guard import make_environment
 
 # What starts a server.
 _COMMAND = (sys.executable, "-m", "tasks.ingest.guard.conversion_server")
@@ -20,15 +21,12 @@ class _Server:
     """One conversion server process, used by one thread at a time."""
 
     def __init__(self) -> None:
-        root = str(Path(__file__).resolve().parents[3])
-        search = os.environ.get("PYTHONPATH", "")
-        environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root}
         self.process = subprocess.Popen(
             _COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment,
+            env=make_environment(),
         )
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from schemas.settings import Settings
+from tasks.ingest.guard import make_environment
 from tasks.ingest.originals.original import OFFICE_KINDS, Box, Original, find_archived, keep_bytes, keep_file
 
 DRAW_SECONDS = 30.0
@@ -174,16 +175,17 @@ def _make(target: Path, request: dict[str, Any], time_limit_s: float) -> None:
             keep_file(draft, target)
 
 
+_COMMAND = (sys.executable, "-m", "tasks.ingest.originals.child")
+
+
 def ask_child(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
     """The reply of a child of its own process group, which ends with it or the time limit."""
-    root = str(Path(__file__).resolve().parents[3])
-    search = os.environ.get("PYTHONPATH", "")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tasks.ingest.originals.child"],
+        _COMMAND,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root},
+        env=make_environment(),
         start_new_session=True,
     )
     try:

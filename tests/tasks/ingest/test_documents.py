@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import uuid
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from schemas.errors import UsageError
+from schemas.errors import DocumentError, UsageError
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.ingest.confidence import read_fit
 from tasks.ingest.documents import (
@@ -21,6 +23,8 @@ from tasks.ingest.documents import (
     parse_documents,
     render_document_json,
 )
+from tasks.ingest.guard import client
+from tasks.ingest.originals import pages
 from tasks.questions.identity import compute_document_id
 from tests.tasks.ingest.builders import make_compound_file, make_docx, make_pdf, make_xlsx, make_zip, write
 
@@ -298,3 +302,27 @@ def test_a_paper_read_from_its_own_json_gives_the_same_questions(tmp_path: Path)
     assert [[q[key] for key in kept] for q in again.questions] == [
         [q[key] for key in kept] for q in parsed.questions
     ]
+
+
+@pytest.mark.parametrize("asking", ["a paper is read", "an original is shown"])
+def test_what_opens_papers_is_given_no_key(
+    asking: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    secrets = {"HOUSE_KEY": "k", "PGPASSWORD": "p", "PROCTOR_LEDGER_URL": "postgresql://u:p@db/x"}
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    told = tmp_path / "told.json"
+    tell = (
+        sys.executable,
+        "-c",
+        f"import json, os; json.dump(dict(os.environ), open({str(told)!r}, 'w')); print('{{}}')",
+    )
+    if asking == "a paper is read":
+        monkeypatch.setattr(client, "_COMMAND", tell)
+        client._Server().close()
+    else:
+        monkeypatch.setattr(pages, "_COMMAND", tell)
+        with suppress(DocumentError, KeyError):
+            pages.ask_child({}, 60)
+    given = json.loads(told.read_text())
+    assert "PATH" in given and not secrets.keys() & given.keys()
