@@ -156,7 +156,7 @@ def check_owner(settings: Settings, folder: Path) -> None:
 
 
 def _check_unchanged(settings: Settings, made: Path) -> None:
-    """Raise StoreError unless the lake's files, which never change, are what earlier backups have."""
+    """Raise StoreError unless files of the lake are what earlier backups have of them."""
     first: dict[str, tuple[str, Path]] = {}
     for one in read_kept(settings).backups:
         # Backups come newest first: what stays of a file is what the earliest has. A list that cannot be read says nothing.
