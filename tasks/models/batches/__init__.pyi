@@ -6,6 +6,3 @@ from .collection import cancel_open_batch as cancel_open_batch
 
 # Look at every batch that may still answer, and book the results of those that have ended.
 from .collection import collect_batches as collect_batches
-
-# What collecting came to.
-from .collection import Collected as Collected
