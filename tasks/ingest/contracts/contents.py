@@ -414,11 +414,13 @@ def _begins_again(
         return None  # options that combine the numbered statements above them
     second = next((at for at, (_, label) in enumerate(numbered) if at and label.value == 1), len(numbered))
     asks = _ask(numbered[:second])
-    stem, is_asked_first, _ = draft.stem.partition(first.text.strip())
+    # a stem has other gaps than its lines
+    opening = re.search(r"\s+".join(map(re.escape, first.text.split())), draft.stem)
+    stem = draft.stem[: opening.start()] if opening is not None else draft.stem
     answers = [piece for piece in before if opens_answer(piece.text)]
     if len(draft.options) > 1 and (not offers or offers[0] < first.start) and not answers:
         return True
-    if answers or (draft.answer and not is_asked_first):
+    if answers or (draft.answer and opening is None):
         is_keyed = bool(answers) and bool(_name_answer(answers[-1].text))
         is_named = any(_NAMES_LIST.search(piece.text.rstrip()) for piece in before)
         return True if (is_keyed or asks) and not is_named else None
