@@ -313,7 +313,7 @@ def list_held(
 
 
 def _find_held(reading: Reading) -> Iterator[tuple[Draft, str, list[Piece], bool]]:
-    """What the numbered lines inside each question say against it, which do, and whether they surely count."""
+    """What numbered lines inside each question say against it, and whether they surely count."""
     # how far the numbers of each form have come
     reached: dict[tuple[str, str], int] = {}
     for draft, following in pairwise([*reading.drafts, None]):
@@ -329,7 +329,7 @@ _LEAST_ASKING = 0.75
 def _held_numbers(
     draft: Draft, reading: Reading, reached: dict[tuple[str, str], int], following: Draft | None
 ) -> tuple[str, list[Piece], bool]:
-    """What the numbered lines inside a question say against it, which do, and whether they surely count.
+    """What numbered lines inside a question say against it, and whether they surely count.
 
     `reached` is moved on; `following` is the next question.
     """
@@ -402,9 +402,9 @@ def _begins_again(
     numbered: Sequence[tuple[Piece, Label]],
     reading: Reading,
 ) -> bool | None:
-    """Whether a list below a question is a further one; False where it only may be, None for parts.
+    """Whether a list below a question is a further one; None where it is of its parts.
 
-    It is one where the question is complete without it: it offers options, was answered, or asks as those before it do, and
+    False where it only may be one. It is one where the question is complete without it: it offers options, was answered, or asks as those before it do, and
     names no list. What does not ask below one that does may be its steps.
     """
     first, last = numbered[0][0], numbered[-1][0].start
