@@ -292,7 +292,7 @@ class ReadPaper:
         return self.checked.score + _TAGS_WEIGH * self.checked.agreement
 
     def exceeds(self, best: ReadPaper) -> bool:
-        """Whether this reading is worth more; where contracts tie, marks that mean the same decide before tags."""
+        """Whether this reading is worth more; where contracts tie, marks decide before tags."""
         alike = measure_alike(self.stretches) - measure_alike(best.stretches)
         is_tie = alike != 0 and self.checked.score == best.checked.score
         return alike > 0 if is_tie else self.worth > best.worth

@@ -313,7 +313,7 @@ def list_held(
 
 
 def _find_held(reading: Reading) -> Iterator[tuple[Draft, str, list[Piece], bool]]:
-    """What the numbered lines inside each question say against it, which do, and whether they surely count."""
+    """What numbered lines inside each question say against it, and whether they surely count."""
     # how far the numbers of each form have come
     reached: dict[tuple[str, str], int] = {}
     for draft, following in pairwise([*reading.drafts, None]):
@@ -329,7 +329,7 @@ _LEAST_ASKING = 0.75
 def _held_numbers(
     draft: Draft, reading: Reading, reached: dict[tuple[str, str], int], following: Draft | None
 ) -> tuple[str, list[Piece], bool]:
-    """What the numbered lines inside a question say against it, which do, and whether they surely count.
+    """What numbered lines inside a question say against it, and whether they surely count.
 
     `reached` is moved on; `following` is the next question.
     """
@@ -402,9 +402,9 @@ def _begins_again(
     numbered: Sequence[tuple[Piece, Label]],
     reading: Reading,
 ) -> bool | None:
-    """Whether a list below a question is a further one; False where it only may be, None for parts.
+    """Whether a list below a question is a further one; None where it is of its parts.
 
-    It is one where the question is complete without it: it offers options, was answered, or asks as those before it do, and
+    False where it only may be one. It is one where the question is complete without it: it offers options, was answered, or asks as those before it do, and
     names no list. What does not ask below one that does may be its steps.
     """
     first, last = numbered[0][0], numbered[-1][0].start
@@ -414,11 +414,13 @@ def _begins_again(
         return None  # options that combine the numbered statements above them
     second = next((at for at, (_, label) in enumerate(numbered) if at and label.value == 1), len(numbered))
     asks = _ask(numbered[:second])
-    stem, is_asked_first, _ = draft.stem.partition(first.text.strip())
+    # a stem has other gaps than its lines
+    opening = re.search(r"\s+".join(map(re.escape, first.text.split())), draft.stem)
+    stem = draft.stem[: opening.start()] if opening is not None else draft.stem
     answers = [piece for piece in before if opens_answer(piece.text)]
     if len(draft.options) > 1 and (not offers or offers[0] < first.start) and not answers:
         return True
-    if answers or (draft.answer and not is_asked_first):
+    if answers or (draft.answer and opening is None):
         is_keyed = bool(answers) and bool(_name_answer(answers[-1].text))
         is_named = any(_NAMES_LIST.search(piece.text.rstrip()) for piece in before)
         return True if (is_keyed or asks) and not is_named else None

@@ -127,6 +127,19 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     known = reading.repeated.known
     in_rules = False
     own = reading.find_line(first).label if reading.drafts and reading.pieces else None
+    if own is not None and (
+        own.style in PARTS
+        or any(
+            piece.start < first
+            and piece.label
+            and _is_like(piece.label, own)
+            and _SENTENCE.search(piece.text)
+            for piece in reading.pieces
+        )
+    ):
+        own = (
+            None  # rules for candidates are sentences, terms in the form of the questions below them are not
+        )
     for place, piece in enumerate(reading.pieces):
         total += len(piece.text)
         start = piece.start
@@ -144,15 +157,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         if _fold(body) in told:
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
-        # terms in the form of the questions below them; rules for candidates are sentences
-        is_alike = (
-            piece.label is not None
-            and own is not None
-            and own.style not in PARTS
-            and form_of(piece.label) == form_of(own)
-            and piece.label.is_weak <= own.is_weak
-            and _SENTENCE.search(piece.text) is None
-        )
+        is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
         if (_counts(piece.label) or is_alike) and not is_rule:
             unclaimed.append(piece)
@@ -193,6 +198,11 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
         while first and not _counts(pieces[first].label):
             first -= 1
     return has_title(pieces, pieces[first].start)
+
+
+def _is_like(label: Label, own: Label) -> bool:
+    """Whether a label is as sure as another, and of its form."""
+    return form_of(label) == form_of(own) and label.is_weak <= own.is_weak
 
 
 _SENTENCE = re.compile(r"[。.!！;；]\s*$")
