@@ -107,7 +107,8 @@ def is_key_alone(split: Split, options: Mapping[str, Any], name: str) -> bool:
     if _WITH_ANSWERS.search(name):
         return False  # it is called a paper, too
     silent = sum(map(_tells, drafts))
-    if silent > _LEAST_MATCHED * len(drafts):
+    # a mark scheme answers what it does not print: nothing in it asks
+    if silent > _LEAST_MATCHED * len(drafts) or all(_tells(replace(one, answer=[])) for one in drafts):
         return True
     answered = options.get("answered")
     complete = sum(1 for one in drafts if one.options and one.answer)

@@ -232,6 +232,24 @@ def _is_answered_below(stem: str) -> bool:
     )
 
 
+_LEAST_AGAIN = 0.8
+_AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
+
+
+def cut_numbers_again(drafts: Sequence[Draft]) -> None:
+    """Drop numbers that are printed a second time before the stem: `QUESTION 3:`, `3) …`."""
+    again = [
+        (draft, mark)
+        for draft in drafts
+        if draft.value is not None
+        and (mark := _AGAIN.match(draft.stem)) is not None
+        and int(mark[1]) == draft.value
+    ]
+    if len(again) >= max(_LEAST_BELOW, _LEAST_AGAIN * len(drafts)):
+        for draft, mark in again:
+            draft.stem = draft.stem[mark.end() :]
+
+
 # one pattern for all numbers: a pattern of its own for each would be compiled for every question
 _OWN_NUMBER = re.compile(r"(\d+)\s*[.．、]\s*(?=\D)")
 _NUMBER = re.compile(r"(\d+)\s*[.．、]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
@@ -72,21 +72,21 @@ def build_rows(
 def _read_cells(
     grid: Grid, cells: Mapping[tuple[int, int], Sequence[Character]], blanks: Sequence[Rule]
 ) -> list[Row]:
-    def read(place: tuple[int, int]) -> list[Row]:
+    lines: dict[tuple[int, int], list[Row]] = {}
+    for place, inside in cells.items():
         page = Page(0, 0)
-        build_rows(page, cells.get(place, ()), (), blanks)
-        return page.rows
+        build_rows(page, inside, (), blanks)
+        lines[place] = page.rows
+    return read_table(grid, lines)
 
-    return read_table(grid, read)
 
-
-def read_table(grid: Grid, read: Callable[[tuple[int, int]], list[Row]]) -> list[Row]:
+def read_table(grid: Grid, lines_of: Mapping[tuple[int, int], Sequence[Row]]) -> list[Row]:
     """The rows of a ruled table; a cell that is one with that above repeats its text."""
     rows: list[Row] = []
     columns = range(len(grid.columns) - 1)
     above = [""] * len(columns)
     for index in range(len(grid.rows) - 1):
-        inside = [read((index, column)) for column in columns]
+        inside = [lines_of.get((index, column), ()) for column in columns]
         shown = [_join_cell(inside[column], grid.right_of(index, column)) for column in columns]
         above = [
             above[column] if not shown[column] and grid.is_merged_up(index, column) else shown[column]
@@ -123,7 +123,7 @@ def _join_cell(lines: Sequence[Row], edge: float) -> str:
 
 
 def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Grid]) -> list[Grid]:
-    """Leave out the frames that lay out whole stretches of text: these are read in the order of the content."""
+    """Leave out the frames that lay out whole stretches of text: their content has an order."""
     kept: list[Grid] = []
     for grid in grids:
         inside: dict[tuple[int, int], list[Character]] = {}

@@ -312,7 +312,7 @@ def take_tables(
             for piece in pieces:
                 place = (piece.left + piece.right) / 2, (piece.bottom + piece.top) / 2
                 cells.setdefault(grid.find_cell(*place), []).append(piece)
-        rows = read_table(grid, lambda place, cells=cells: merge(cells.get(place, [])))
+        rows = read_table(grid, {place: merge(inside) for place, inside in cells.items()})
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) >= MANY_LINES)
         is_tall = grid.rows[0] - grid.rows[-1] > TALL * strokes.height * by
         if len(rows) > 1 and heavy * 2 <= len(rows) and not (is_tall and heavy):

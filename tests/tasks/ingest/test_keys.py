@@ -567,3 +567,9 @@ def test_a_single_question_that_shows_its_key_is_warned_of_and_goes_to_review(tm
         ("3.", "low_confidence"),
     ]
     assert "2 questions may show their key in stem or options (2., 3.)." in found["document"]["warnings"]
+
+
+def test_a_mark_scheme_in_which_nothing_asks_gives_no_question(tmp_path: Path) -> None:
+    answers = ("The wind drives its sails.", "The keeper lights it at dusk.", "It carries salt.")
+    parts = (f"Q{n}\nMarked by: Ada Miller\nSample Answer\n{one}\n" for n, one in enumerate(answers, 1))
+    assert read(write(tmp_path, "mid_key.txt", "Midsem Solutions\n" + "".join(parts))) == []
