@@ -14,6 +14,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
 
 
@@ -209,7 +210,8 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
     kept: list[Piece] = []
     found: list[Piece] = []
-    for piece in section.pieces:
+    block = _find_block(section)
+    for piece in section.pieces[: block[0] if block is not None else None]:
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
             if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
@@ -217,6 +219,9 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
             found.append(piece)
         elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
+    if block is not None:
+        begin, offset = block
+        found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
     if found:
         keys.append(KeyPart(found, section.number, section.fine, index))
         while kept and is_region_heading(kept[-1].text):
@@ -230,6 +235,25 @@ def _names_keys(piece: Piece) -> bool:
     return (
         len(text) <= 16 and piece.label is None and re.fullmatch(r"[^\W\d]+(?: [^\W\d]+)?", text) is not None
     )
+
+
+def _find_block(section: Section) -> tuple[int, int] | None:
+    """Where the one `答案：1）… 2）…` that answers all questions above it begins: piece and index."""
+    marked = [
+        (index, mark.end())
+        for index, piece in enumerate(section.pieces)
+        if piece.text.lstrip()[:1] in ANSWER_STARTS and (mark := ANSWER_MARK.match(piece.text)) is not None
+    ]
+    run = find_run(section.pieces[: marked[0][0]]) if len(marked) == 1 else None
+    if run is None or run.count < 2:
+        return None
+    index, end = marked[0]
+    given = [
+        value
+        for piece in (section.pieces[index].cut(end), *section.pieces[index + 1 :])
+        for value in list_values(piece)
+    ]
+    return (index, end) if given == [*range(run.first, run.last + 1)] else None
 
 
 REGION = re.compile(

@@ -187,6 +187,10 @@ _FORM_TAIL = re.compile(
     r"(?:\s*[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|\s*(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6})|"
     r"(?<=[.?!…。？！])\s*(?P<box>_+\s*[/／]\s*\d{1,3}(?:[.,]\d)?\s*[^\W\d_]{0,8}\.?))\s*$"
 )
+# `(V / F)`, `Vrai / Faux`: two words or letters of which one is to be marked
+_OFFERED_TAIL = re.compile(
+    r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*$"
+)
 _VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
 _BOX = re.compile(r"_+\s*[/／]\s*(\d+(?:[.,]\d)?)")
 _WORTH = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:分|pts?|points?|marks?|mks?|M)", re.IGNORECASE)
@@ -195,6 +199,7 @@ _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 
 def take_form_tails(drafts: Sequence[Draft]) -> None:
     """Take what most questions of a section end with, its numbers or letters varying, if no key."""
+    _take_offered_truths(drafts)
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
@@ -216,6 +221,24 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
         if varies and (is_usual or len(found) == max(_LEAST_OF_ALL, counts[section])):
             for draft, tail in found:
                 _cut_tail(draft, tail, is_stem)
+
+
+def _take_offered_truths(drafts: Sequence[Draft]) -> None:
+    """Take `(V / F)`, `Vrai / Faux` from stems where all of a section end so, and it judges."""
+    tails: dict[tuple[int, str, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    for draft in drafts:
+        tail = _OFFERED_TAIL.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
+        if tail is not None and tail.start() > 0:
+            tails[draft.section, tail["one"], tail["other"]].append((draft, tail))
+    for (section, one, other), found in tails.items():
+        group = [draft for draft in drafts if draft.section == section]
+        judges = {read_truth(one), read_truth(other)} == {"true", "false"}
+        is_typed = all(draft.question_type == "true_false" for draft in group)
+        if len(found) == max(_LEAST_OF_ALL, len(group)) and (judges or is_typed):
+            for draft, tail in found:
+                draft.question_type = "true_false"
+                draft.fine = draft.fine or match_exactly("true_false")
+                _cut_tail(draft, tail, is_stem=True)
 
 
 _LONGEST_TAIL = 56
