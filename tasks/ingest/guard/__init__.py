@@ -15,7 +15,7 @@ _NEEDED = re.compile(
 
 
 def make_environment() -> dict[str, str]:
-    """The environment of a child that opens papers: what it needs to run and no secret; ours is found first."""
+    """The environment of a child that opens papers: what it needs to run, and no secret."""
     root, search = str(Path(__file__).resolve().parents[3]), os.environ.get("PYTHONPATH", "")
     kept = {name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)}
     return {**kept, "PYTHONPATH": f"{root}{os.pathsep}{search}" if search else root}

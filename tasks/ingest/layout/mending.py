@@ -179,7 +179,7 @@ _NEXT_BOX = re.compile(r"(?<=\s)[○◯□☐▢☑☒]\s*(?=[^\s○◯□☐▢
 
 
 def part_boxes(lines: IndexedLines) -> IndexedLines:
-    """Give each box of a line that begins with one, `□ Louis XIV   □ Louis XVI`, a line of its own."""
+    """Give each box of a line that begins with one, `□ north   □ south`, its own line."""
     kept: list[Piece] = []
     for piece in lines.pieces:
         begins = [match.start() for match in _NEXT_BOX.finditer(piece.text)] if _BOX.match(piece.text) else []

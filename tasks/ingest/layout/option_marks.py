@@ -134,7 +134,7 @@ _KEY_REASON = re.compile(r"[（(]|[-–—]\s")
 
 
 def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Where the keys of a line stand that is made of keys; [] in any other: `в` and `а` are words, too."""
+    """Where the keys of a line of keys stand; [] in others, where `в` and `а` are words."""
     opened = answer_mark().match(text)
     lead = opened or _KEY_LEAD.match(text)
     found: list[re.Match[str]] = []

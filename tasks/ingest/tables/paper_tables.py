@@ -131,7 +131,7 @@ _OWN_NUMBER = re.compile(r"\s*[（(]?(\d{1,3})\s*[.．、)）\]:]\s*")
 
 
 def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """The columns for true and false of a table of statements: named so, with a tick or nothing below."""
+    """The columns for true and false of a table of statements, with ticks or nothing below."""
     width = len(rows[0])
     if width < 3 or len(rows) <= _LEAST_STATEMENTS or any(len(row) != width for row in rows):
         return None
@@ -145,7 +145,7 @@ def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
 
 
 def _head_statements(rows: Sequence[Sequence[str]], slots: tuple[int, int]) -> Header | None:
-    """The columns of such a table as `_judge_statement` gives them; None where it holds no statements."""
+    """Its columns as `_judge_statement` gives them; None where it holds no statements."""
     others = [column for column in range(len(rows[0])) if column not in slots]
     stem = max(others, key=lambda column: sum(len(row[column]) for row in rows[1:]))
     if any(len(row[stem].strip()) < MIN_STEM for row in rows[1:]):
@@ -156,7 +156,7 @@ def _head_statements(rows: Sequence[Sequence[str]], slots: tuple[int, int]) -> H
 
 
 def _judge_statement(row: list[str], stem: int, slots: tuple[int, int]) -> list[str]:
-    """A row with its statement's number, type and judgement in three cells more; a header's are empty."""
+    """A row with number, type and judgement in three cells more; a header's are empty."""
     if read_truth(row[slots[0]]) and read_truth(row[slots[1]]):
         return [*row, "", "", ""]
     own = _OWN_NUMBER.match(row[stem])
