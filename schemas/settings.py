@@ -160,6 +160,11 @@ class Settings(BaseSettings):
     archive: Path | None = Field(
         None, description="Folder of the archived originals; default `archive` under shared."
     )
+    exam_pictures: Path | None = Field(
+        None,
+        description="Folder into which planning copies the pictures that candidates see, for an exam API without the archive; default the "
+        "archive.",
+    )
     public: Path | None = Field(
         None, description="Folder of what is for publication; default `public` under shared."
     )
@@ -494,6 +499,11 @@ class Settings(BaseSettings):
         return self.archive or self.shared_dir / "archive"
 
     @property
+    def exam_pictures_dir(self) -> Path:
+        """Where the exam API finds the pictures that candidates see."""
+        return self.exam_pictures or self.archive_dir
+
+    @property
     def disciplines_path(self) -> Path:
         """What papers are about, as somebody has said for every ingest into this home."""
         return self.shared_dir / "disciplines.yaml"
@@ -514,7 +524,8 @@ class _TomlSource(TomlConfigSettingsSource):
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        for name in ("home", "shared", "registry", "secrets", "archive", "public", "backups", "lake_data"):
+        paths = [name for name, one in Settings.model_fields.items() if one.annotation in (Path, Path | None)]
+        for name in (*paths, "lake_data"):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())

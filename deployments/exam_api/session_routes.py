@@ -91,7 +91,7 @@ def add_session_routes(app: FastAPI, settings: Settings) -> None:
         """
         sha256 = await protocol.find_picture(token, lease, seq, number)
         try:
-            data = await run_in_threadpool(load_bytes, settings.archive_dir, sha256)
+            data = await run_in_threadpool(load_bytes, settings.exam_pictures_dir, sha256)
         except StoreError:
             raise ExamError(
                 409,

@@ -50,7 +50,11 @@ def test_a_pod_is_chosen_by_its_labels_and_knows_secrets_by_reference_alone(name
     pod = find_pod(workload)
     (container,) = pod["containers"]
     # Places of the pod's own; everything else is a secret's or the settings'.
-    places = {"exam": ["PROCTOR_SECRETS"], "worker": ["PROCTOR_BACKUPS"], "metrics": ["PROCTOR_BACKUPS"]}
+    places = {
+        "exam": ["PROCTOR_SECRETS", "PROCTOR_EXAM_PICTURES"],
+        "worker": ["PROCTOR_BACKUPS"],
+        "metrics": ["PROCTOR_BACKUPS"],
+    }
     assert [one["name"] for one in container.get("env", ())] == places.get(name, [])
     secrets = [one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one]
     assert secrets == [{"exam": "proctor-exam", "prefect": "proctor-prefect"}.get(name, "proctor-owner")]
@@ -62,13 +66,20 @@ def test_a_pod_is_chosen_by_its_labels_and_knows_secrets_by_reference_alone(name
         assert {"readinessProbe", "livenessProbe"} <= container.keys()
 
 
-def test_the_exam_api_has_one_key_and_no_other_file_of_the_installation() -> None:
+def test_the_exam_api_has_one_key_and_of_the_installation_what_candidates_see_alone() -> None:
     pod = find_pod(WORKLOADS["exam"])
     shared = [mount for mount in pod["containers"][0]["volumeMounts"] if mount["name"] == "shared"]
-    assert [(one["subPath"], one["readOnly"]) for one in shared] == [("secrets/exam-keys.json", True)]
-    # The file lies where the variable says, and beside nothing that the API writes.
-    (told,) = pod["containers"][0]["env"]
-    assert shared[0]["mountPath"] == f"{told['value']}/exam-keys.json"
+    # Each lies where its variable says, and beside nothing that the API writes.
+    keys, pictures = (told["value"] for told in pod["containers"][0]["env"])
+    assert [(one["subPath"], one["mountPath"], one["readOnly"]) for one in shared] == [
+        ("secrets/exam-keys.json", f"{keys}/exam-keys.json", True),
+        ("exam-pictures", pictures, True),
+    ]
+    # From a claim that is only read nobody makes the folder that is mounted.
+    assert (
+        f"install -d -m 0755 {pictures}\n"
+        in find_pod(WORKLOADS["proctor-prepare"])["containers"][0]["args"][0]
+    )
     assert {one["name"] for one in pod["volumes"] if "persistentVolumeClaim" in one} == {"shared"}
     (out,) = [one for one in select(("NetworkPolicy",)).values() if one["spec"]["policyTypes"] == ["Egress"]]
     assert out["spec"]["podSelector"]["matchLabels"] == {COMPONENT: "exam"}

@@ -190,9 +190,13 @@ def test_every_variable_is_one_that_is_read(compose: dict[str, Any], made: Path)
     # The exam API is given its own database, and nothing of the owner's.
     exam = compose["services"]["exam"]
     assert exam["env_file"] == ["exam.env"]
-    assert "environment" not in exam
-    # Papers with their answers, and keys, lie in the folder that all others share.
-    assert exam["volumes"] == ["exam-home:/var/lib/proctor"]
+    place = read_environment(made / "owner.env")["PROCTOR_EXAM_PICTURES"]
+    assert exam["environment"] == {"PROCTOR_EXAM_PICTURES": place}
+    # Papers with their answers, and keys, lie in the folder that all others share: of their pictures it reads copies.
+    assert exam["volumes"] == ["exam-home:/var/lib/proctor", f"exam-pictures:{place}:ro"]
+    for name, service in compose["services"].items():
+        if service.get("env_file") == ["owner.env"]:
+            assert f"exam-pictures:{place}" in service["volumes"], name
     assert set(read_environment(made / "exam.env")) == {"PROCTOR_EXAM_DATABASE_URL"}
 
 

@@ -135,7 +135,7 @@ def remove(
         removal = remove_document(
             lake,
             ledger,
-            (settings.archive_dir, settings.pages_dir),
+            (settings.archive_dir, settings.exam_pictures_dir, settings.pages_dir),
             found["document_id"],
             reason,
             purge=purge,

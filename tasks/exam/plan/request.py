@@ -83,6 +83,7 @@ class PlanRequest:
         approval_days: days that a request for a second person waits; null where planning needs none.
         public: folder of what is published.
         archive: where the bytes of pictures are.
+        exam_pictures: where those are copied to that candidates see; null where the exam API reads the archive.
         picture_share: share of the questions of a discipline that may have pictures.
     """
 
@@ -115,6 +116,7 @@ class PlanRequest:
     chance: Chance
     public: Path
     archive: Path
+    exam_pictures: Path | None = None
     picture_share: float = 0.0
     estimate: TokenEstimate = field(default_factory=TokenEstimate)
     planned_on: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -16,6 +16,9 @@ from .store import write_mark as write_mark
 # The bytes of a picture in an archive; raises StoreError for one that is lost or is not what its hash says.
 from .store import read_picture as read_picture
 
+# Put a picture of an archive into a folder that other users read; one that is there stays.
+from .store import copy_picture as copy_picture
+
 # PNG or JPEG, as the first bytes of a kept picture say.
 from .store import name_media_type as name_media_type
 

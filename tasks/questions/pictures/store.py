@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
+from warehouse.stores.whole_files import writing_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,6 +57,31 @@ def read_picture(folder: Path, sha256: str) -> bytes:
             f"{path.name} is not the picture that its name says: it was changed. Restore it from a backup."
         )
     return data
+
+
+def copy_picture(archive: Path, folder: Path, sha256: str) -> None:
+    """Put a picture of an archive into a folder that other users read; one that is there stays.
+
+    Raises:
+        StoreError: as `read_picture`, and where the folder cannot be written to.
+    """
+    path = name_picture(folder, sha256)
+    if path.exists():
+        return
+    data = read_picture(archive, sha256)
+    try:
+        for one in (folder, path.parent):
+            one.mkdir(parents=True, exist_ok=True)
+            # Whatever the mask of this user: it is for the user of the exam API as well.
+            if one.stat().st_uid == os.geteuid():
+                one.chmod(0o755)
+        with writing_whole(path, 0o644) as draft:
+            draft.write_bytes(data)
+            draft.chmod(0o644)
+    except OSError as error:
+        raise StoreError(
+            f"{folder} (PROCTOR_EXAM_PICTURES) cannot be written to ({error.strerror}). Correct its rights or make room, and run again."
+        ) from None
 
 
 def name_media_type(data: bytes) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import os
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,6 +34,7 @@ from tasks.exam.public.bank.questions import disclose_question
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.models import ModelClient
+from tasks.operations.reconcile import reconcile
 from tasks.questions.pictures import name_picture
 from tests.tasks.exam.answer_rows import read_response_rows
 from tests.tasks.exam.doors import serve_app
@@ -180,6 +183,54 @@ def test_from_outside_pictures_come_with_their_question_and_its_lease(outside: W
     mine = [row for row in asked if row["model"] == "alpha"]
     assert [has_code(row, outside.bank) for row in mine] == [True, True]
     assert {row["prompt_version"] for row in mine} == {"1/zero_shot/short_answer/en/pictures"}
+
+
+def test_an_exam_api_without_the_archive_has_what_candidates_see_and_nothing_else(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    folder = tmp_path / "exam-pictures"
+    settings = make_settings(tmp_path / "home", picture_share=1.0, exam_pictures=folder)
+    key = {"number": 2, "sha256": keep_picture(settings.archive_dir, draw_code("KEY")), "place": "answer"}
+    rows = make_picture_bank(settings.archive_dir).to_dicts()
+    bank = BANK.frame(
+        [row | {"pictures": [*row["pictures"], key]} if row["pictures"] else row for row in rows]
+    )
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    # As the units of the owner's hosts have it; the exam API is another user there.
+    before = os.umask(0o077)
+    try:
+        plan = publish(ledger, settings, registry, bank, candidates=[], outside=["alpha"])
+    finally:
+        os.umask(before)
+    world = World(ledger, settings, registry, bank, plan, now=time.time())
+    shown = {
+        picture["sha256"]
+        for row in read_responses(ledger, plan.run_id)
+        for picture in row["content"].get("pictures", ())
+    }
+    kept = [path for path in folder.rglob("*") if path.is_file()]
+    assert {path.stem for path in kept} == shown and len(shown) == 2
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o644}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (folder, kept[0].parent)} == {0o755}
+
+    # What was restored without the copies has them again before a flow does anything.
+    kept[0].unlink()
+    kept[1].unlink()
+    name_picture(settings.archive_dir, kept[1].stem).rename(tmp_path / "lost")
+    with open_lake(settings) as lake:
+        reconcile(ledger, lake)
+        assert [path.exists() for path in kept] == [True, False]
+        (tmp_path / "lost").rename(name_picture(settings.archive_dir, kept[1].stem))
+        reconcile(ledger, lake)
+    elsewhere = make_settings(tmp_path / "elsewhere", secrets=settings.secrets_path, exam_pictures=folder)
+    with (
+        start_model_server(parse_profile(PROFILE), build_answer_key(bank)) as server,
+        serve_app(create_app(elsewhere, ledger=ledger)) as url,
+    ):
+        own = make_own_model("alpha", server.url, None, {"max_tokens": 300}, sees_pictures=True)
+        assert sit_outside(url, world, tmp_path / "state", EndpointAnswerer(own, timeout_s=30)).is_finished
+    asked = [row for row in read_responses(ledger, plan.run_id) if "pictures" in row["content"]]
+    assert [has_code(row, bank) for row in asked if row["model"] == "alpha"] == [True, True]
 
 
 def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_path: Path) -> None:

@@ -15,16 +15,18 @@ from typing import Any
 
 import pytest
 from PIL import Image, ImageChops, ImageDraw
+from typer.testing import CliRunner
 
+from deployments.cli import app
 from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
 from tasks.ingest.readers.drawings import Drawings
 from tasks.ingest.readers.picture_form import MOST_PIXELS, UnreadablePictureError, cut_out, normalise_picture
-from tasks.ingest.removal import remove_document
-from tasks.questions.pictures import name_media_type, read_picture
+from tasks.questions.pictures import copy_picture, name_media_type, read_picture
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_docx
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -417,10 +419,12 @@ def test_a_picture_at_an_address_outside_the_package_is_not_fetched(tmp_path: Pa
     assert question["pictures"] is None and "needs_figure" in question["parse_notes"]
 
 
-def test_what_is_kept_lands_once_and_leaves_with_its_document(tmp_path: Path) -> None:
+def test_what_is_kept_lands_once_and_leaves_with_its_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = Settings(home=tmp_path / "home")
     parse_word(tmp_path, CHOICES, PICTURES)
-    with open_new_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
+    with open_new_lake(settings) as lake, open_ledger(settings.ledger_address):
         land_documents(lake, settings, [tmp_path / "paper.docx"])
         rows = lake.query("SELECT * FROM pictures").to_dicts()
         asked = lake.query("SELECT pictures FROM questions WHERE pictures IS NOT NULL").to_dicts()
@@ -431,9 +435,15 @@ def test_what_is_kept_lands_once_and_leaves_with_its_document(tmp_path: Path) ->
         for row in rows:
             data = read_picture(settings.archive_dir, row["sha256"])
             assert (len(data), name_media_type(data)) == (row["size_bytes"], row["media_type"])
-        remove_document(lake, ledger, [settings.archive_dir], "paper.docx", "a test", purge=True)
+        for row in rows:
+            copy_picture(settings.archive_dir, tmp_path / "exam-pictures", row["sha256"])
+    monkeypatch.setenv("PROCTOR_HOME", str(settings.home))
+    monkeypatch.setenv("PROCTOR_EXAM_PICTURES", str(tmp_path / "exam-pictures"))
+    words = ["documents", "remove", "paper.docx", "--reason", "a test", "--purge", "--yes"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    with open_lake(settings) as lake:
         assert lake.query("SELECT * FROM pictures").is_empty()
-        assert list(settings.archive_dir.rglob("*.picture")) == []
+    assert list(tmp_path.rglob("*.picture")) == []
 
 
 def test_a_figure_between_two_questions_goes_to_the_one_that_speaks_of_it(tmp_path: Path) -> None:

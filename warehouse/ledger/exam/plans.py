@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, delete, func, literal, select, text
+from sqlalchemy import Connection, Row, Select, Text, cast, delete, func, literal, select, text
 
 from schemas.ledger.exam import Run, Session
 from warehouse.ledger.engine.inserting import insert_into, replace_rows
@@ -74,6 +74,17 @@ def read_set_questions(connection: Connection, set_id: str, lineages: Iterable[s
         for names in iter_chunks(sorted(lineages))
         for lineage, question in connection.execute(query.where(sets.c.lineage_uuid.in_(names)))
     ]
+
+
+def list_shown_pictures(connection: Connection, run_id: str | None = None) -> list[str]:
+    """SHA-256 of the pictures that candidates are to see in open runs, or in that one."""
+    held = select(sessions.c.set_id).join(runs, runs.c.run_id == sessions.c.run_id)
+    held = held.where(runs.c.status == "open", sessions.c.status != "closed")
+    if run_id is not None:
+        held = held.where(runs.c.run_id == run_id)
+    pictured = cast(sets.c.content, Text).contains('"pictures"')
+    contents = connection.execute(select(sets.c.content).where(sets.c.set_id.in_(held), pictured)).scalars()
+    return sorted({str(one["sha256"]) for content in contents for one in content.get("pictures", ())})
 
 
 def read_set_disciplines(connection: Connection, set_id: str) -> list[tuple[str, str]]:
