@@ -175,6 +175,7 @@ def list_disks(settings: Settings) -> list[tuple[Path, str]]:
         *([] if "://" in settings.data_address else [Path(settings.data_address)]),
         settings.secrets_path,
         settings.archive_dir,
+        settings.exam_pictures_dir,
         settings.public_dir,
     ]
     found: dict[int, tuple[Path, str]] = {}
