@@ -375,7 +375,7 @@ def _held_numbers(
 
 
 # A question with a place for its answer at its end has no parts.
-_CLOSED = re.compile(r"(?:_{3,}|[（(]\s*[)）])\s*[.。]?$")
+_CLOSED = re.compile(r"(?:(?<!_)_{3,}+|[（(]\s*[)）])\s*[.。]?$")
 # Parts are numbered in a form below that of their question.
 _RANKS = {"part": 5, "word": 4, "wordp": 3, "cn": 3, "cnp": 2, "num": 1, "bracket": 1, "roman": 1}
 

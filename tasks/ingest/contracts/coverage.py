@@ -165,7 +165,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
 
 
 # a row of a table that counts a text, and how many are no accident
-_ROW, _LEAST_ROWS = re.compile(r"\s*\d{1,3}\s*[.．、)）]?\s*\|?\s*[^|\s][^|]{15,}\|"), 3
+_ROW, _LEAST_ROWS = re.compile(r"\s*+\d{1,3}\s*+[.．、)）]?\s*+\|?\s*+[^|\s][^|]{15,}+\|"), 3
 
 
 def _tell(reading: Reading) -> str:
