@@ -238,7 +238,7 @@ def _names_keys(piece: Piece) -> bool:
 
 
 def _find_block(section: Section) -> tuple[int, int] | None:
-    """Where the one `答案：1）… 2）…` that answers all questions above it begins: piece and index."""
+    """Where the one `答案：1）… 2）…` that answers the questions above it begins: piece and index."""
     marked = [
         (index, mark.end())
         for index, piece in enumerate(section.pieces)
@@ -248,12 +248,16 @@ def _find_block(section: Section) -> tuple[int, int] | None:
     if run is None or run.count < 2:
         return None
     index, end = marked[0]
+    parts = (section.pieces[index].cut(end), *section.pieces[index + 1 :])
     given = [
         value
-        for piece in (section.pieces[index].cut(end), *section.pieces[index + 1 :])
+        for piece in parts
+        # numbers of another form are points within an answer
+        if piece.label is None or piece.label.style == run.style
         for value in list_values(piece)
     ]
-    return (index, end) if given == [*range(run.first, run.last + 1)] else None
+    is_run = given == [*range(run.first, run.first + len(given))] and run.first + len(given) <= run.last + 1
+    return (index, end) if is_run and len(given) >= max(2, _LEAST_GIVEN * run.count) else None
 
 
 REGION = re.compile(

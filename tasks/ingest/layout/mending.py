@@ -175,7 +175,7 @@ _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3
 
 
-_NEXT_BOX = re.compile(r"(?<=\s)[○◯□☐▢☑☒]\s*(?=[^\s○◯□☐▢☑☒|])")
+_NEXT_BOX = re.compile(r"(?<=\s\s)[○◯□☐▢☑☒]\s*(?=[^\W_])")
 
 
 def part_boxes(lines: IndexedLines) -> IndexedLines:

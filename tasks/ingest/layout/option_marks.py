@@ -136,6 +136,12 @@ _KEY_REASON = re.compile(r"[（(]|[-–—]\s")
 def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
     """Where the keys of a line of keys stand; [] in others, where `в` and `а` are words."""
     opened = answer_mark().match(text)
+    if (
+        opened is not None
+        and text[opened.end() : opened.end() + 1].isalpha()
+        and text[opened.end() - 1].isalpha()
+    ):
+        opened = None  # `Ответы:` is no `Ответ`
     lead = opened or _KEY_LEAD.match(text)
     found: list[re.Match[str]] = []
     place = lead.end() if lead is not None else 0
@@ -144,9 +150,10 @@ def _find_keys(text: str, entry: re.Pattern[str]) -> list[tuple[int, int]]:
             break  # `газ` is a word, `абв` are three keys
         found.append(match)
         place = match.end()
-    if opened is not None and found and text[found[0].end("keys") :][:1] in tuple(")）.．、:："):
-        return [found[0].span("keys")]  # `Ответ: б) the option's text`
     is_whole = place == len(text) or _KEY_REASON.match(text, place) is not None
+    if not is_whole and found and text[found[0].end("keys") :][:1] in tuple(")）.．:：" if opened else ")）"):
+        # `Ответ: б) the option's text`, `1. б) the option's text`
+        return [found[0].span("keys")] if opened is not None or found[0]["number"] else []
     if not is_whole or (opened is None and not any(match["number"] for match in found)):
         return []
     return [match.span("keys") for match in found]

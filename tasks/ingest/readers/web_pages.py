@@ -92,19 +92,22 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
 
 
 def _part_spans(block: Any) -> None:
-    """Set white space between spans that have names of their own and are all that a block holds.
-
-    A style sheet sets them apart: `Question 1` at the left, `2 / 2 pts` at the right.
-    """
+    """Set `Question 1` and `2 / 2 pts` apart, as the style sheet of a platform does."""
     if (
-        len(block) > 1
+        block.tag == "div"
+        and len(block) > 1
         and all(
             child.tag == "span" and child.get("class") and not (child.tail or "").strip() for child in block
         )
-        and not (block.text or "").strip()
+        and _POINTS.search(str(block[-1].text_content()))
     ):
         for child in block:
             child.tail = "  "
+
+
+_POINTS = re.compile(
+    r"\d\s*/\s*\d|/\s*\d+\s*(?:pts?|points?|marks?)\b|\b\d+\s*(?:pts?|points?|marks?)\b|\d\s*分"
+)
 
 
 _EMPHATIC = {"b": "bold", "strong": "bold", "u": "underline", "mark": "highlight"}

@@ -112,7 +112,9 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         rows = [list(line.cells) for line in lines[first:index]]
         before = found[-1] if found else None
         slots = _find_slots(rows)
-        header = find_question_header(rows) if slots is None else _head_statements(rows, slots)
+        header = find_question_header(rows)
+        stated = _head_statements(rows, slots, header) if slots is not None else None
+        header, slots = (stated, slots) if stated is not None else (header, None)
         is_next = before is not None and not any(
             line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
         )
@@ -127,7 +129,7 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
 _LEAST_STATEMENTS = 3
 _TICK = re.compile(r"[\W_]{0,6}|[XxVv]")
 _EMPTY_BOX = re.compile(r"[\s_…()（）\[\]□☐○◯▢❏❑]*")
-_OWN_NUMBER = re.compile(r"\s*[（(]?(\d{1,3})\s*[.．、)）\]:]\s*")
+_OWN_NUMBER = re.compile(r"\s*[（(]?(\d{1,3})\s*[.．、)）\]:](?!\d)\s*")
 
 
 def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
@@ -135,29 +137,37 @@ def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     width = len(rows[0])
     if width < 3 or len(rows) <= _LEAST_STATEMENTS or any(len(row) != width for row in rows):
         return None
-    named = [read_truth(cell) if cell.strip() else None for cell in rows[0]]
+    named = [
+        read_truth(cell)
+        if cell.strip() and all(_TICK.fullmatch(row[column].strip()) for row in rows[1:])
+        else None
+        for column, cell in enumerate(rows[0])
+    ]
     if sorted(filter(None, named)) != ["false", "true"]:
         return None
-    slots = named.index("true"), named.index("false")
-    if not all(_TICK.fullmatch(row[column].strip()) for row in rows[1:] for column in slots):
+    return named.index("true"), named.index("false")
+
+
+def _head_statements(
+    rows: Sequence[Sequence[str]], slots: tuple[int, int], header: Header | None
+) -> Header | None:
+    """Its columns as `_judge_statement` gives them; None where it holds more than statements."""
+    if header is not None and (header.options or not header.columns.keys() <= {"number", "stem"}):
         return None
-    return slots
-
-
-def _head_statements(rows: Sequence[Sequence[str]], slots: tuple[int, int]) -> Header | None:
-    """Its columns as `_judge_statement` gives them; None where it holds no statements."""
     others = [column for column in range(len(rows[0])) if column not in slots]
-    stem = max(others, key=lambda column: sum(len(row[column]) for row in rows[1:]))
-    if any(len(row[stem].strip()) < MIN_STEM for row in rows[1:]):
+    long = [column for column in others if all(len(row[column].strip()) >= MIN_STEM for row in rows[1:])]
+    stem = header.columns["stem"] if header is not None else long[0] if len(long) == 1 else -1
+    if stem not in long:
         return None
     width = len(rows[0])
     columns = {"stem": stem, "number": width, "type": width + 1, "answer": width + 2}
     return Header(0, columns, names=[*rows[0], "", "", ""])
 
 
-def _judge_statement(row: list[str], stem: int, slots: tuple[int, int]) -> list[str]:
+def _judge_statement(row: list[str], header: Header, slots: tuple[int, int]) -> list[str]:
     """A row with number, type and judgement in three cells more; a header's are empty."""
-    if read_truth(row[slots[0]]) and read_truth(row[slots[1]]):
+    stem = header.columns["stem"]
+    if row == header.names[: len(row)]:
         return [*row, "", "", ""]
     own = _OWN_NUMBER.match(row[stem])
     label = (
@@ -166,6 +176,8 @@ def _judge_statement(row: list[str], stem: int, slots: tuple[int, int]) -> list[
         else next((cell for cell in row[:stem] if _NUMBER_CELL.fullmatch(cell.strip())), "")
     )
     ticked = [_EMPTY_BOX.fullmatch(row[column]) is None for column in slots]
+    if all(ticked):  # a tick beside a cross
+        ticked = [read_truth(row[column]) == "true" for column in slots]
     judged = ("true" if ticked[0] else "false") if ticked.count(True) == 1 else ""
     text = row[stem][own.end() :] if own is not None else row[stem]
     return [*row[:stem], text, *row[stem + 1 :], label.strip().rstrip(".．、"), "true_false", judged]
@@ -267,7 +279,7 @@ def read_question_table(
         line = lines[index]
         row = list(line.cells)
         if table.slots is not None:
-            row = _judge_statement(row, table.header.columns["stem"], table.slots)
+            row = _judge_statement(row, table.header, table.slots)
         span = (starts[index], starts[index] + len(line.text))
         if names and [fold_header(cell) for cell in row] == names and rows:
             continue

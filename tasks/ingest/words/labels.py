@@ -58,7 +58,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Aufgabe|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Задание|Въпрос)\s*[.:#-]?\s*(\d{1,3})\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#-]?\s*(\d{1,3})\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
         ),
     ),
     (
@@ -103,7 +103,7 @@ _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 _STARTS = {
     "part": "PSUTAEЧР第",
     "wordp": "QPE",
-    "word": "QqPpEeNIFADВЗ【[第题试例",
+    "word": "QqPpEeNIFDВ【[第题试例",
     "cn": _CN,
     "cnp": "（(",
     "nump": "（(" + "".join(map(chr, range(0x2474, 0x2488))),

@@ -25,6 +25,8 @@ _FORMAT: Final = "%Y-%m-%dT%H%M%SZ"
 _GOING: Final = ".going-"
 _LOCK: Final = ".kept.lock"
 _OWNER: Final = ".installation"
+# The last backup that had other bytes of such a file, in the place of the one before.
+_DIFFERS: Final = "differs"
 _UNCHANGING: Final = "lake/data/"
 # What the last tries came to: written whole, read by whoever measures.
 _RECORD: Final = "restore-check.json"
@@ -85,7 +87,7 @@ def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict
         check_owner(settings, folder)
         _remove_pieces(folder)
         made = backup_home(settings, folder / moment.strftime(_FORMAT))
-        _check_unchanged(settings, Path(made["folder"]))
+        _check_unchanged(settings, folder, Path(made["folder"]))
         with open_ledger(settings.ledger_address) as ledger:
             check_clock(ledger)
         gone = rotate(settings)
@@ -155,7 +157,7 @@ def check_owner(settings: Settings, folder: Path) -> None:
         write_whole(mark, [own.encode()])
 
 
-def _check_unchanged(settings: Settings, made: Path) -> None:
+def _check_unchanged(settings: Settings, folder: Path, made: Path) -> None:
     """Raise StoreError unless files of the lake are what earlier backups have of them."""
     first: dict[str, tuple[str, Path]] = {}
     for one in read_kept(settings).backups:
@@ -165,10 +167,14 @@ def _check_unchanged(settings: Settings, made: Path) -> None:
     for file in read_manifest(made).files:
         digest, earlier = first.get(file.path, (file.sha256, made))
         if file.path.startswith(_UNCHANGING) and digest != file.sha256:
+            # Set aside: later ones are held to the backups before it, and none to its bytes.
+            aside = folder / _DIFFERS
+            shutil.rmtree(aside, ignore_errors=True)
+            made.rename(aside)
             place = f"{settings.data_address.rstrip('/')}/{file.path.removeprefix(_UNCHANGING)}"
             raise StoreError(
                 f"{place} is not what it was: {earlier} has other bytes of it, and nothing of ours changes a file of the lake. The new backup "
-                f"{made} is kept, and no earlier one was deleted. Put {earlier / file.path} back in its place, then make another backup."
+                f"{aside} is kept, and no earlier one was deleted. Put {earlier / file.path} back in its place, then make another backup."
             )
 
 

@@ -320,6 +320,11 @@ def test_options_in_the_rows_of_a_table_keep_the_sign_beside_the_right_one() -> 
             ["3", "Water boils at 100 °C.", "X", ""],
             ["4", "Ice is warm.", "", "X"],
         ),
+        (
+            ["No", "Statement", "True", "False"],
+            ["3", "Water boils at 100 °C.", "✓", "✗"],
+            ["4", "Ice is warm.", "✗", "✓"],
+        ),
         (["", "Vrai", "Faux"], ["3) Water boils at 100 °C.", "☑", "☐"], ["4) Ice is warm.", "□", "☒"]),
     ],
 )
