@@ -593,7 +593,12 @@ def _explain(error: ValidationError) -> UsageError:
 
 
 def find_toml() -> Path | None:
-    """The `proctor.toml` that holds: PROCTOR_CONFIG's, else the nearest, else PROCTOR_SHARED's."""
+    """The file `proctor.toml` that holds.
+
+    It is that of PROCTOR_CONFIG, else the nearest, else that of PROCTOR_SHARED, for all its hosts.
+
+    Raises UsageError when the one that PROCTOR_CONFIG names is missing.
+    """
     named = os.environ.get(TOML_VARIABLE)
     if not named:
         of_hosts = Path(os.environ.get(SHARED_VARIABLE, ""), TOML_NAME)

@@ -45,7 +45,11 @@ _WAYS: Final = ("desk", "workbooks", "import", _LATER)
 
 
 def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
-    """Go from papers to a month's leaderboard as far as it goes now; returns the exit code."""
+    """Go from papers to a month's leaderboard as far as it goes now; returns the exit code.
+
+    The month is the present one where none is named. Raises UsageError where something must be answered and
+    nobody can be asked.
+    """
     talk = Talk(is_silent)
     talk.tell(
         "Your own exam: papers, review, models, a plan with its cost, the exam, the leaderboard.\n"

@@ -116,7 +116,10 @@ class Talk:
         self.tell(paint(f"{number}. {title}", "bold"))
 
     def run(self, *arguments: str, may_refuse: bool = False) -> int:
-        """Print and run a command of ours; StepError where it fails, but for refusals if allowed."""
+        """Print a command of ours as it would be typed, and run it.
+
+        Raises StepError where it fails. With `may_refuse` the exit codes 1 and 3 (incomplete, a gate refused) are returned.
+        """
         self.tell(paint(f"$ proctor {shlex.join(arguments)}", "bold"))
         with subprocess.Popen([*_PROGRAM, *arguments], env=os.environ | {GUIDED_VARIABLE: "1"}) as child:
             try:

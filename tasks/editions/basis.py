@@ -27,7 +27,10 @@ class QueryReader(Protocol):
 
 @dataclass(frozen=True)
 class JudgeInOrder:
-    """A judge by one version of its prompt; the others (`mean_kappa_low`: of its 95% interval)"""
+    """A judge by one version of its prompt; the others are null before any calibration.
+
+    `mean_kappa_low` is the lower end of the 95% interval of `mean_kappa`.
+    """
 
     judge: str
     prompt_wording: str

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def write_improvements(lake: Lake, *, is_simulated: bool, since_month: str | None = None) -> pl.DataFrame:
-    """Compute and land the rows of `improvements` since a month (null: the first); returns them."""
+    """Compute the rows of `improvements` since a month and land them; returns them.
+
+    They take the place of what was computed since the same month before. A null month is the first that was published. Raises
+    UsageError where a month is named since which no candidate was published twice.
+    """
     frame = estimate_improvements(lake.read, is_simulated=is_simulated, since_month=since_month)
     if not frame.is_empty():
         unit = f"{'simulated' if is_simulated else 'real'}/{frame['since_month'][0]}"

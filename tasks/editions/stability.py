@@ -68,7 +68,11 @@ class Stability:
 
 
 def write_stability(lake: Lake, run_id: str, request: StabilityRequest) -> Stability:
-    """Draw from the last edition of a run and land `bootstrap_scores` and `rating_curves`."""
+    """Draw from the last edition of a run and land `bootstrap_scores` and `rating_curves`.
+
+    A later call with another seed or other sizes takes the place of the earlier one. Raises what `compute_stability` does,
+    and UsageError for a run that was not published.
+    """
     from warehouse.lake import Batch
 
     found = lake.read("run_revisions", {"run_id": run_id})

@@ -41,7 +41,11 @@ def publish_edition(
     is_gate_reported: bool = False,
     is_recalibrated: bool = False,
 ) -> dict[str, object]:
-    """Publish a run once; an empty id means none, a reported gate is a result and no error."""
+    """Publish a run once; an empty id means that there is none.
+
+    With `is_gate_reported` a shut gate is part of the result, so that the work after it is still done; else GateError is
+    raised.
+    """
     if not run_id:
         return {"edition_id": "", "is_published_now": False}
     settings = load_settings()

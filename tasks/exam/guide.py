@@ -64,7 +64,10 @@ GRADING: Final[dict[str, dict[str, str]]] = {
 
 
 def describe_session(style: str) -> dict[str, object]:
-    """The guide of a session by language; worked examples for few-shot only."""
+    """The guide of a session: its style in words, worked examples and grading, each by language.
+
+    There are worked examples for few-shot only. Raises ContractError for an unknown style.
+    """
     if style not in STYLES:
         raise ContractError(f"There is no prompt style {style!r}; tasks/exam/guide.py describes them.")
     examples = {

@@ -50,7 +50,12 @@ class Draw(NamedTuple):
 
 
 def shape_draw(settings: Settings, size: int, repetition: str | None) -> Draw:
-    """A fresh draw of `size` questions beside the month's own run (0), named by its repetition."""
+    """A fresh draw of `size` questions beside the month's own run.
+
+    It is zero-shot, with one repeat, and a repetition is named for it. Several draws of one size are told apart by the
+    repetition's name. A size of 0 is the month's own run, as settings say. Raises UsageError for a size below the number
+    of disciplines, which could not hold them all.
+    """
     if size == 0:
         return Draw(settings, repetition)
     if size < len(settings.disciplines):
@@ -116,7 +121,11 @@ def preview_month(
 def preview_target(
     ledger: Ledger, lake: Lake, settings: Settings, wishes: RunWishes, target_se: float
 ) -> tuple[RunPlan, SizeForecast] | None:
-    """The month's plan with sets for an error of S, and what other sizes come to, or None."""
+    """The plan of the month's run with sets for an error of S, and what other sizes come to.
+
+    None when there is nothing to sit. The standard error `target_se`, in points, is that which the last edition's answers make one expect. Raises UsageError where
+    the run has its size already, GateError where the bank has too few questions.
+    """
     if wishes.draw:
         raise UsageError("A fresh draw has the size that --draw says. Leave out --draw or --target-se.")
     plan = preview_month(ledger, lake, settings, wishes)
@@ -154,7 +163,10 @@ def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
 
 
 def check_reachable(settings: Settings, plan: RunPlan) -> None:
-    """Pass when every model that sits in house has its key, address and, with a budget, a price."""
+    """Pass when every model that sits in house has its key and address; raises RegistryError.
+
+    Raises BudgetError where the run has a budget and it is not known what a call of such a model can cost.
+    """
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
     models = [registry.get(name) for name in sorted(needed)]

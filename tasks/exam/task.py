@@ -55,7 +55,11 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
 @show_progress
 @hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
-    """Let every in-house candidate answer what is open; free workers sit beside this process."""
+    """Let every in-house candidate of the run answer what it has not answered yet.
+
+    Workers that are free sit beside this process. `in_batches` submits the questions that are pending to the
+    batch endpoints of candidates that have one.
+    """
     if not run_id:
         return {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": [], "pending_sessions": 0}
     settings = load_settings()

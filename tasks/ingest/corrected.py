@@ -30,7 +30,10 @@ from warehouse.lake import Batch, Lake
 
 @dataclass(frozen=True)
 class PaperAsRead:
-    """A paper, its lines as (offset, text), where pages begin, its questions, its last marks."""
+    """A paper, the lines of its text, and the questions that were read in it.
+
+    `lines` are (offset, text); `pages` the offsets at which its pages begin; `marks` the JSON of the last correction.
+    """
 
     document: dict[str, Any]
     text: str

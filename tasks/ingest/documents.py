@@ -227,7 +227,10 @@ def parse_sources(
 
 
 def render_document_json(parsed: ParsedDocument) -> str:
-    """The document with its questions, without its text (schemas/data/document.schema.json)."""
+    """Return the document with its questions as JSON after schemas/data/document.schema.json.
+
+    The text is kept apart.
+    """
     value = {"schema_version": 1, "document": parsed.document, "questions": parsed.questions}
     return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
 

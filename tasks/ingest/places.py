@@ -32,7 +32,10 @@ class Places:
         self._folded, self._offsets = _fold(text, start, stop)
 
     def find_lines(self, wanted: object, begin: int, limit: int | None = None) -> list[Span] | None:
-        """The spans of the lines of a piece, in order; None when it is not there."""
+        """The spans of the lines of a piece, one after the other.
+
+        [] for an empty piece, None when it is not there.
+        """
         if wanted is None or (isinstance(wanted, str) and not wanted.strip()):
             return []
         if not isinstance(wanted, str):

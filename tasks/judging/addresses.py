@@ -115,7 +115,11 @@ def list_trials() -> list[Trial]:
 
 
 def summarise_trials(trials: Sequence[Trial], stars: Sequence[int | None]) -> list[dict[str, object]]:
-    """Results by kind of address, against the same answers without one; unread earns nothing."""
+    """The results of trials by kind of address.
+
+    For each: how many responses there are, their mean stars, and how many more stars these are than those of
+    the same answers without an address. What could not be read (null) earns nothing, and is counted.
+    """
     plain = _mean([star for trial, star in zip(trials, stars, strict=True) if trial.name == "plain"])
     rows: list[dict[str, object]] = []
     for name in dict.fromkeys(trial.name for trial in trials):

@@ -86,7 +86,11 @@ def _name_wording(name: str, kind: JudgeKind) -> str:
 
 
 def list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -> list[RegisteredModel]:
-    """The judges in use for runs of a kind, the primary one first; a candidate is refused."""
+    """The judges in use for runs of a kind, the primary one first.
+
+    There are none where the registry has no such judge. Raises UsageError as `find_asking`, and for a judge that is a candidate,
+    before anything is asked.
+    """
     if not settings.judges and not any("judge" in model.roles for model in registry.models.values()):
         return []
     judges = [judge for judge in registry.judges(settings.judges) if judge.is_simulated is is_simulated]

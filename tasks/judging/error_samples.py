@@ -61,7 +61,13 @@ class ImportedLabels:
 def draw_failures(
     lake: Lake, run_id: str, *, per_model: int, name: str = "", now: datetime | None = None
 ) -> pl.DataFrame:
-    """Draw failed responses of a judged run by candidate and land `error_samples`, once."""
+    """Draw failed responses of a judged run by candidate and land `error_samples`.
+
+    Drawing the same again changes nothing.
+
+    `name` tells several samples of one run apart. Raises UsageError for a run that is not there or in which nothing failed, and
+    for a sample that was drawn otherwise.
+    """
     run = lake.read("edition_run", {"run_id": run_id})
     if run.is_empty():
         raise UsageError(f"There is no run {run_id!r} in the lake. `proctor status` lists the runs.")
@@ -158,7 +164,11 @@ def export_failures(lake: Lake, path: Path, *, sample_id: str | None = None, is_
 def import_failures(
     ledger: Ledger, lake: Lake, path: Path, person: str, *, sample_id: str | None = None
 ) -> ImportedLabels:
-    """Land the classes that a person gave in a workbook; an emptied cell withdraws nothing."""
+    """Land the classes that a person gave.
+
+    The same workbook again changes nothing; an emptied cell withdraws nothing. Raises UsageError for a user
+    who may not label, WorkbookError for a row that is none of the sample.
+    """
     check_persons(ledger, [person])
     sample = read_sample(lake, sample_id)
     name = str(sample["sample_id"][0])

@@ -336,7 +336,11 @@ def _count_at_once(units: Collection[str]) -> int:
 def name_occasions(
     lake: Lake, places: Sequence[Place], judge: str, wording: str | None = None
 ) -> dict[str, list[Place]]:
-    """Places (session, position) by the next occasion on which the judge is asked there."""
+    """The places by the next occasion on which the judge is asked in their session.
+
+    A place is a session and a position. The occasions are `again-1` and so on. An occasion is used up when it
+    has landed: after a kill the same one is asked again, and its replies are replayed.
+    """
     left = {session_id for session_id, _ in places}
     occasions: dict[str, list[Place]] = {}
     while left:

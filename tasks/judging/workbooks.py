@@ -72,7 +72,10 @@ def write_workbook(
 
 
 def read_workbook(path: Path, form: Form, *, person: str = "") -> list[MarkedRow]:
-    """The rows of a filled-in workbook; WorkbookError for a foreign one or a wrong mark."""
+    """The rows of a filled-in workbook, marks as they stand there (`2.0` is `2`).
+
+    Raises WorkbookError for a damaged or foreign file, one that was written for somebody else than `person`, a key that stands there twice, or a mark that is none of the form's.
+    """
     workbook = open_workbook(path)
     named = str(workbook.properties.keywords or "").partition(_PERSON)[2]
     if person and named and named != person:

@@ -37,7 +37,11 @@ OCCASION = "entry"
 
 @dataclass(frozen=True)
 class EntrantRating:
-    """An entrant's result in a domain: matches, those without result, rating, interval and rank."""
+    """An entrant's result in a domain.
+
+    It has the matches, those without a result, the rating with its 95% interval, and the rank that the entrant
+    would have.
+    """
 
     domain: str
     entrant: str

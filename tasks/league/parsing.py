@@ -55,7 +55,10 @@ class ReadEvaluation:
 
 
 def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
-    """Key → text of the fields in a reply; None without an object with all that are needed."""
+    """Key → text of the fields in a reply.
+
+    The result is None when no JSON object in the reply has all the fields that are not optional.
+    """
     needed = [item.key for item in fields if not item.is_optional]
     best: dict[str, str] | None = None
     for found in find_objects(drop_thinking(text), repair=True) or ():

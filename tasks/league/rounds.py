@@ -34,7 +34,10 @@ class RoundPlace:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """What an answerer gave: no text if unread, no execution if it was not run."""
+    """What an answerer gave.
+
+    The text is None when it could not be read, the execution is None when it was not run.
+    """
 
     answerer: str
     text: str | None
@@ -45,7 +48,10 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class GivenEvaluation:
-    """What a judge gave: its letters as drawn and what could be read; no reply if not asked."""
+    """What a judge gave: the letters as they were drawn for it, and what could be read.
+
+    The reply is None when the judge was not asked.
+    """
 
     judge: str
     labels: dict[str, str]

@@ -22,7 +22,10 @@ OCCASION = "round"
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a candidate stands: its mean (None without evaluations) and the shared better rank."""
+    """Where a candidate stands: the mean over its evaluations, and its rank.
+
+    The mean is None without an evaluation. Ranks count from 1, and equal means share the better rank.
+    """
 
     model: str
     evaluation_count: int

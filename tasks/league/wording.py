@@ -96,7 +96,10 @@ class PutQuestion:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer as a judge sees it: letter, text, and the result if it was run."""
+    """An answer as a judge sees it: a letter, a text, and the result of running it.
+
+    The result is None when the answer was not run.
+    """
 
     label: str
     text: str

@@ -18,7 +18,13 @@ _LONGEST_NAME = 18
 
 
 def render_radar(frame: pl.DataFrame, order: list[str]) -> str:
-    """SVG of a small radar for each answerer, an axis for each asker, of `league_by_asker`."""
+    """SVG of one small radar for each answerer, with an axis for each asker.
+
+    It is the same in both languages.
+
+    Takes the rows of `league_by_asker` of one domain: asker, answerer, score, most_points. `order` names the candidates. It is drawn
+    here: Vega-Lite knows no radar, and one made of layers takes seconds.
+    """
     axes = [name for name in order if name in set(frame["asker"])]
     answerers = [name for name in order if name in set(frame["answerer"])]
     angle = {name: 2 * math.pi * at / len(axes) for at, name in enumerate(axes)}
@@ -49,7 +55,11 @@ def render_radar(frame: pl.DataFrame, order: list[str]) -> str:
 
 
 def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
-    """SVG of judges x answerers by family, framed within it, of rows of `league_heatmap`."""
+    """SVG of judges x answerers in order of family; cells within a family are framed.
+
+    Takes the rows of `league_heatmap` of one domain: judge, judge_family, answerer, answerer_family, is_in_family, score,
+    most_points.
+    """
     import altair as alt
 
     by_family = pl.concat(

@@ -16,7 +16,12 @@ from tasks.report.panels import Draw
 
 
 def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str = "") -> Draw:
-    """A line for each series over months, gaps kept; `dashed` rows have a broken line."""
+    """A line for each series over the months of `month` (YYYY-MM), on an axis of time.
+
+    A month without a row is a gap.
+
+    `dashed`, a column of booleans, gives its rows a broken line.
+    """
     gapless = fill_gaps(frame, [*filter(None, (series.column, dashed))], value.column)
 
     def draw(language: Language) -> Any:
@@ -61,7 +66,10 @@ def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str 
 
 
 def month_bars(frame: pl.DataFrame, *, value: Axis, series: Group) -> Draw:
-    """A bar for each month on an axis of time, its parts by series stacked."""
+    """A bar for each month of `month` (YYYY-MM) on an axis of time.
+
+    Its parts by series are stacked one on top of the other.
+    """
 
     def draw(language: Language) -> Any:
         import altair as alt

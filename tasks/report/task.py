@@ -20,7 +20,11 @@ from warehouse.ledger.engine.opening import open_ledger
 @step(name="render_reports", **RETRIED)
 @hide_content
 def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
-    """Render the site over the lake or a team's view, by default under PROCTOR_HOME."""
+    """Render the site over the whole lake, or over what a team sees of it.
+
+    An empty folder means `reports` under PROCTOR_HOME, and for a team a folder of its own there. Raises UsageError for a team that owns no
+    model.
+    """
     settings = load_settings()
     if team:
         with open_team_lake(settings, team) as lake:

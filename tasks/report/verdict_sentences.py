@@ -43,7 +43,12 @@ def list_values(sentence: Sentence) -> list[str | Words]:
 
 
 def say_pair(row: Row, disciplines: Sequence[Row] = ()) -> list[Sentence]:
-    """What a row of `verdicts` says, from the side of who was last ahead, by importance."""
+    """What a row of `verdicts` says, the most important first.
+
+    It is told from the side of whoever was ahead in the last month, however the row has them, so that a pair has one verdict.
+    `disciplines` are the rows of the same pair by discipline, in the same order of candidates: their difference on 0 to 10, and
+    `is_distinguishable`.
+    """
     if (row["difference"] or 0) < 0:
         row = turn_row(row)
         disciplines = [dict(one) | {"difference": -one["difference"]} for one in disciplines]

@@ -93,7 +93,12 @@ def render_attach_script(settings: Settings) -> str:
 
 
 def list_attach_statements(settings: Settings) -> list[str]:
-    """The statements that open the lake in any DuckDB of this version; they may hold passwords."""
+    """The statements that open the lake read-only in any DuckDB of this version, offline.
+
+    They may hold passwords.
+
+    Raises StoreError when there is no lake, or an extension is not installed.
+    """
     import duckdb
 
     catalog, data = settings.catalog_address, settings.data_address
@@ -181,7 +186,10 @@ def read_stored_comment(settings: Settings, table: str) -> str | None:
 
 
 def read_definition_digest(settings: Settings) -> str | None:
-    """What was noted in a SQLite catalog, unless anything was defined, altered or dropped since."""
+    """What `write_definition_digest` noted in a SQLite catalog.
+
+    None as soon as anything was defined, altered or dropped after it.
+    """
     return _read_catalog(
         settings.catalog_address,
         f"""

@@ -122,7 +122,12 @@ def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) ->
 
 
 def create_catalog(path: Path) -> None:
-    """Make an empty catalog in WAL mode, which gets its name closed; one that is there stays."""
+    """Make an empty catalog in WAL mode.
+
+    In that mode readers and the one writer do not wait for each other.
+
+    One that is there stays. The new one comes to its name when nobody has it open any more. Raises OSError, sqlite3.Error.
+    """
     if path.exists() and path.stat().st_size:
         return
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")

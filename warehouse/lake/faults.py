@@ -115,7 +115,10 @@ def is_conflict(error: duckdb.Error) -> bool:
 
 
 def retry_opening(run: Callable[[], T]) -> T:
-    """What `run` returns, tried up to `OPENING_S` while a writer is closing the catalog."""
+    """What `run` returns.
+
+    It is run again while the catalog is being closed by a writer, for up to `OPENING_S` seconds.
+    """
     import duckdb
 
     deadline = time.monotonic() + OPENING_S

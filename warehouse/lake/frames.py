@@ -114,7 +114,11 @@ def hash_rows(frame: pl.DataFrame) -> str:
 
 
 def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
-    """SHA-256 of each frame over its rows in any order, columns of nulls left out."""
+    """SHA-256 of each frame over its rows in any order, and of nothing else.
+
+    A column that is null throughout does not count, nor does the order of columns: one that a later version adds leaves the
+    hash of earlier rows as it is.
+    """
     # frames with the same columns in use are written out together
     alike: dict[tuple[str, ...], list[int]] = {}
     for place, frame in enumerate(frames):

@@ -83,7 +83,11 @@ def monthly(
 def preview(
     wishes: RunWishes, *, is_to_run: bool = False, target_se: float | None = None
 ) -> dict[str, Any] | None:
-    """What the run of the month would be, as plain values; None when nobody is due."""
+    """What the run of the month would be, as plain values; None when nobody is due.
+
+    `is_to_run`: raises RegistryError where a model that would sit has no key or no address. With `target_se` its sets give S that
+    error, and `target` says what other sizes come to.
+    """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         if target_se is not None:

@@ -57,7 +57,11 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
 
 
 def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None) -> int:
-    """Set the missing deadlines of a run's sessions, or of all open runs', from now; how many."""
+    """Set the deadlines of those sessions of a run that have none yet; returns how many.
+
+    Without a run, the sessions of all open runs get theirs. Deadlines are counted from now. Raises ClockError
+    where the clock cannot be believed.
+    """
     limits = Deadlines.from_settings(settings)
     with ledger.write() as connection:
         return deadlines.write_deadlines(
@@ -69,7 +73,11 @@ def set_deadlines(ledger: Ledger, settings: Settings, run_id: str | None = None)
 
 
 def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
-    """Close a session, or every open one of a run, for a reason of 1 to 200 letters."""
+    """Close a session, or every session of a run, as it stands.
+
+    What is closed already stays as it is. Raises UsageError for an unknown run or session, and for a reason that
+    is empty or longer than 200 characters.
+    """
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
         raise UsageError(

@@ -28,11 +28,15 @@ class StorySentence:
 
     Attributes:
         number: its entry in the chain.
+        at: when, in UTC.
+        action: what was done or tried.
         by: who; null for the exam itself, and for strangers.
+        session_id: the session that it is about.
         code: how, or the word for the refusal.
         target: whom or what it was done to.
         address: where the caller was; null for this machine.
         count: how many times in a row.
+        sentence: the same in words.
     """
 
     number: int | None

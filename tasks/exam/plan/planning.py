@@ -194,7 +194,10 @@ def _plan_shares(
 def plan_target(
     ledger: Ledger, settings: Settings, request: PlanRequest, answers: pl.DataFrame, target_se: float
 ) -> tuple[RunPlan, SizeForecast]:
-    """The same run with sets that give S an error of `target_se`, and other sizes; no write."""
+    """The same run with sets that give S an error of `target_se`, and what other sizes come to.
+
+    Nothing is written. Raises GateError where the bank has too few questions; see `forecast_sizes`.
+    """
     allotments: list[Allotment] = []
 
     def make_rule(shares: Mapping[str, int]) -> ShareRule:
@@ -228,7 +231,11 @@ def _add_keys(plan: RunPlan, allotment: Allotment, rows: BankRows) -> RunPlan:
 
 
 def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
-    """Whether a run is simulated: as wished, as its candidates are, else where none is real."""
+    """Whether a run is one of simulated candidates.
+
+    As wished; else as the candidates named are; else only where there are no real ones. Raises RegistryError
+    where real and simulated candidates are named together.
+    """
     if wishes.is_simulated is not None:
         return wishes.is_simulated
     if wishes.candidates is None and not wishes.outside:
@@ -245,7 +252,11 @@ def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
 def name_run(
     month: str, *, is_simulated: bool, run_id: str | None = None, repetition: str | None = None
 ) -> tuple[str, str]:
-    """The id of a run, and the repetition that it is (empty: the month's own run)."""
+    """The id of a run, and the repetition that it is (empty: the month's own run).
+
+    A month has one run; a further one exists only under a name that somebody gave. Raises UsageError for two names at once,
+    or one that could not stand in an address or a file name.
+    """
     if run_id and repetition:
         raise UsageError(
             "Give either the id of the run or the name of a repetition, not both: one makes the other."

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 def find_former_reference(
     connection: Connection, registry: Registry, reference: RegisteredModel, *, is_simulated: bool
 ) -> RegisteredModel | None:
-    """The reference before this one, unless a run bridged the two; GateError if unregistered."""
+    """The reference before this one; None when a run has bridged the two, or there is none.
+
+    Bridges chain: each joins a reference with the one before it, so that R can be carried over any number of changes. A
+    bridge that was left out is made up for by the next run. Raises GateError when the former one is no longer registered.
+    """
     rows = plans.read_references(connection, is_simulated=is_simulated)
     former = next(
         (row.reference_model for row in reversed(rows) if row.reference_model != reference.name), None

@@ -40,12 +40,14 @@ class Chance:
     """What the seed of a run is mixed from.
 
     Attributes:
+        share: the operator's share, 32 bytes.
         added: the shares that candidates gave, in the order of the log.
         beacon: the public value that was named beforehand, as the commitment has it; null without one.
         given: that value, as the draw has it, once it is known.
         commit: number of the entry by which the run was committed to before; null where it is committed to as it is drawn.
         committed_at: when that was: what had rested then has rested.
         replaces: number of the entry that this commitment takes the place of.
+        reason: why.
     """
 
     share: bytes = field(repr=False)
@@ -68,22 +70,29 @@ class PlanRequest:
     """Everything that a plan follows from, besides the ledger.
 
     Attributes:
+        month: YYYY-MM.
         repetition: name of a further run of the month; empty for the month's own.
         rows: the questions of the bank with their content: read for what is drawn, and once for the bank's public file.
+        rule: the shares of a set.
+        set_size: lineages asked for in a set.
         anchor_share: share of a new set that others have answered before.
         policy: `shared` or `unique`.
         set_groups: groups of organisations that share sets among themselves only, at most; 1 for all together.
         rest_months: months after which a lineage may return; null for never.
         rest_exposed: organisations that have met a lineage, from which on it rests; null for no such rest.
+        repeats: sittings per candidate and style.
+        candidates: who sits as a candidate.
         references: the reference, and the former one in a bridging run.
+        models: every model of the run by name.
         organisations: key → name of every organisation of the registry.
         aliases: key of another name → key of the organisation.
+        outside: candidates with their own client.
+        is_simulated: whether the run is a simulation.
         is_reference_renewed: whether the reference answers sets again whatever it has answered.
         pending_window: questions that may be pending at once, in house.
         approval_days: days that a request for a second person waits; null where planning needs none.
         public: folder of what is published.
         archive: where the bytes of pictures are.
-        exam_pictures: where those are copied to that candidates see; null where the exam API reads the archive.
         picture_share: share of the questions of a discipline that may have pictures.
     """
 
@@ -163,7 +172,10 @@ class PastSitting(NamedTuple):
 
 
 class KnownSet(NamedTuple):
-    """A set in the ledger: who may share it, its lineages in the index, or all it could hold."""
+    """A set in the ledger, who may share it, and the positions of its lineages in the index.
+
+    `possible` is a mask of all that a set of the run that is planned could hold, whatever its seed; null for a set that is there.
+    """
 
     set_number: int
     set_id: str

@@ -27,12 +27,21 @@ class RunPlan:
     """What a run would be, or is.
 
     Attributes:
+        month: YYYY-MM.
         repetition: name of a further run of the month; empty for the month's own.
         season: the sets that may be shared: one bank version, policy, size and list of disciplines.
+        policy: `shared` or `unique`.
         set_size: lineages asked for in a set.
         shares: lineages of a new set by discipline, as far as the bank has them.
+        repeats: independent repeats per candidate.
+        candidates: names of the candidates that sit, in order.
+        outside: those of them that sit with their own client.
         bridged_reference: the former reference that sits this run too; null when the reference is unchanged.
+        sets: the sets sat.
+        sessions: all sessions, reference sittings included.
+        call_count: questions that will be put.
         cost_usd: expected cost; models without a price count as 0.
+        unpriced: models without a price.
         refused: candidates that are not examined, with the numbers.
         renewed: references that answer again what they have answered, and what has changed.
         due: every candidate of this kind with what it is due for.

@@ -113,7 +113,10 @@ def plan_shares(
 
 
 def read_shares(chosen: Mapping[str, int], disciplines: Sequence[str]) -> dict[str, int] | None:
-    """Chosen shares in the order of disciplines, one for each, or None; raises UsageError."""
+    """Chosen shares in the order of disciplines; None where none are chosen.
+
+    Raises UsageError unless there is one, of 1 or more, for each discipline that is examined and for no other.
+    """
     if not chosen:
         return None
     wrong = sorted(set(chosen) ^ set(disciplines)) or sorted(

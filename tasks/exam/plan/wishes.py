@@ -11,6 +11,7 @@ class RunWishes:
     """What is wished of a run; what is not said is as the settings and the month have it.
 
     Attributes:
+        month: YYYY-MM.
         candidates: registry names; null for those that are due.
         outside: candidates that sit through the exam API with their own client; these make `unique` the default policy.
         run_id: name of the run, or of one that is published; null for the month's own.

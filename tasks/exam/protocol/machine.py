@@ -187,7 +187,10 @@ class ExamProtocol:
     # --- what is logged and checked around every call ----------------------------------------------------------
 
     def check_token(self, token: str, permission: str, action: str, target: str | None = None) -> Claims:
-        """Verify a token for an action outside sessions, and log with whom or what it is done."""
+        """Verify a token for an action outside sessions (users, runs), and log the attempt.
+
+        The entry says with whom or to what the action is done. Raises ExamError 401 or 403.
+        """
 
         def operation(connection: Connection) -> Claims:
             claims = self._tokens.read(token, connection)
@@ -198,7 +201,11 @@ class ExamProtocol:
         return self._perform(Move(action, token, None, operation, target))
 
     def look_at_token(self, token: str) -> Claims:
-        """The claims of a token (signature, moments, known ends) before anything is read or logged."""
+        """The claims of a token before anything else is read.
+
+        What is checked is the signature, the moments, and what is known to have ended. Raises ExamError 401.
+        Nothing is logged, and the ledger is not asked: every call does both.
+        """
         return self._tokens.look(token)
 
     def name_caller(self, token: str) -> str | None:

@@ -377,7 +377,10 @@ _NAMED = re.compile(
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Put the one line of answers that closes a paper below a line `答案：` of its own."""
+    """Put the one line of answers that closes a paper below a line `答案：` of its own.
+
+    The line looks like `答案：1.C 2.A 3.…`.
+    """
     found = [
         index
         for index, piece in enumerate(pieces)

@@ -54,7 +54,11 @@ class KeyEntry:
 
 
 def read_key_line(text: str) -> list[KeyEntry]:
-    """Read `1、C(D)  2、C`, `1-5 ABCDD 6-10 AABBC` or `1.√ 2.×`; [] for other lines."""
+    """Read a line that is made of keys; [] where it is not.
+
+    So `1、C(D)  2、C  3、B`, `1-5 ABCDD 6-10 AABBC` and `1.√ 2.×`. A single entry `1. A` counts only where nothing else
+    stands on the line.
+    """
     # fresh entries: whoever reads a key writes into them
     return [KeyEntry(number, answer) for number, answer in _read_line(text)]
 

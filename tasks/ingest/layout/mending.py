@@ -20,7 +20,10 @@ _DECORATION = re.compile(
 
 
 def drop_decoration(lines: IndexedLines) -> IndexedLines:
-    """Drop a picture, a star, a bullet or a rule before a label: `★1.`, `____二、`."""
+    """Drop a picture, a star, a bullet or a rule before a label.
+
+    So in `★1.`, `[image]A.`, `____二、`; √ and × stay.
+    """
     changed: dict[int, Piece] = {}
     for place in lines.open_where(_may_decorate):
         piece = lines.pieces[place]

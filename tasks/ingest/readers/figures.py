@@ -34,7 +34,11 @@ LEAST_RULE = 0.015
 
 
 def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
-    """The boxes of what a page draws, with its labels; what touches its edge is shadow."""
+    """The boxes (left, bottom, right, top) of what a page draws, with its labels.
+
+    `boxes` are what OCR read, in pixels with the origin at the lower left. What touches the edge of the page is its
+    shadow.
+    """
     import cv2
     import numpy
 
@@ -176,7 +180,10 @@ def _is_within(box: Row, edges: Edges) -> bool:
 
 
 def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:
-    """The boxes that are written in or around a figure beside running text."""
+    """Return the numbers of the boxes that are written in or around a figure beside text.
+
+    The text is running text. `boxes` have pixels of the picture as coordinates, with the origin at the lower left.
+    """
     width = picture.shape[1]
     labels: set[int] = set()
     figures = _find_figures(picture)

@@ -60,7 +60,10 @@ class _Slopes:
 
 @dataclass
 class Levelled:
-    """A levelled picture; `turn` (2 × 3) turned it, `down` has the row of each pixel before."""
+    """A levelled picture, and where its pixels were before.
+
+    `turn` (2 × 3) turned them, `down` holds the row that each had then.
+    """
 
     picture: Any
     turn: Any = None
@@ -80,7 +83,10 @@ class Levelled:
 
 
 def level_picture(picture: Any) -> Levelled:
-    """Return a picture with level lines of text; the same one where they are level."""
+    """Return a picture with level lines of text; the same one where they are level.
+
+    It is height × width, gray or with channels.
+    """
     slopes = _measure_slopes(picture)
     turned, turn = _turn(picture, _settle_tilt(measure_tilt(picture), slopes))
     slopes = slopes if turn is None else _measure_slopes(turned)

@@ -80,7 +80,10 @@ def frame_page(page: Any, raw: Any) -> Frame:
 
 
 def list_boxes(lines: Sequence[Line]) -> list[int]:
-    """The boxes of the lines of a document, four numbers each; zeros for a line without."""
+    """The boxes of the lines of a document, one after the other, four numbers each.
+
+    Empty where a format has none. A line without a box of its own (0, 0, 0, 0) keeps the others in step.
+    """
     if not any(line.box for line in lines) or any("\n" in line.text for line in lines):
         return []
     return [number for line in lines for number in (line.box or (0, 0, 0, 0))]

@@ -112,7 +112,10 @@ def read_truth(text: str) -> str | None:
 
 
 def read_judgement(text: str) -> tuple[str | None, str | None]:
-    """Read `对，因为……` as judgement and remark; option A is true, B false."""
+    """Read `对，因为……` as the judgement and the remark on it; None for what is not there.
+
+    Option A is true, B false.
+    """
     text = text.strip()
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text)

@@ -76,7 +76,10 @@ def fold_header(text: str) -> str:
 def find_role(
     name: str, extra: Mapping[str, Sequence[str]] | None = None, *, only_extra: bool = False
 ) -> str | None:
-    """The role that a header cell names; names of a mapping file go first, or alone."""
+    """Return the role that a header cell names, or None.
+
+    Names of a mapping file (`extra`) go first, or alone.
+    """
     folded = fold_header(name)
     if not folded:
         return None

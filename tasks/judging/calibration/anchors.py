@@ -54,7 +54,13 @@ class DriftSummary:
 def draw_anchors(
     lake: Lake, run_id: str, name: str, *, size: int = SIZE, now: datetime | None = None
 ) -> pl.DataFrame:
-    """Draw and land a set of anchor responses, spread as a rating sample is; once by its name."""
+    """Draw a set of anchor responses from a judged run, and land `anchor_responses`.
+
+    The set is spread as a rating sample is.
+
+    The same set again changes nothing. Raises UsageError for a run that is not there, a name that is taken, or fewer responses
+    than are wanted.
+    """
     run = lake.read("edition_run", {"run_id": run_id})
     if run.is_empty():
         raise UsageError(f"There is no run {run_id!r} in the lake. `proctor status` lists the runs.")
@@ -135,7 +141,12 @@ def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
 
 
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
-    """The calls that the month's look at each judge takes, and USD where its price is known."""
+    """What the month's look at each judge will cost.
+
+    It gives the calls still to be made, and USD at the mean cost of the judge's judgements.
+
+    The cost is null for a judge whose judgements never had a price.
+    """
     found = read_last_set(lake)
     if found is None:
         return []

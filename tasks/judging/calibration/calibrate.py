@@ -77,7 +77,11 @@ class CalibrationSummary:
 
 
 def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None) -> CalibrationSummary:
-    """Compare every judge with the people of an occasion, by default the last, and land it."""
+    """Compare every judge with the people of an occasion, and land what comes of it.
+
+    By default it is the occasion drawn last. A response counts as soon as its consensus is settled; further
+    ratings replace the rows. Raises UsageError where nothing was drawn.
+    """
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
         raise UsageError(
@@ -166,7 +170,12 @@ def name_length_groups(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `calibration_groups` of `calibration_pairs`, for every round and for all of them."""
+    """Rows of `calibration_groups`, for every round and for all of them.
+
+    `pairs` has the columns of `calibration_pairs`.
+
+    A group that is null (a candidate without a family) has no row.
+    """
     related = pairs.with_columns(
         relation=pl.when(pl.col("is_own_family"))
         .then(pl.lit("own"))

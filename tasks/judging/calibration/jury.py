@@ -57,7 +57,11 @@ class JuryCase:
 
 
 def land_jury(lake: Lake, judged: JudgedEdition, *, now: datetime) -> bool:
-    """Land what the judges of an edition say as a jury, where there can be one; says whether."""
+    """Land what the judges of an edition say as a jury; says whether there is one.
+
+    There is where two judges or more judged it, and people rated 20 responses or more, unless the judges are three. The same
+    judgements and ratings again change nothing.
+    """
     given = {"edition_id": judged.edition["edition_id"], "months": judged.months}
     votes = lake.read("edition_votes", given)
     judges = votes.filter(votes["judge"] != PERSON).select("judge", "prompt_wording").n_unique()

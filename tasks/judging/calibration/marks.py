@@ -55,7 +55,11 @@ def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
 
 
 def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
-    """Agreement of `first` and `second` in steps of the least distance; rows with one left out."""
+    """Agreement of `first` and `second`; rows that lack one are left out and counted.
+
+    Marks are counted in steps of the smallest distance that occurs (halves in 1, 1.5, 3). Raises UsageError where no row has
+    both, or where there are more than a thousand steps: such marks are measurements, and kappa says nothing of them.
+    """
     both = marks.drop_nulls()
     if both.is_empty():
         raise UsageError("No row has both marks.")

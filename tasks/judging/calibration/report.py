@@ -25,7 +25,12 @@ _MORE = {
 
 
 def read_calibration(lake: Lake, occasion: str, least_ratings: int) -> dict[str, Any]:
-    """The report of an occasion's calibration, and the judge that agrees most over all of them."""
+    """The report of an occasion's calibration.
+
+    It has the occasion's judges with agreement, bias and kappas over all rounds, their differences, what they give for the
+    form of a response, their weights in the last jury of the runs that the responses are of, how far the raters agree with each
+    other, and the judge that agrees most on at least `least_ratings` responses over all occasions (None where there is none).
+    """
     groups = lake.run_named("judge_groups", {"occasion": occasion, "kind": "all"})
     return {
         "judges": groups.to_dicts(),

@@ -56,7 +56,10 @@ class ImportedLeague:
 
 
 def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> ImportedLeague:
-    """Read all files, then land them, all or nothing; a file of the same name is replaced."""
+    """Read all files, then land them with their league and its candidates, all or nothing.
+
+    A file of the same name replaces what it gave before. Raises UsageError for what the request or a file has wrong.
+    """
     _check_request(request, paths)
     files = _rename([parse_score_file(path) for path in paths], request.names)
     league = _read_league(lake, request.league_id)

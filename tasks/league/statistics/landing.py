@@ -34,7 +34,12 @@ class LeagueStatistics:
 
 
 def write_statistics(lake: Lake, league_id: str, request: StatisticsRequest) -> LeagueStatistics:
-    """Compute every statistic of a league and land it in the place of an earlier one's."""
+    """Compute every statistic of a league and land it.
+
+    When computed again with another seed, it takes the place of the earlier one.
+
+    Raises UsageError for a league that is not there or has no score yet, and for numbers of draws out of bounds.
+    """
     from warehouse.lake import Batch
 
     _check_request(request)

@@ -132,7 +132,13 @@ def write_candidate_data(source: Source, panels: Mapping[str, Panel], path: Path
 
 
 def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
-    """Write the differences of every pair as a script: S, verdict, months, then disciplines."""
+    """Write the differences of every pair as a script.
+
+    For each pair it holds its S, what its verdict says, its months, then a row for each discipline, always in the same
+    order.
+
+    A discipline or a month that a pair has no difference in is null.
+    """
     pairs = panels["pairs"].frame.filter(~pl.col("is_repetition"))
     models = sorted({*pairs["model_a"], *pairs["model_b"]})
     known = panels["disciplines"].frame

@@ -44,7 +44,10 @@ class AgreementDifference:
 
 
 def compute_share(count: float, total: float) -> Bounded:
-    """A share of `total` (1 or more) with Wilson's interval (1927); neither need be whole."""
+    """A share with Wilson's interval (Wilson 1927), 0 to 1; `total` is at least 1.
+
+    Neither is whole where answers that err together are counted as fewer.
+    """
     share, square = count / total, _REACH**2
     centre = (share + square / (2 * total)) / (1 + square / total)
     reach = _REACH / (1 + square / total) * math.sqrt(share * (1 - share) / total + square / (4 * total**2))

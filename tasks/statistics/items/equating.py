@@ -93,7 +93,10 @@ class _OnOwn:
 def compute_equated(
     rows: GradedRows, fit: GradedFit, weights: ArrayLike, *, form: ScaleForm | None = None
 ) -> EquatedScores:
-    """Equated scores of all entries, by default on the first edition's questions."""
+    """Equated scores of all entries; without a form on the questions of the fit's first edition.
+
+    Raises UsageError for weights that do not fit, or a discipline of which the form has no question.
+    """
     shares = check_weights(weights)
     if len(shares) != rows.discipline_count:
         raise UsageError(

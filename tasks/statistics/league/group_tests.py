@@ -90,7 +90,10 @@ def compute_tukey(found: OneWay) -> TukeyPairs:
 def compute_tukey_of_means(
     means: ArrayLike, counts: ArrayLike, within_square: float, within_degrees: int
 ) -> TukeyPairs:
-    """Tukey's HSD from a printed table: means, scores in each group, within-group mean square."""
+    """Tukey's HSD from a printed table: means, scores in each group, within-group mean square.
+
+    Raises ContractError where means and counts differ in length, or the mean square is not above 0.
+    """
     mean, count = np.asarray(means, dtype=float), np.asarray(counts, dtype=float)
     if mean.shape != count.shape or within_square <= 0 or within_degrees < 1:
         raise ContractError("Tukey's HSD needs a count for each mean, and a mean square above 0.")

@@ -65,7 +65,10 @@ def draw_resamples(
 
 
 def arrange_stars(stars: pl.DataFrame) -> CommonStars:
-    """Stars of the questions all candidates share; GateError without one."""
+    """Stars of the common questions; takes columns model, question_uuid, discipline and stars.
+
+    Raises GateError when there is no question with stars for every candidate, ContractError for a question listed twice.
+    """
     if stars.select("model", "question_uuid").is_duplicated().any():
         raise ContractError("A candidate's question is there twice. Take one edition and one prompt style.")
     models = sorted(stars["model"].unique().to_list())

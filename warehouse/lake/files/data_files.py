@@ -69,7 +69,10 @@ class NewFiles:
         self._before = set(self._list())
 
     def flush(self) -> list[Path]:
-        """Put new files and their folders on the disk before a commit names them; StoreError."""
+        """Put the new files, and the folders that name them, on the disk; answers with the files.
+
+        A power cut after the commit then leaves no catalog that names a file without its bytes. Raises StoreError.
+        """
         new = [path for path in self._list() if path not in self._before]
         try:
             for path in (*new, *sorted(self._list_folders(new), reverse=True)):

@@ -95,7 +95,10 @@ class QueryMarks:
         self.files = read_part_files(lambda sql: query(sql).rows())
 
     def mark(self, name: str, params: Mapping[str, object]) -> str:
-        """The hash of a query's statement, its parameters, and the files of its (views') tables."""
+        """The hash of a query's statement, its parameters, and the files of its tables.
+
+        Views are followed to their tables. Raises UsageError for a query that is not there.
+        """
         asked = find_query(name)
         digest = hashlib.sha256(
             f"{asked.lake_body}\n{sorted(bind_parameters(asked, params).items())}\n".encode()

@@ -237,7 +237,12 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
 
 
 def render_query(query: Query, given: Mapping[str, object]) -> str:
-    """The query's statement below its question, with its parameters' values written in."""
+    """The statement of a query with the values of its parameters written into it.
+
+    It stands below the query's question.
+
+    Raises UsageError as `bind_parameters` does.
+    """
     values = bind_parameters(query, given)
     body = _PARAMETER_USED.sub(lambda found: _write_literal(values[found[1]]), query.body)
     return f"-- {query.question}\n{body}"

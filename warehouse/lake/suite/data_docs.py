@@ -37,7 +37,12 @@ class TableCounts:
 
 
 def write_data_docs(folder: Path, counts: Sequence[TableCounts]) -> Path:
-    """Write the pages of rules and counts in place of earlier ones; the path of `index.html`."""
+    """Write the pages into `folder`; returns the path of its `index.html`.
+
+    They replace those of an earlier time.
+
+    Raises StoreError when the folder cannot be written. The pages hold rules and counts, no value of a row.
+    """
     draft = folder.with_name(f".{folder.name}-{os.getpid()}")
     try:
         shutil.rmtree(draft, ignore_errors=True)

@@ -34,7 +34,12 @@ def build_suite(table: Table) -> Any:
 
 
 def find_suite_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
-    """What `find_refusals` finds, found by Great Expectations in the columns that rules name."""
+    """What `find_refusals` finds, found by Great Expectations.
+
+    `frame` needs only the columns that rules name.
+
+    Raises ContractError when a rule cannot be evaluated. Neither result nor error holds a value of the frame.
+    """
     if frame.is_empty():
         return []
     with LOCK:

@@ -49,7 +49,12 @@ def copy_server_catalog(settings: Settings, target: Settings) -> None:
 
 
 def fill_server_catalog(source: Path, settings: Settings, data_path: str) -> bool:
-    """Put a copied catalog into the settings' empty one; False for another DuckLake's version."""
+    """Put a copied catalog into the empty one that settings name, in one transaction.
+
+    Returns False for a catalog of another version of DuckLake.
+
+    Raises StoreError.
+    """
     with _connect(settings) as server, closing(sqlite3.connect(source, isolation_level=None)) as file:
         try:
             tables = _match_tables(server, file)

@@ -22,7 +22,11 @@ def read_run_row(connection: Connection, run_id: str) -> Run | None:
 
 
 def list_handed_out(connection: Connection, run_id: str, model: str) -> list[RowMapping]:
-    """One row per question that a candidate was handed in a run, by style, repeat and position."""
+    """One row per question that a candidate was handed in a run, without texts.
+
+    Those that still wait are left out. By prompt style, repeat and position; `answer_status` is null before
+    the answer.
+    """
     query = (
         select(
             sessions.c.session_id,

@@ -55,7 +55,10 @@ class BatchedCall:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The calls that a batch got, how many after a kill, and the account without room."""
+    """The calls that a batch got.
+
+    Also: how many of them had been in flight at a kill, and the account that had no room for all (null where each had).
+    """
 
     keys: tuple[str, ...]
     repeated: int
@@ -71,7 +74,10 @@ def open_call_batch(
     *,
     accounts: Collection[str],
 ) -> None:
-    """Begin a batch without calls, with a share of each account; IntegrityError if at once."""
+    """Begin a batch without calls; it gets a share of each of these accounts.
+
+    Raises IntegrityError (a ConflictError outside) when two processes open the first share of a run at the same moment.
+    """
     now = now_text()
     connection.execute(
         insert(call_batches).values(

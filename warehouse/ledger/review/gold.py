@@ -18,7 +18,11 @@ def insert_gold(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> No
 
 
 def read_gold_reviews(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
-    """Planted questions of a batch or all, as shown and decided on, by question and annotator."""
+    """Planted questions of one batch or all, one row for each annotator they are given to.
+
+    They are in order of batch, question and annotator. With the question as it is shown and the decision
+    given on it: `decision`, `edited_fields` and `decided_at` are null until there is one.
+    """
     statement = (
         select(
             review_gold,

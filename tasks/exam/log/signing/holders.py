@@ -29,7 +29,10 @@ _MOST_BYTES: Final = 16_384
 
 
 def open_holder(named: str, public_key: bytes) -> Callable[[bytes], bytes]:
-    """What signs with the key: `agent`, `agent:SOCKET` or `command:PROGRAM ARGUMENT …`."""
+    """What signs with the key: `agent`, `agent:SOCKET` or `command:PROGRAM ARGUMENT …`.
+
+    Nobody is asked yet. What it returns raises StoreError where the holder does not answer, or not with a signature; raises UsageError for other words.
+    """
     kind, _, rest = named.partition(":")
     if kind == AGENT:
         place = rest or os.environ.get("SSH_AUTH_SOCK", "")

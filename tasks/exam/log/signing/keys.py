@@ -56,7 +56,10 @@ class LogSigner:
 
 
 def open_signer(settings: Settings) -> LogSigner:
-    """The key of this home: whoever holds it, else its file, made when there is none."""
+    """The key of this home: whoever holds it, else its file, made when there is none.
+
+    Raises StoreError when others may read the file, or when it is damaged, and UsageError for a holder that is not named rightly.
+    """
     if name_next_key_file(settings).exists():
         raise StoreError(
             "A new key was to take the place of the one that signs, and this was interrupted, or is under way. Nothing is signed before "

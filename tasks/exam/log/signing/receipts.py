@@ -25,7 +25,11 @@ class CheckedReceipt(NamedTuple):
 
 
 def read_receipts(path: Path, session_id: str = "") -> Iterator[dict[str, Any]]:
-    """The receipts in a file: one JSON object, a list, or one a line, each alone or in a reply."""
+    """The receipts in a file: one JSON object, a list of them, or one on each line.
+
+    Each stands alone, or as `receipt` of a reply. `session_id` is that of receipts that do not name theirs.
+    Raises UsageError for what is no receipt.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -95,7 +95,10 @@ class BankIndex:
         return len(held) - len(set(held))
 
     def name_shared(self, position: int) -> list[bytes]:
-        """What a bank's file says of a lineage's passage: its name and those of lineages not here."""
+        """What a bank's file says of the passage of a lineage, 32 bytes each; empty without one.
+
+        It is the name of the passage and, beside the first lineage of each, those of the lineages that are not here.
+        """
         passage = int(self.passages[position])
         if passage < 0:
             return []
@@ -160,7 +163,12 @@ def weigh_questions(truths: Sequence[str | None]) -> list[int]:
 def index_bank(
     bank: pl.DataFrame | BankRows, disciplines: Sequence[str], secret: bytes, *, picture_share: float = 1.0
 ) -> BankIndex:
-    """Index the rows of one bank version, of each discipline `picture_share` with pictures."""
+    """Index the rows of one bank version (columns of `warehouse/sql/reads/bank_index.sql`).
+
+    A lineage belongs to the discipline of its first question by UUID. Of the lineages of a discipline at most `picture_share` have
+    pictures, those whose public names come first: what is drawn evenly from the index has that share. Raises GateError for an empty bank and
+    ContractError for several versions at once.
+    """
     rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
     read = _Reading()
     rows.feed_index(read.take)

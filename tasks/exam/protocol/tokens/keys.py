@@ -82,7 +82,11 @@ class KeyFile:
         self._known: tuple[float, _Stamp, KeySet] | None = None
 
     def read(self) -> KeySet:
-        """The keys as they were at most a second ago: the same object until they change."""
+        """The keys as they were at most a second ago.
+
+        It is the same object as long as they have not changed. Raises StoreError when others may read the
+        file, or when it is damaged.
+        """
         known = self._known
         if known is not None and 0 <= self._tick() - known[0] < FRESH_S:
             return known[2]

@@ -94,7 +94,10 @@ def issue_token(
     now: float | None = None,
     issued_by: str | None = None,
 ) -> SignedToken:
-    """Sign a token that lives `ttl_s` seconds, or the longest time that any token may."""
+    """Sign a token that lives `ttl_s` seconds, or the longest time that any token may.
+
+    Raises UsageError for an unknown permission. `issued_by` names who issues it for somebody else.
+    """
     import jwt
 
     wanted = frozenset(permissions)

@@ -57,7 +57,10 @@ class SealedLineage(NamedTuple):
 
 
 def seal_bank(index: BankIndex, rows: BankRows, public: Path) -> SealedBank:
-    """The file `banks/<root>.jsonl` of the bank version, written unless it is there."""
+    """The file `banks/<root>.jsonl` of the bank version, written unless it is there.
+
+    Raises StoreError for a file that does not say what its name promises, ContractError where the content is another version's.
+    """
     order = _sort_lineages(index)
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))

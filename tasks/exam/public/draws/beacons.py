@@ -68,7 +68,10 @@ def describe_due(named: Mapping[str, Any]) -> str:
 
 
 def read_given(named: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """A beacon's value as it stands in a draw; UsageError for what the chain did not sign."""
+    """A beacon's value as it stands in a draw, from what was typed or fetched.
+
+    Of drand it is the round's JSON, or its signature in hexadecimal digits. Raises UsageError for what the chain did not sign.
+    """
     if "chain" not in named:
         return {"source": named["source"], "value": check_line("The beacon's value", text)}
     text = text.strip()
@@ -108,7 +111,10 @@ def read_given(named: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def fetch_round(url: str, named: Mapping[str, Any], now: datetime) -> str:
-    """What drand answers for a named round; UsageError before it is given out."""
+    """What drand answers for a named round. It is believed as far as its signature goes.
+
+    Raises UsageError for a value that is typed or is not given out yet, ProctorError where drand cannot be reached.
+    """
     if "chain" not in named:
         raise UsageError(
             f"The value of {named['source']!r} is to be typed: look it up, and give it with --beacon-value TEXT."

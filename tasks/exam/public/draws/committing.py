@@ -120,7 +120,11 @@ def commit_run(
 
 
 def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, share: str) -> int:
-    """Add a candidate's share to the seed of a run that is committed to; the entry's number."""
+    """Add what a candidate gives to the seed of a run that is committed to; the entry's number.
+
+    Raises UsageError for a share that is no hash, for an unknown candidate and for a second share, GateError for a run that is
+    not committed to or is drawn.
+    """
     share = share.strip().lower()
     if len(share) != 64 or not set(share) <= set("0123456789abcdef"):
         raise UsageError(

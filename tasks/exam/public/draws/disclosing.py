@@ -62,7 +62,11 @@ def find_refused_runs(ledger: Ledger, settings: Settings, *, are_answers_logged:
 
 
 def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
-    """Write the files of a closed run, then the entry that names them; False if disclosed."""
+    """Write the files of a closed run under `runs/<run>/`, and the entry that names them.
+
+    Returns False where they are disclosed already. Raises StoreError where the ledger no longer has what the public log says
+    that the run was drawn with, or has answers that the audit log has not.
+    """
     folder = settings.public_dir / "runs" / run_id
     with ledger.read() as connection:
         if run_id not in draws.list_undisclosed(connection):

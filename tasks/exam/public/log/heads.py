@@ -31,7 +31,11 @@ SIGN: Final = "sign_public_head"
 
 
 def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | None:
-    """Bring the log's file up to the ledger and sign its last entry; None without an entry."""
+    """Bring the file of the log up to the ledger and sign its last entry.
+
+    None where the log has no entry. The head that was signed last is given back where nothing came after it. Raises StoreError
+    for a log that is not the ledger's.
+    """
     signer = open_signer(settings)
     note_keys(ledger, settings, signer)
     write_public_log(ledger, settings)

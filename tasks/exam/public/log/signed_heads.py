@@ -19,8 +19,10 @@ class PublicSignedHead(NamedTuple):
     """A signed head as it stands in the file, and with witnesses.
 
     Attributes:
+        number: number of the entry.
         hash: SHA-256 of its line.
         key: name of the key.
+        signed_at: when, in UTC.
         signature: Ed25519, in base64.
     """
 

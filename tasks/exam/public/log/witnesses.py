@@ -68,12 +68,19 @@ class Seal:
 
 
 def read_witnesses(texts: Sequence[str], settings: Settings) -> tuple[Witness, ...]:
-    """Witnesses as named (`PATH`, `file:PATH`, `command:PROGRAM …`), outside the home."""
+    """Witnesses as they are named: `PATH`, `file:PATH` or `command:PROGRAM ARGUMENT …`.
+
+    Raises UsageError for one that names nothing, and for a file within the home: who can change the log could change that too.
+    """
     return tuple(_read_witness(text.strip(), settings) for text in texts)
 
 
 def seal_public_log(ledger: Ledger, settings: Settings, witnesses: Iterable[Witness]) -> Seal:
-    """Bring the files up to the ledger, sign the head, and give it to every witness."""
+    """Bring the files up to the ledger, sign the head, and give it to every witness.
+
+    A witness that fails does not keep the head from any other. Raises StoreError for a log that is not what the ledger has: no head
+    of it is signed.
+    """
     head = sign_public_head(ledger, settings)
     if head is None:
         return Seal(None)

@@ -42,6 +42,7 @@ class Round:
 
     Attributes:
         occasion: `first`, or a month.
+        number: from 1.
         samples: rows of `calibration_samples`.
         ratings: rows of `human_ratings` of the occasion, all rounds.
     """
@@ -97,7 +98,11 @@ def export_ratings(
     number: int | None = None,
     disputes_only: bool = False,
 ) -> int:
-    """Write a rater's workbook of a round, or of its disputes alone; how many it holds."""
+    """Write the rater's workbook of a round and return how many responses it holds.
+
+    What the rater gave before is filled in. With `disputes_only` the responses that two others dispute.
+    Raises UsageError for a user who may not rate, or who has nothing to rate there.
+    """
     check_workbook_path(path)
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
@@ -132,7 +137,12 @@ def import_ratings(
     occasion: str | None = None,
     number: int | None = None,
 ) -> ImportedRatings:
-    """Land the stars of one rater; an emptied cell withdraws nothing. Raises WorkbookError."""
+    """Land the stars of one rater.
+
+    The same workbook again changes nothing; an emptied cell withdraws nothing. Raises UsageError for a user
+    who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is
+    not of the round, or that is not the rater's to rate or to settle.
+    """
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
     rows = read_workbook(path, FORM, person=rater)

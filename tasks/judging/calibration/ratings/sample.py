@@ -50,7 +50,11 @@ class DrawRequest:
 def draw_calibration(
     ledger: Ledger, lake: Lake, request: DrawRequest, *, now: datetime | None = None
 ) -> pl.DataFrame:
-    """Draw a round and land `calibration_samples`; the same request again changes nothing."""
+    """Draw a round and land `calibration_samples`; the same request again changes nothing.
+
+    Raises UsageError for a round that was drawn otherwise, a run that nobody judged, raters who are none, or fewer responses
+    than are wanted, with the numbers.
+    """
     _check_request(request)
     check_persons(ledger, request.raters)
     earlier = lake.read("calibration_drawn", {"occasion": request.occasion})

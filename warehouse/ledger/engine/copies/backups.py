@@ -66,7 +66,10 @@ def note_backup(connection: Connection, backup: Backup) -> None:
 
 
 def list_backups(connection: Connection, *, begun_before: str | None = None) -> list[Backup]:
-    """All backups, newest first; `begun_before`: those that may hold what was erased then."""
+    """All backups, the newest first.
+
+    With `begun_before` (UTC as ISO text), those that may hold what was erased then.
+    """
     query = select(backups).order_by(backups.c.begun_at.desc())
     if begun_before is not None:
         query = query.where(backups.c.begun_at < begun_before)

@@ -53,7 +53,12 @@ def read_state(path: Path) -> FileState:
 
 
 def create_files(path: Path, form: str) -> bool:
-    """Make both files of a new ledger at the present form; False when there is something."""
+    """Make both files of a ledger that does not exist yet, at the present form.
+
+    Returns False when there is something already.
+
+    Raises sqlite3.Error, StoreError where there is an exam's file in use.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _open(path) as ledger:
         ledger.execute("PRAGMA journal_mode=WAL")

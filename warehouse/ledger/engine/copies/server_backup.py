@@ -59,7 +59,12 @@ def check_copied_form(copy: Path) -> None:
 
 
 def fill_server_ledger(source: Path, url: str, staging: Path) -> None:
-    """Put a copied ledger into the empty database at `url`; UsageError for one with rows."""
+    """Put a copied ledger into the empty database at `url`, in one transaction.
+
+    A copy of an earlier form is brought up to date first.
+
+    `staging` is a new folder for files in between. Raises UsageError for a database whose ledger has rows, StoreError.
+    """
     from sqlalchemy.exc import DBAPIError
 
     from warehouse.ledger.engine.copies.files import restore_ledger
