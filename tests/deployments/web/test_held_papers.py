@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import deployments.web
+from tasks.ingest import ingest_documents
 from tests.deployments.web.conftest import Desk
+from tests.tasks.ingest.builders import make_pdf
+from warehouse.lake import open_lake
 
 DOCUMENT = "aaaaaaaa-0000-4000-8000-000000000001"
 
@@ -20,6 +25,24 @@ def test_who_does_not_coordinate_finds_no_held_papers_and_changes_none(desk: Des
         assert [desk.sign_in(name).get(path).status_code for path in PAGES] == [404] * 3, name
     chen = desk.sign_in("chen")
     assert [chen.post(path, json={"marks": "[]"}).status_code for path in CHANGES] == [404] * 3
+
+
+def test_a_paper_that_is_there_is_there_for_coordinators_alone(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = tmp_path / "paper.pdf"
+    paper.write_bytes(make_pdf([[(72, 700, "1. What is a ferry?"), (72, 680, "2. What is a quay?")]]))
+    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
+    ingest_documents([str(paper)])
+    with open_lake(desk.settings) as lake:
+        document = lake.query("SELECT document_id FROM documents")["document_id"][0]
+    found = {}
+    for name in ("cora", "chen", "ann"):
+        person = desk.sign_in(name)
+        replies = [person.get(f"/papers/{document}"), person.get(f"/papers/{document}/page/1")]
+        replies.append(person.post(f"/papers/{document}/reading", json={"marks": "[]"}))
+        found[name] = [reply.status_code for reply in replies]
+    assert found == {"cora": [200] * 3, "chen": [404] * 3, "ann": [404] * 3}
 
 
 def test_a_change_without_the_token_of_its_session_is_refused(desk: Desk) -> None:
