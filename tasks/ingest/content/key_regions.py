@@ -15,6 +15,7 @@ from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.grammar import key_title
 from tasks.ingest.words.labels import Label
 
 
@@ -260,10 +261,12 @@ def _find_block(section: Section) -> tuple[int, int] | None:
     return (index, end) if is_run and len(given) >= max(2, _LEAST_GIVEN * run.count) else None
 
 
-REGION = re.compile(
+_REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|Antworten|(?:Muster)?lösung(?:en|sschlüssel)?|Corrigés?|Réponses?|Respuestas|Soluciones|Clave(?: de respuestas)?|Ответы|Ключи?|Отговори|Risposte|Soluzioni|Respostas|Gabarito|(?:模範)?解答(?:例|と解説)?|正解|答え)(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?\s*[:：\-—=*#】\]>＞〉]*\s*$",
+    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
+    + key_title()
+    + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?\s*(?:[（(][^（()）]{0,30}[)）])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
     re.IGNORECASE,
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确|备选")
@@ -357,13 +360,13 @@ def is_region_heading(text: str) -> bool:
     return (
         len(folded) <= _MAX_HEADING
         and _names_answers(folded)
-        and bool(REGION.match(folded))
+        and bool(_REGION.match(folded))
         and not _NO_HEADING.search(folded)
     )
 
 
 def _names_answers(text: str) -> bool:
-    """Whether a line holds one of the words without which REGION matches nothing."""
+    """Whether a line holds one of the words without which the pattern matches nothing."""
     if "答案" in text or "评分标准" in text or "试题解析" in text:
         return True
     # answer, solution, key, marking: parts of them whose letters have no further forms in other case
@@ -371,9 +374,7 @@ def _names_answers(text: str) -> bool:
     return _NAMED.search(lowered) is not None
 
 
-_NAMED = re.compile(
-    "wer|olu|ey|mar|wort|lösung|orrig|épons|espues|espost|clave|isposte|gabarito|ответы|ключ|отговори|解答|正解|答え"
-)
+_NAMED = re.compile("wer|olu|ey|mar|" + key_title().lower())
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:

@@ -287,22 +287,24 @@ def _count_out(tokens: Sequence[str], count: int, *, is_whole: bool) -> list[str
 
 
 _CELL_GAP = re.compile(r"\||\t|\s{2,}")
-_NUMBER_NAME = re.compile(
-    r"题\s*号|序\s*号|(?i:No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?)|#"
-)
 _KEY_NAME = re.compile(r"答\s*案|选项|(?i:Answers?|Ans\.?|Keys?)")
+# what names a row, in any language: `题号`, `Q. No.`, `Jwb`
+_ROW_NAME = re.compile(r"[^\W\d][^\d|]{0,15}(?=[\s|:：])\s*[:：]?|#")
 _KEY_CELL = re.compile(KEY_MARK)
 
 
-def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -> list[str]:
-    """The cells of a row, without its name; [] where one is not what it should hold."""
+def _read_row(text: str, cell: Callable[[str], object]) -> tuple[list[str], str]:
+    """The cells of a row without its name, and the name; [] where one is not what it should hold."""
     stripped = text.strip().strip("|").strip()
-    named = name.match(stripped)
-    rest = stripped[named.end() :] if named is not None else stripped
-    cells = [one.strip() for one in _CELL_GAP.split(rest.strip(" |:：\t")) if one.strip()]
-    if not all(map(cell, cells)):
-        cells = rest.replace("|", " ").strip(" :：").split()
-    return cells if len(cells) > 1 and all(map(cell, cells)) else []
+    named = _ROW_NAME.match(stripped)
+    for name in ("", named.group().strip(" :：") if named is not None else ""):
+        rest = stripped[len(name) :]
+        cells = [one.strip() for one in _CELL_GAP.split(rest.strip(" |:：\t")) if one.strip()]
+        if not all(map(cell, cells)):
+            cells = rest.replace("|", " ").strip(" :：").split()
+        if len(cells) > 1 and all(map(cell, cells)):
+            return cells, name
+    return [], ""
 
 
 def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
@@ -311,9 +313,13 @@ def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list
     last = text.rstrip()[-1:]
     if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):
         return [], [], place
-    values = [int(value) for value in _read_row(text, _NUMBER_NAME, str.isdecimal)]
-    keys = _read_row(pieces[place + 1].text, _KEY_NAME, _KEY_CELL.fullmatch) if values else []
+    numbers, _ = _read_row(text, str.isdecimal)
+    values = [int(value) for value in numbers]
+    keys, name = _read_row(pieces[place + 1].text, _KEY_CELL.fullmatch) if values else ([], "")
     if len(values) != len(keys) or any(right != left + 1 for left, right in pairwise(values)):
+        return [], [], place
+    # `x | 1 | 2 | 3` above `P | a | b | c` is a table of something else
+    if name and _KEY_NAME.fullmatch(name) is None and (len(keys) <= _LEAST_NAMED or keys == sorted(set(keys))):
         return [], [], place
     return values, keys, place + 1
 

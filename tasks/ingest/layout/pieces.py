@@ -168,11 +168,15 @@ def _part_long(piece: Piece) -> list[Piece]:
 # a heading, or the fence of a program
 _SIGNED = re.compile(r"\s*(?:#{1,6}\s+\S|```\w*\s*$)")
 _MARKS = ("#", "`")
-_MARKUP = re.compile(r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>")
+_MARKUP = re.compile(
+    r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>|"
+    # signs that would mean something else: the line of a blank, the stop behind a number
+    r"\\(?=_\\?_)|(?<=_)\\(?=_)|(?<=\d)\\(?=[.)]\s)"
+)
 
 
 def _strip_markup(text: str, sources: Sequence[int]) -> tuple[str, list[int]]:
-    """Take the heading and bold marks of Markdown out of a line."""
+    """Take the marks of Markdown out of a line: headings, bold print, escaped signs."""
     kept: list[int] = []
     position = 0
     for match in _MARKUP.finditer(text):

@@ -41,6 +41,12 @@ def not_counting() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def key_title() -> str:
+    """A pattern of the titles of answer parts in languages other than Chinese and English."""
+    return "|".join(sorted(map(re.escape, _read()["key_titles"]), key=len, reverse=True))
+
+
+@lru_cache(maxsize=1)
 def option_alphabets() -> tuple[str, ...]:
     """The letters that label options in other scripts, in their order."""
     return tuple(_read()["option_alphabets"])
