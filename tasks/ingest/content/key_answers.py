@@ -30,7 +30,10 @@ _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 
 def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     """Read the lines of one answer: what is answered, and why."""
-    text = join_pieces([piece for piece in pieces if piece.text.strip()]).strip()
+    filled = [piece for piece in pieces if piece.text.strip()]
+    while len(filled) > 1 and _NEXT_PART.fullmatch(filled[-1].text) is not None:
+        filled.pop()
+    text = join_pieces(filled).strip()
     for pattern in (MARKS_GROUP, ANSWER_MARK):  # `(5分) 解答：…`
         mark = pattern.match(text)
         text = text[mark.end() :].strip() if mark is not None else text
@@ -43,6 +46,10 @@ def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
         key = bare  # `The correct answer is A.`
     chosen = _CHOSEN.search(why) if not key else None
     return KeyEntry(number, key if chosen is None else chosen.group(1), why or None)
+
+
+# `D.` alone below an answer: the letter of the section whose answers follow
+_NEXT_PART = re.compile(r"\s*(?:[A-H]|[IVX]{1,4}|[一二三四五六七八九十])\s*[.．、:：]\s*")
 
 
 def _is_key(text: str) -> bool:

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
-from tasks.ingest.words.grammar import number_word, truth_word, truth_words
+from tasks.ingest.words.grammar import number_word, truth_letters, truth_word, truth_words
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
@@ -23,7 +23,8 @@ _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]
 # `Part 1:`, `A1型题：` before keys
 _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
 _LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
-KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z]))"
+_JUDGES = "".join(sorted({letter for pair in truth_letters() for letter in pair}))
+KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[{_JUDGES}](?![^\W\d_])|[a-j](?![a-z]))"
 _ENTRY = re.compile(
     rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )

@@ -56,7 +56,8 @@ _IDLE_SPACE = re.compile(rf"(?<=[{_CJK}]) (?=[，。；：？！、）》”])")
 _HAN = re.compile(f"[{_CJK}]")
 _HAN_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_EMPTY_BRACKET = re.compile(r"([（(])[ \t]*([)）])")
+# dots are drawn where nothing is written yet; three leave a text out
+_EMPTY_BRACKET = re.compile(r"([（(])[ \t]*(?:\.{4,}|_{2,}|…{2,})?[ \t]*([)）])")
 
 
 def clean_line(raw: str) -> tuple[str, Sequence[int]]:
