@@ -248,7 +248,8 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     words = title.split()
     if _REQUEST.match(title) and match_exactly(title) is None and not title.endswith("following"):
         return find_type_by_pattern(title) if is_strong else None  # `V. Design a cache` asks
-    fine = match_exactly(title)
+    # `True / False` without a numeral is a place to answer
+    fine = match_exactly(title.replace(" / ", "/") if is_strong else title)
     if fine is not None:
         return fine
     if not is_strong:

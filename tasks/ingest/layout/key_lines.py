@@ -289,16 +289,20 @@ def _count_out(tokens: Sequence[str], count: int, *, is_whole: bool) -> list[str
 
 _CELL_GAP = re.compile(r"\||\t|\s{2,}")
 _KEY_NAME = re.compile(r"答\s*案|选项|(?i:Answers?|Ans\.?|Keys?)")
-# what names a row, in any language: `题号`, `Q. No.`, `Jwb`
-_ROW_NAME = re.compile(r"[^\W\d][^\d|]{0,15}(?=[\s|:：])\s*[:：]?|#")
+# what may name a row, in any language: what stands before its first bar or colon, its first digit, its first gap
+_ROW_NAMES = (
+    r"[^\W\d][^\d|:：]{0,15}(?=[|:：])",
+    r"(?:#|[^\W\d][^\d|:：]{0,15})(?=\d)",
+    r"[^\W\d][^\s\d|:：]{0,11}(?=\s)",
+)
 _KEY_CELL = re.compile(KEY_MARK)
 
 
 def _read_row(text: str, cell: Callable[[str], object]) -> tuple[list[str], str]:
     """The cells of a row without its name, and the name; [] where one is not what it should hold."""
     stripped = text.strip().strip("|").strip()
-    named = _ROW_NAME.match(stripped)
-    for name in ("", named.group().strip(" :：") if named is not None else ""):
+    named = (match.group().strip() for pattern in _ROW_NAMES if (match := re.match(pattern, stripped)))
+    for name in ("", *named):
         rest = stripped[len(name) :]
         cells = [one.strip() for one in _CELL_GAP.split(rest.strip(" |:：\t")) if one.strip()]
         if not all(map(cell, cells)):
@@ -320,7 +324,11 @@ def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list
     if len(values) != len(keys) or any(right != left + 1 for left, right in pairwise(values)):
         return [], [], place
     # `x | 1 | 2 | 3` above `P | a | b | c` is a table of something else
-    if name and _KEY_NAME.fullmatch(name) is None and (len(keys) <= _LEAST_NAMED or keys == sorted(set(keys))):
+    if (
+        name
+        and _KEY_NAME.fullmatch(name) is None
+        and (len(keys) <= _LEAST_NAMED or keys == sorted(set(keys)))
+    ):
         return [], [], place
     return values, keys, place + 1
 

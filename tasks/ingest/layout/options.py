@@ -269,8 +269,13 @@ def option_text(pieces: Sequence[Piece]) -> str:
 
 
 def strip_separators(texts: Sequence[str]) -> list[str]:
-    """Drop the semicolons that separate options (`3；` `6；` `9`), where most of them have one."""
+    """Drop what stands at all options and says nothing: an empty box before each, semicolons behind most."""
+    if texts and all(map(_EMPTY_BOX.match, texts)):
+        texts = [_EMPTY_BOX.sub("", text, count=1) for text in texts]
     marked = sum(1 for text in texts if text.endswith(("；", ";")))
     if marked >= max(1, len(texts) - 1):
         return [text.rstrip("；; ") for text in texts]
     return list(texts)
+
+
+_EMPTY_BOX = re.compile(r"\s*[□☐▢]\s+(?=[^\s□☐▢])")

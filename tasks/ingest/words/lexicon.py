@@ -67,12 +67,11 @@ def simplify(text: str) -> str:
 
 
 _GAP = re.compile(r"[\s_\-]+")
-_SLASH = re.compile(r"\s*/\s*")
 
 
 def _fold(text: str) -> str:
     text = simplify(text)
-    return _SLASH.sub("/", _GAP.sub(" ", text.casefold())).strip()
+    return _GAP.sub(" ", text.casefold()).strip()
 
 
 @lru_cache(maxsize=1)
