@@ -22,6 +22,8 @@ _NUMBERED = re.compile(rf"{_OPEN}\d")
 _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 # `Part 1:`, `A1型题：` before keys
 _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
+# `A1/A2型题  1.B  2.C`: the title of a section before all its keys
+_TITLED = re.compile(rf"(?!\d)[^:：。？?]{{2,16}}?(?<!\d)\s+(?={_OPEN}\d)")
 _LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
 _JUDGES = "".join(sorted({letter for pair in truth_letters() for letter in pair}))
 KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[{_JUDGES}](?![^\W\d_])|[a-j](?![a-z]))"
@@ -79,7 +81,9 @@ def _read_entries(text: str) -> list[KeyEntry]:
         colon = _LEAD.match(stripped)
         stripped = stripped[colon.end() :] if colon else stripped
         if not _NUMBERED.match(stripped):
-            return []
+            titled = _TITLED.match(stripped)
+            entries = _read_entries(stripped[titled.end() :]) if titled is not None else []
+            return entries if len(entries) > 1 and _runs_on(entries) else []
     entries = _read_ranges(stripped) or _read_cells(stripped)
     if entries:
         return entries
@@ -100,6 +104,10 @@ def _read_entries(text: str) -> list[KeyEntry]:
     if any(right <= left for left, right in pairwise(numbers)):
         return []
     return [KeyEntry(int(match.group(1)), match.group(2)) for match in matches]
+
+
+def _runs_on(entries: Sequence[KeyEntry]) -> bool:
+    return all(right.number == left.number + 1 for left, right in pairwise(entries))
 
 
 def _read_glued(text: str) -> list[KeyEntry]:

@@ -124,31 +124,57 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
     return ord(letter) - ord("A"), line
 
 
-_NUMBER_ROW = re.compile(r"\s*(\d{1,3})\s*[.．、)）]?\s*\|\s*(?=[^\s|])(?=[^|]*\|?\s*$)")
+_NUMBER_ROW = re.compile(
+    r"\s*(\d{1,3})\s*[.．、)）]?\s*\|\s*(?=[^\s|])(?=[^|]*(?:\|\s*(?P<marks>[^|\s][^|]{0,15}?)\s*)?\|?\s*$)"
+)
 _LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.9
+_NUMBERS, _BOX_CELL = re.compile(r"\d+(?:[.,]\d+)?"), re.compile("[○◯□☐▢☑☒]")
 
 
 def open_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write `3 | Which …` as `3. Which …` where the numbers of such rows run on."""
+    """Write `3 | Which …` as `3. Which …` where the numbers of such rows run on.
+
+    A third cell tells what each is worth, and goes. Rows of a box and a text below them become lines, too.
+    """
     pieces = lines.pieces
     rows = {
         place: match
         for place, piece in enumerate(pieces)
         if piece.kind == "table" and (match := _NUMBER_ROW.match(piece.text)) is not None
     }
+    worth = Counter(_NUMBERS.sub("#", match["marks"]) for match in rows.values() if match["marks"])
+    rows = {
+        place: match
+        for place, match in rows.items()
+        if not match["marks"] or worth[_NUMBERS.sub("#", match["marks"])] >= _MOST_NUMBERED * len(rows)
+    }
     heads = [place for place in rows if place + 1 not in rows]
     run = [place for at, place in enumerate(heads, start=1) if int(rows[place][1]) == at]
     if len(run) < max(_LEAST_NUMBERED, _MOST_NUMBERED * len(rows)):
         return lines
     changed = {
-        place: replace(rewrite(pieces[place], rows[place].end(), f"{rows[place][1]}. "), kind="body")
+        place: replace(
+            rewrite(_cut_marks(pieces[place], rows[place]), rows[place].end(), f"{rows[place][1]}. "),
+            kind="body",
+        )
         for place in run
     }
     for place in range(run[0], len(pieces)):
         filled = [cell for cell in _part_cells(pieces[place].text) if cell[0]]
-        if place not in rows and pieces[place].kind == "table" and len(filled) == 1:
+        if place in rows or pieces[place].kind != "table":
+            continue
+        if len(filled) == 2 and _BOX_CELL.fullmatch(filled[0][0]):
+            _, begin, _ = filled[1]
+            row = replace(pieces[place].cut(0, filled[1][2]), kind="body")
+            changed[place] = rewrite(row, begin, f"{filled[0][0]} ")
+        elif len(filled) == 1:
             changed[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
     return lines.replace(changed)
+
+
+def _cut_marks(row: Piece, match: re.Match[str]) -> Piece:
+    """The row of a question without the cell that tells what it is worth."""
+    return row.cut(0, row.text.rindex("|", 0, match.start("marks"))) if match["marks"] else row
 
 
 _SQUARE = re.compile(r"\s*(?:[-*+]\s+)?\[\s?(?P<tick>[xX✓✔√]?)\s?\]\s+(?=\S)")
@@ -178,7 +204,7 @@ _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3
 
 
-_NEXT_BOX = re.compile(r"(?<=\s\s)[○◯□☐▢☑☒]\s*(?=[^\W_])")
+_NEXT_BOX = re.compile(r"(?:(?<=\s\s)|(?<=\t))[○◯□☐▢☑☒]\s*(?=[^\W_])")
 
 
 def part_boxes(lines: IndexedLines) -> IndexedLines:

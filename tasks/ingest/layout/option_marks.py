@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, truth_word
+from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -17,11 +19,12 @@ _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
 _CLOSES = rf"{_CLOSE}(?:{_CLOSE}(?<![-–—−](?=\d)))?"
 _WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 _LETTER_SHAPE = re.compile(
-    rf"(?P<before>^|\s)(?P<open>{_OPEN}?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+    rf"(?P<before>^|\s)(?P<open>(?:{_OPEN}|[（(])?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
 # The same, beginning with the letter and looking back from it: a search skips to letters.
+_BEFORE = rf"(?:{_OPEN}|[（(])"
 _SHAPED_LETTER = re.compile(
-    rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_OPEN}[A-Ja-j])|(?<=^{_OPEN}[A-Ja-j]))(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
+    rf"(?P<letter>[A-Ja-j])(?:(?<!\S[A-Ja-j])|(?<=\s{_BEFORE}[A-Ja-j])|(?<=^{_BEFORE}[A-Ja-j]))(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"
 )
 
 
@@ -44,6 +47,8 @@ def _find_lettered(text: str) -> list[Lettered]:
         if begin and begin - 1 < last:
             continue
         opening, letter = text[begin:place], match["letter"]
+        if opening in tuple("（(") and match["close"].strip() not in tuple("）)"):
+            continue  # `(a cell`
         found.append(Lettered(begin, match.end(), _name_shape(opening, letter, match["close"]), letter))
         last = match.end()
     return found
@@ -261,6 +266,89 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
             if match is not None and place < 10:
                 changed[index] = rewrite(pieces[index], match.end(), f"{'ABCDEFGHIJ'[place]}. ")
     return IndexedLines([piece for piece in changed if piece.text.strip()])
+
+
+_CIRCLES = "①②③④⑤⑥⑦⑧"
+_CIRCLED = re.compile(rf"\s*([{_CIRCLES}])\s*[.．、]?\s*")
+_LEAST_CIRCLED, _LONGEST_CIRCLED = 0.7, 40
+
+
+def write_circled(lines: IndexedLines) -> IndexedLines:
+    """Write `①甲②乙③丙` that closes most questions, wherever on its lines, with letters.
+
+    Statements that lettered options combine, gaps and parts that ask keep their numbers.
+    """
+    if lines.text.count("①") < _MIN_GROUPS:
+        return lines
+    pieces = lines.pieces
+    begins = [
+        place
+        for place, label in enumerate(lines.labels)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
+    lists: dict[int, list[tuple[int, re.Match[str]]]] = {}
+    for at, (first, last) in enumerate(pairwise([*begins, len(pieces)])):
+        group = [
+            (place, mark)
+            for place in range(first, last)
+            if pieces[place].kind != "table"
+            for mark in _CIRCLED.finditer(pieces[place].text)
+        ]
+        if len(group) > 1 and "".join(mark[1] for _, mark in group) == _CIRCLES[: len(group)]:
+            lists[at] = group
+    if len(lists) < max(_MIN_GROUPS, _LEAST_CIRCLED * (max(lists, default=0) - min(lists, default=0) + 1)):
+        return lines
+    texts = [text for group in lists.values() for text in _list_circled(group, pieces)]
+    within = pieces[begins[min(lists)] : [*begins, len(pieces)][max(lists) + 1]]
+    if (
+        not all(map(_WORD.search, texts))
+        or sum(map(len, texts)) > _LONGEST_CIRCLED * len(texts)
+        or any(_ASKS.search(text) or _DEMANDS.match(text) for text in texts)
+        or sum(1 for piece in within if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists)
+    ):
+        return lines
+    changed: dict[int, Piece] = {}
+    for place, mark in reversed([one for group in lists.values() for one in group]):
+        piece = changed.get(place, pieces[place])
+        letter = _LETTERS[_CIRCLES.index(mark[1])]
+        lead = "  " if piece.text[: mark.start()].strip() else ""
+        changed[place] = rewrite(piece, mark.end(), f"{lead}{letter}. ", mark.start())
+    for place, key in _find_number_keys([begins[at] for at in lists], lines):
+        letter = _LETTERS[int(key[1]) - 1]
+        changed[place] = rewrite(changed.get(place, pieces[place]), key.end(1), letter, key.start(1))
+    return lines.replace(changed)
+
+
+_NUMBER_KEY = re.compile(r"\s*[（(\[]\s*([1-8])\s*[)）\]]")
+_MOST_KEYED = 0.9
+
+
+def _find_number_keys(begins: Sequence[int], lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
+    """The keys of questions whose options have numbers, `3. (2) …`, where nearly all have one."""
+    found = [
+        (place, key)
+        for place in begins
+        if (label := lines.labels[place]) is not None
+        and (key := _NUMBER_KEY.match(lines.pieces[place].text, label.end)) is not None
+    ]
+    is_told = len(found) >= _MOST_KEYED * len(begins) and len({key[1] for _, key in found}) > 1
+    return found if is_told else []
+
+
+_WORD = re.compile(r"[^\W_]")
+
+
+def _list_circled(group: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]) -> list[str]:
+    """What stands behind each circled number, up to the next one; of the last on its line or below it."""
+    texts: list[str] = []
+    for (place, mark), (following, after) in pairwise([*group, (group[-1][0], None)]):
+        if following == place:
+            text = pieces[place].text[mark.end() : after.start() if after is not None else None]
+        else:
+            text = pieces[place].text[mark.end() :]
+        is_open = not text.strip() and place + 1 < len(pieces)
+        texts.append(pieces[place + 1].text if is_open else text)
+    return texts
 
 
 def _count_lettered(lines: IndexedLines) -> int:

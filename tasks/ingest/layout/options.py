@@ -69,7 +69,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     options = list(zip(labels, contents, strict=True))
     if labels != expected:
         options.sort(key=lambda pair: pair[0])
-    starred = _take_stars(chain, options, pieces)
+    starred = _take_stars(chain, options, pieces) or _take_boxes(options)
     first = chain[0]
     stem = list(pieces[: first.piece])
     if pieces[first.piece].text[: first.begin].strip(BULLETS):
@@ -138,9 +138,10 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
 
 
 _BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
+_TICKED = "☑☒"
 
 
-_OWN_LETTER = re.compile(r"[（(]?([A-Ja-j])[)）.．、:：]\s*(?=\S)")
+_OWN_LETTER = re.compile(r"[（(]?([A-Ja-j])[)）.．、:：]\s*(?=\S|$)")
 
 
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
@@ -160,7 +161,7 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     for place, (index, end) in enumerate(marks):
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
         options.append((LETTERS[place], [pieces[index].cut(end), *pieces[index + 1 : last]]))
-    chosen = [LETTERS[place] for place, (_, match) in enumerate(found) if match["box"] in "☑☒"]
+    chosen = [LETTERS[place] for place, (_, match) in enumerate(found) if match["box"] in _TICKED]
     return OptionSplit(list(pieces[: marks[0][0]]), options, [], chosen if len(chosen) < len(marks) else [])
 
 
@@ -187,6 +188,20 @@ def _take_stars(
             last = content[-1].cut(0, star.start())
             options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
     return starred
+
+
+def _take_boxes(options: list[tuple[str, list[Piece]]]) -> list[str]:
+    """Take out the boxes that stand behind the letters, `A. □ north`; the labels of those ticked."""
+    found = [_BOX.match(content[0].text) if content else None for _, content in options]
+    if not all(found):
+        return []
+    ticked: list[str] = []
+    for place, ((label, content), match) in enumerate(zip(options, found, strict=True)):
+        assert match is not None
+        options[place] = (label, [content[0].cut(match.end()), *content[1:]])
+        if match["box"] in _TICKED:
+            ticked.append(label)
+    return ticked if len(ticked) < len(options) else []
 
 
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:

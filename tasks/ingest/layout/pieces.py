@@ -171,7 +171,7 @@ _MARKS = ("#", "`")
 _MARKUP = re.compile(
     r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>|"
     # signs that would mean something else: the line of a blank, the stop behind a number
-    r"\\(?=_\\?_)|(?<=_)\\(?=_)|(?<=\d)\\(?=[.)]\s)"
+    r"\\(?=_\\?_|[*#+-])|(?<=_)\\(?=_)|(?<=\d)\\(?=[.)]\s)"
 )
 
 

@@ -39,7 +39,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "part",
         re.compile(
-            r"(?:Part|Section|Unit|PART|SECTION|UNIT|Teil|Abschnitt|Parte|PARTE|Partie|PARTIE|Exercice|Secci[oó]n|Sezione|Часть|Раздел|ЧАСТЬ|РАЗДЕЛ)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
+            r"(?:Part|Section|Unit|Round|PART|SECTION|UNIT|ROUND|Bagian|BAGIAN|Bölüm|BÖLÜM|Phần|PHẦN|Deel|DEEL|Część|CZĘŚĆ|Runde|RUNDE|Ronda|Manche|Раунд|Teil|Abschnitt|Parte|PARTE|Partie|PARTIE|Exercice|Secci[oó]n|Sezione|Часть|Раздел|ЧАСТЬ|РАЗДЕЛ)\s*[-:.]?\s*([IVX]{1,5}|[A-H]|\d{1,2}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|one|two|three|four|five|six|seven|eight|nine|ten|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT|NINE|TEN)"
             r"(?![A-Za-z])\s*[.．、:：)）\-–—]?\s*"
         ),
     ),
@@ -101,7 +101,7 @@ _BARE = re.compile(r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（【]))(?=[^\d\
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 # With what a label of each style may begin; a 0 stands for every digit.
 _STARTS = {
-    "part": "PSUTAEЧР第",
+    "part": "PSUTAEЧР第RBDCM",
     "wordp": "QPE",
     "word": "QqPpEeNIFDВ【[第题试例",
     "cn": _CN,
