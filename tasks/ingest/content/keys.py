@@ -227,7 +227,7 @@ def _cut_cells(piece: Piece) -> Piece:
 
 
 def _read_letters(met: Sequence[tuple[Draft, KeyEntry]]) -> list[tuple[Draft, KeyEntry]]:
-    """The answers of a paper whose statements are judged by two letters (`R`, `F`), as true and false."""
+    """Answers that judge statements by two letters (`R`, `F`), as true and false."""
     given = [
         entry.text.strip(" .,;").upper() if draft.question_type == "true_false" else None
         for draft, entry in met

@@ -307,7 +307,7 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 
 def _read_row(text: str, cell: Callable[[str], object]) -> tuple[list[str], str]:
-    """The cells of a row without its name, and the name; [] where one is not what it should hold."""
+    """The cells of a row and its name; no cells where one is not what it should be."""
     stripped = text.strip().strip("|").strip()
     named = (match.group().strip() for pattern in _ROW_NAMES if (match := re.match(pattern, stripped)))
     for name in ("", *named):

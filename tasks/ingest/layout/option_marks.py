@@ -339,7 +339,7 @@ _WORD = re.compile(r"[^\W_]")
 
 
 def _list_circled(group: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]) -> list[str]:
-    """What stands behind each circled number, up to the next one; of the last on its line or below it."""
+    """What stands behind each circled number, up to the next; of the last its line."""
     texts: list[str] = []
     for (place, mark), (following, after) in pairwise([*group, (group[-1][0], None)]):
         if following == place:

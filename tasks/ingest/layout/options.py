@@ -191,7 +191,7 @@ def _take_stars(
 
 
 def _take_boxes(options: list[tuple[str, list[Piece]]]) -> list[str]:
-    """Take out the boxes that stand behind the letters, `A. □ north`; the labels of those ticked."""
+    """Take out the boxes behind letters, `A. □ north`; the labels of those ticked."""
     found = [_BOX.match(content[0].text) if content else None for _, content in options]
     if not all(found):
         return []
@@ -284,13 +284,8 @@ def option_text(pieces: Sequence[Piece]) -> str:
 
 
 def strip_separators(texts: Sequence[str]) -> list[str]:
-    """Drop what stands at all options and says nothing: an empty box before each, semicolons behind most."""
-    if texts and all(map(_EMPTY_BOX.match, texts)):
-        texts = [_EMPTY_BOX.sub("", text, count=1) for text in texts]
+    """Drop the semicolons that separate options (`3；` `6；` `9`), where most of them have one."""
     marked = sum(1 for text in texts if text.endswith(("；", ";")))
     if marked >= max(1, len(texts) - 1):
         return [text.rstrip("；; ") for text in texts]
     return list(texts)
-
-
-_EMPTY_BOX = re.compile(r"\s*[□☐▢]\s+(?=[^\s□☐▢])")
