@@ -44,6 +44,7 @@ from tasks.ingest.layout.furniture import (
     write_numbered_answers,
 )
 from tasks.ingest.layout.headings import FORM, has_options_ahead
+from tasks.ingest.layout.judging import write_judgements
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_matching
@@ -122,7 +123,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    return write_key_blocks(write_matching(write_marks(write_numbered_answers(made.pieces))))
+    return write_key_blocks(write_matching(write_judgements(write_marks(write_numbered_answers(made.pieces)))))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
