@@ -15,7 +15,9 @@ _ALONE = re.compile(rf"(?<![^\W_]){_LETTER}(?![^\W_])")
 _WORD = re.compile(r"[^\W\d_]+")
 # So near a word that judges stands its letter.
 _NEAR = 3
-_ENTRY = re.compile(rf"(?<![^\W_])(\d{{1,3}})\s*[.．、:：)）\-–=]{{0,2}}\s*[（(]?({_LETTER})[)）]?(?![^\W_])[\s,，、;；.。|]*")
+_ENTRY = re.compile(
+    rf"(?<![^\W_])(\d{{1,3}})\s*[.．、:：)）\-–=]{{0,2}}\s*[（(]?({_LETTER})[)）]?(?![^\W_])[\s,，、;；.。|]*"
+)
 _HELD = re.compile(rf"[（(\[_]\s*({_LETTER})\s*[)）\]_]")
 _LONGEST_LEAD, _LONGEST_TOLD = 16, 160
 
@@ -31,7 +33,9 @@ class _Told(NamedTuple):
 
 def write_judgements(lines: IndexedLines) -> IndexedLines:
     """Write the letters that a paper says judge its statements as T and F."""
-    told = [pair for place, piece in enumerate(lines.pieces) if (pair := _read_told(lines, place, piece.text))]
+    told = [
+        pair for place, piece in enumerate(lines.pieces) if (pair := _read_told(lines, place, piece.text))
+    ]
     changed: dict[int, Piece] = {}
     for one in told:
         for place in range(one.place + 1, len(lines.pieces)):
@@ -54,7 +58,9 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
     found: dict[str, str] = {}
     for at, (_, word) in enumerate(words):
         truth = read_truth(word) if len(word) > 1 and word.casefold() in judging else None
-        near = [one for _, one in words[max(0, at - _NEAR) : at] if len(one) == 1 and one not in found.values()]
+        near = [
+            one for _, one in words[max(0, at - _NEAR) : at] if len(one) == 1 and one not in found.values()
+        ]
         near = near[-1:] or [one for _, one in words[at + 1 : at + 1 + _NEAR] if len(one) == 1]
         if truth is not None and truth not in found and near and _ALONE.fullmatch(near[0]):
             found[truth] = near[0]
@@ -77,8 +83,10 @@ def _list_written(told: _Told, piece: Piece, is_numbered: bool) -> list[tuple[in
     signs = {told.true: "T", told.false: "F"}
     text = piece.text
     entries = list(_ENTRY.finditer(text))
-    if entries and entries[0].start() <= _LONGEST_LEAD and all(
-        int(one[1]) in told.numbers and one[2] in signs for one in entries
+    if (
+        entries
+        and entries[0].start() <= _LONGEST_LEAD
+        and all(int(one[1]) in told.numbers and one[2] in signs for one in entries)
     ):
         gaps = sum(len(one[0]) for one in entries) + entries[0].start()
         if gaps >= len(text.rstrip()) and (len(entries) > 1 or is_numbered):

@@ -30,7 +30,13 @@ from tasks.ingest.layout.mending import (
     write_boxes,
     write_truths,
 )
-from tasks.ingest.layout.option_marks import write_alphabets, write_circled, write_digits, write_letters, write_unlettered
+from tasks.ingest.layout.option_marks import (
+    write_alphabets,
+    write_circled,
+    write_digits,
+    write_letters,
+    write_unlettered,
+)
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.unnumbered import write_counted, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth

@@ -154,7 +154,8 @@ def open_numbers(lines: IndexedLines) -> IndexedLines:
         return lines
     changed = {
         place: replace(
-            rewrite(_cut_marks(pieces[place], rows[place]), rows[place].end(), f"{rows[place][1]}. "), kind="body"
+            rewrite(_cut_marks(pieces[place], rows[place]), rows[place].end(), f"{rows[place][1]}. "),
+            kind="body",
         )
         for place in run
     }

@@ -78,7 +78,9 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
             # among lists of answers, one that asks numbers the parts of its question
-            offered = (group for group in sets if "A" in shape or 2 * _count_asking([group], pieces) < len(group))
+            offered = (
+                group for group in sets if "A" in shape or 2 * _count_asking([group], pieces) < len(group)
+            )
             for index, mark in chain.from_iterable(offered):
                 wanted.setdefault(index, []).append(mark)
     if not wanted or plain > sum(len(one) for one in wanted.values()):
