@@ -96,7 +96,12 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         return
     begins = [start for start, _ in marked]
     open_ones = [draft for draft in drafts if not draft.answer and not draft.options]
-    gaps = [one for one in open_ones if one.question_type == "fill_in_the_blank" and not has_blank(one.stem)]
+    gaps = [
+        one
+        for one in drafts
+        if one.question_type == "fill_in_the_blank"
+        and (_GUESSED in one.notes or not (one.answer or one.options or has_blank(one.stem)))
+    ]
     free = [one for one in open_ones if one.question_type in _FREE]
     for kind in KINDS:
         own = {
@@ -126,29 +131,48 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
 _LOUD = ("colour", "highlight")
 
 
+_GUESSED = "answer_without_mark"
+
+
 def _list_fillings(draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]) -> list[str]:
     """The words of a stem that stand out, in their order; [] where most of it does."""
     words = [
         line.text[first:last].strip(" \u3000.。,，;；") for line, spans in found for first, last in spans
     ]
     words = [word for word in words if word]
-    is_part = sum(map(len, words)) <= _LONGEST_FILLING * len(draft.stem)
+    stem = _unfill(draft)
+    is_part = sum(map(len, words)) <= _LONGEST_FILLING * len(stem)
     counts = Counter(words)
-    return (
-        words if words and is_part and all(draft.stem.count(word) >= counts[word] for word in words) else []
-    )
+    return words if words and is_part and all(stem.count(word) >= counts[word] for word in words) else []
+
+
+def _unfill(draft: Draft) -> str:
+    """A stem as it was before an answer was guessed to stand in its brackets or between its spaces."""
+    stem = draft.stem
+    for word in draft.answer if _GUESSED in draft.notes else ():
+        at, gap = min(
+            ((at, gap) for gap in ("（）", "____") if (at := stem.find(gap)) >= 0), default=(-1, "")
+        )
+        if at < 0:
+            break
+        stem = f"{stem[:at]}{f'（{word}）' if gap == '（）' else word}{stem[at + len(gap) :]}"
+    return stem
 
 
 def _fill(draft: Draft, words: Sequence[str]) -> None:
-    position = 0
+    stem, position = _unfill(draft), 0
     for word in words:
-        at = draft.stem.find(word, position)
+        at = stem.find(word, position)
         if at < 0:
             return
-        draft.stem = f"{draft.stem[:at]}____{draft.stem[at + len(word) :]}"
-        position = at + len("____")
-    draft.answer = [*words]
-    draft.notes.append("key_by_format")
+        before = stem[:at].rstrip(" ") if _HAN.search(stem[:at].rstrip()[-1:]) else stem[:at]
+        stem = f"{before}____{stem[at + len(word) :].lstrip(' ') if before != stem[:at] else stem[at + len(word) :]}"
+        position = len(before) + len("____")
+    draft.stem, draft.answer = stem, [*words]
+    draft.notes = [note for note in draft.notes if note != _GUESSED] + ["key_by_format"]
+
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
 
 
 def _part_written(
