@@ -10,6 +10,7 @@ from itertools import islice
 from tasks.ingest.content.choices import ask_in_passage, cut_after_options
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
+from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
 from tasks.ingest.content.free_answers import drop_asking_lead
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
@@ -26,7 +27,6 @@ from tasks.ingest.content.section_answers import (
     read_answers_below,
     read_bracketed_ends,
     read_filled,
-    take_format_keys,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.contracts import Checked
@@ -44,13 +44,14 @@ from tasks.ingest.layout.furniture import (
     write_numbered_answers,
 )
 from tasks.ingest.layout.headings import FORM, has_options_ahead
+from tasks.ingest.layout.judging import write_judgements
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_matching
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
-from tasks.ingest.layout.sections import Section, divide, leave_out_rules
+from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
 from tasks.ingest.tables.paper_tables import PaperTables
@@ -122,7 +123,9 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    return write_key_blocks(write_matching(write_marks(write_numbered_answers(made.pieces))))
+    return write_key_blocks(
+        write_matching(write_judgements(write_marks(write_numbered_answers(made.pieces))))
+    )
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -350,6 +353,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
+    take_format_answers(drafts, paper.lines, paper.starts)
     checked, results = check_reading(
         Reading(drafts, paper.pieces, stretches, keys, answer_parts, paper.repeated)
     )
@@ -413,7 +417,7 @@ def _split_part(
             section.pieces = leave_out_rules(section.pieces, section is sections[-1])
         if section.is_question:
             own = Label(section.style, section.number or 0, 0, section.label)
-            chunks.append((number, section, own, section.pieces, None))
+            chunks.append((number, section, own, drop_title(section), None))
             continue
         found, carry = split_section(section, carry)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)

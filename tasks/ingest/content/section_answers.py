@@ -7,19 +7,16 @@ What marks some and not all, once in most questions, is the key, whatever it is.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
-from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.readers.emphasis import KINDS
-from tasks.ingest.readers.extraction import Line, is_picture
+from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_word
 from tasks.ingest.words.labels import Label
@@ -326,70 +323,3 @@ def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece]
         for number, offers in found.items()
         if sum(offers) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(offers))
     }
-
-
-# So much of an option stands out in one that does, and at most so much in one that does not.
-STANDS_OUT, STANDS_BACK = 0.7, 0.1
-
-
-def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
-    """Give choice questions without a key the options that stand out.
-
-    That is done where the whole paper does so. One way of standing out counts where at least three questions, and seven
-    in ten of those without a key, have some options in it entirely and the others not at all, where it agrees with the
-    keys that are printed, and where it does not always fall on the same letter. The question gets the note
-    `key_by_format`.
-    """
-    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_pieces]
-    if sum(1 for draft in asked if not draft.answer) < MIN_QUESTIONS:
-        return  # too few questions lack a key
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for line, start in zip(lines, starts, strict=True):
-        for first, last, kind in line.emphasis:
-            spans.setdefault(kind, []).append((start + first, start + last))
-    if not spans:
-        return
-    spans["any"] = [span for kind in spans for span in spans[kind]]
-    letters = [
-        [
-            (label, [place for piece in pieces for place in _list_letters(piece)])
-            for label, pieces in draft.option_pieces
-        ]
-        for draft in asked
-    ]
-    for kind in (*KINDS, "any"):
-        if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
-            return
-
-
-def _read_choices(
-    asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
-) -> list[list[str] | None]:
-    """The options of every question that stand out entirely; None where it is no choice."""
-    firsts = [first for first, _ in spans]
-    reach: list[int] = []
-    for _, last in spans:
-        reach.append(max(last, reach[-1]) if reach else last)
-
-    def share_out(places: Sequence[int]) -> float:
-        if not places or max(places) < firsts[0] or min(places) >= reach[-1]:
-            return 0.0
-        found = 0
-        for place in places:
-            at = bisect_right(firsts, place) - 1
-            found += at >= 0 and place < reach[at]
-        return found / len(places)
-
-    choices: list[list[str] | None] = []
-    for options in asked:
-        shares = [(label, share_out(places)) for label, places in options]
-        labels = [label for label, share in shares if share >= STANDS_OUT]
-        is_clear = all(share >= STANDS_OUT or share <= STANDS_BACK for _, share in shares)
-        choices.append(labels if is_clear and len(labels) < len(shares) else None)
-    return choices
-
-
-def _list_letters(piece: Piece) -> list[int]:
-    """Where the letters and digits of a line stand in the raw text."""
-    pairs = zip(piece.text, piece.sources, strict=False)
-    return [source for character, source in pairs if character.isalnum()]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import FORM, has_options_ahead
+from tasks.ingest.layout.matching import BESIDE
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon
@@ -101,9 +102,9 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
 
 
 _KEY_BEFORE = re.compile(
-    rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s*[)）\]]\s*|(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s+)(?=\S)"
+    rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s*[)）\]]\s*|(?:_+\s*)?(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})(?:_+\s*|\s+_*\s*))(?=\S)"
 )
-_MAY_OPEN_KEY = frozenset("（([ABCDEFGHIJTFYNabcdefghij") | frozenset(
+_MAY_OPEN_KEY = frozenset("（([_ABCDEFGHIJTFYNabcdefghij") | frozenset(
     word[0] for words in truth_words() for word in words if not word[0].isascii()
 )
 _LEAST_KEYS, _LEAST_RISING = 3, 0.7
@@ -133,6 +134,17 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
             key = lines.pieces[place].cut(match.start("bare"), match.end("bare"))
             shown = f" ({key.text.upper() if len(key.text) == 1 else key.text})"
             bracket = replace(key, text=shown, sources=(key.start,) * len(shown), label_length=0)
+        beside = BESIDE.search(bare.pieces[place].text)
+        if beside is not None and not bracket.text.startswith("("):
+            # the key of `demand      A. a situation …` belongs to what is to be matched
+            row = bare.pieces[place]
+            left = _append(row.cut(0, beside.start()), bracket)
+            written[place] = replace(
+                row,
+                text=f"{left.text}{row.text[beside.start() :]}",
+                sources=(*left.sources, *row.sources[beside.start() :]),
+            )
+            continue
         last = _find_stem_end(bare.pieces, place)
         written[last] = _append(written.get(last, bare.pieces[last]), bracket)
     return bare.replace(written)

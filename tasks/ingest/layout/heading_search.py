@@ -66,7 +66,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         if label.style in ("word", "part") and _ONLY_MARKS.fullmatch(above.text[label.end :]):
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
-    found = dict(typed) or _head_numbered_lists(pieces)
+    found = {**typed, **_find_alike(pieces, typed)} or _head_numbered_lists(pieces)
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
     styles = {heading.label.style for heading in typed.values() if heading.label}
@@ -114,6 +114,35 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     return found
 
 
+_LEAST_ALIKE, _LONGEST_ALIKE = 2, 40
+
+
+def _find_alike(pieces: Sequence[Piece], typed: dict[int, Heading]) -> dict[int, Heading]:
+    """The lines in capitals above a list, where so are all headings: `CRITICAL THINKING`."""
+    bare = [index for index, heading in typed.items() if heading.label is None]
+    if len(bare) < _LEAST_ALIKE or not all(pieces[index].text.strip().isupper() for index in bare):
+        return {}
+    return {
+        index: Heading(None, "", None, None, len(piece.text))
+        for index, piece in enumerate(pieces)
+        if index not in typed
+        and index > min(bare)
+        and piece.kind == "body"
+        and piece.label is None
+        and piece.text.strip().isupper()
+        and 3 < len(piece.text.strip()) <= _LONGEST_ALIKE
+        and not re.search(r"[?？_\d]", piece.text)
+        and _opens_list(pieces, index)
+    }
+
+
+def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether a number stands below a line, with one line at most between that tells how to answer."""
+    below = [piece.label for piece in pieces[index + 1 : index + 3]]
+    return any(label is not None and not label.is_weak and label.style in _COUNTING for label in below)
+
+
+_COUNTING = ("num", "paren", "nump", "word", "bracket")
 _INNER, _OUTER = ("nump", "paren", "circ", "bracket"), ("num", "bare")
 
 

@@ -70,6 +70,7 @@ _TITLE_END = re.compile(
     r"(?<=[,，])(?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|(?<=\s)(?=共?\d+\s*(?:分|小题|题)))"
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_ASKS = re.compile("[?？]")
 _TWO_LANGUAGES = re.compile(
     r"(?P<first>[\u4e00-\u9fff]{2,12})\s*[/／]?\s*[A-Za-z][A-Za-z/ &'’-]{2,60}|[A-Za-z][A-Za-z/ &'’-]{2,60}?\s*[/／]?\s*(?P<second>[\u4e00-\u9fff]{2,12})"
 )
@@ -219,8 +220,11 @@ def _cut_title(body: str) -> tuple[str, int]:
 
 
 def _match_title(title: str, is_strong: bool) -> FineType | None:
-    if len(title) > _ENGLISH_LIMIT or "？" in title or "?" in title:
+    if len(title) > _ENGLISH_LIMIT:
         return None
+    if "？" in title or "?" in title:
+        # `Vrai ou faux ? Corrige les phrases fausses`
+        return match_exactly(_ASKS.split(title, maxsplit=1)[0].strip()) if is_strong else None
     if _HAN.search(title):
         mixed = _TWO_LANGUAGES.fullmatch(title) if _LATIN.search(title) else None
         if mixed:  # `判断题 True/False`, `Short answers 简答题`

@@ -7,7 +7,7 @@ below the other; answers that follow without a heading are given one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
@@ -208,13 +208,15 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
     changed: dict[int, Piece] = {}
     dropped: set[int] = set()
     numbers: list[int] = []  # of the questions above that have no answer of their own
+    asked: set[int] = set()
     for place, piece in enumerate(pieces):
         label = lines.labels[place]
         if place in dropped:
             continue
-        values, keys, last = _read_row_pair(pieces, place)
+        values, keys, last = _read_row_pair(pieces, place, asked)
         if not keys and label is not None and label.style in _STYLES and piece.kind != "table":
             if not label.is_weak:
+                asked.add(label.value)
                 numbers = (
                     [*numbers, label.value] if numbers and label.value == numbers[-1] + 1 else [label.value]
                 )
@@ -304,24 +306,26 @@ _ROW_NAMES = (
     r"[^\W\d][^\s\d|:：]{0,11}(?=\s)",
 )
 _KEY_CELL = re.compile(KEY_MARK)
+_ROW_NAME = re.compile(r"[^\W\d_][^\d|]{0,15}")
 
 
 def _read_row(text: str, cell: Callable[[str], object]) -> tuple[list[str], str]:
     """The cells of a row and its name; no cells where one is not what it should be."""
     stripped = text.strip().strip("|").strip()
-    named = (match.group().strip() for pattern in _ROW_NAMES if (match := re.match(pattern, stripped)))
-    for name in ("", *named):
-        rest = stripped[len(name) :]
-        cells = [one.strip() for one in _CELL_GAP.split(rest.strip(" |:：\t")) if one.strip()]
-        if not all(map(cell, cells)):
-            cells = rest.replace("|", " ").strip(" :：").split()
-        if len(cells) > 1 and all(map(cell, cells)):
-            return cells, name
-    return [], ""
+    named = name.match(stripped)
+    rest = stripped[named.end() :] if named is not None else stripped
+    cells = [one.strip() for one in _CELL_GAP.split(rest.strip(" |:：\t")) if one.strip()]
+    if " | " in rest and len(cells) > _LEAST_NAMED and not cell(cells[0]) and _ROW_NAME.fullmatch(cells[0]):
+        cells = cells[1:]  # a word of any language
+    if not all(map(cell, cells)):
+        cells = rest.replace("|", " ").strip(" :：").split()
+    return cells if len(cells) > 1 and all(map(cell, cells)) else []
 
 
-def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
-    """The numbers of a row, the keys of the row below it, and its place."""
+def _read_row_pair(
+    pieces: Sequence[Piece], place: int, asked: Collection[int]
+) -> tuple[list[int], list[str], int]:
+    """The numbers of a row, the keys of the row below it, and its place; both asked above, where no known name says so."""
     text = pieces[place].text
     last = text.rstrip()[-1:]
     if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):
@@ -331,13 +335,13 @@ def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list
     keys, name = _read_row(pieces[place + 1].text, _KEY_CELL.fullmatch) if values else ([], "")
     if len(values) != len(keys) or any(right != left + 1 for left, right in pairwise(values)):
         return [], [], place
-    # `x | 1 | 2 | 3` above `P | a | b | c` is a table of something else
-    if (
-        name
-        and _KEY_NAME.fullmatch(name) is None
-        and (len(keys) <= _LEAST_NAMED or keys == sorted(set(keys)))
-    ):
-        return [], [], place
+    first = [pieces[at].text.strip(" |").partition("|")[0].strip() for at in (place, place + 1)]
+    is_named = all(
+        name.match(cell) or _ROW_NAME.fullmatch(cell) is None or _KEY_CELL.fullmatch(cell)
+        for cell, name in zip(first, (_NUMBER_NAME, _KEY_NAME), strict=True)
+    )
+    if not is_named and not ({*values} <= {*asked} if asked else len(values) >= _LEAST_BARE):
+        return [], [], place  # the data of a question
     return values, keys, place + 1
 
 

@@ -9,7 +9,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 # a bar between cells, a tab or a wide gap, and the letter behind it
-_BESIDE = re.compile(r"(?:^|\s*\|\s*|\t\s*|\s{3,})(?=[（(]?(?P<letter>[A-Za-z])\s*[)）.．、:：]\s*\S)")
+BESIDE = re.compile(r"(?:^|\s*\|\s*|\t\s*|\s{3,})(?=[（(]?(?P<letter>[A-Za-z])\s*[)）.．、:：]\s*\S)")
 _LEAST_ROWS = 3
 
 
@@ -22,7 +22,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
     while place < len(lines.pieces):
         items, options, end = _read_rows(lines, place)
         if len(items) >= _LEAST_ROWS:
-            first, last = (lines.labels[one] for one in (place, place + len(items) - 1))
+            first, last = items[0].label, items[-1].label
             lead = f"{first.value}～{last.value}题共用备选答案" if first and last else ""
             head = items[0]
             kept.append(replace(head, text=lead, sources=(head.start,) * len(lead), label_length=0))
@@ -44,7 +44,10 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
     place = begin
     for place in range(begin, len(lines.pieces)):
         piece, label = lines.pieces[place], lines.labels[place]
-        beside = [*_BESIDE.finditer(piece.text)]  # a second letter is an option of the same question
+        if options and label is None and _runs_on(options[-1], piece):
+            options[-1] = _join(options[-1], piece)
+            continue
+        beside = [*BESIDE.finditer(piece.text)]  # a second letter is an option of the same question
         if len(beside) != 1 or ord(beside[0]["letter"].upper()) != ord("A") + len(options):
             break
         left = piece.text[: beside[0].start()]
@@ -57,3 +60,20 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
     else:
         place = len(lines.pieces)
     return items, options, place
+
+
+def _runs_on(option: Piece, piece: Piece) -> bool:
+    """Whether a line goes on with the sentence of the option above it."""
+    text = piece.text.strip()
+    return (
+        piece.kind == "body"
+        and text[:1].islower()
+        and option.text.rstrip()[-1:] not in (".", "。", ";", "；")
+        and BESIDE.search(piece.text) is None
+    )
+
+
+def _join(option: Piece, piece: Piece) -> Piece:
+    body = f"{option.text.rstrip()} "
+    sources = (*option.sources[: len(body) - 1], piece.start, *piece.sources)
+    return replace(option, text=f"{body}{piece.text}", sources=sources, end=piece.end, wraps=piece.wraps)

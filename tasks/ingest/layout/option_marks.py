@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
@@ -77,7 +77,11 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
         elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
-            for index, mark in (one for group in sets for one in group):
+            # among lists of answers, one that asks numbers the parts of its question
+            offered = (
+                group for group in sets if "A" in shape or 2 * _count_asking([group], pieces) < len(group)
+            )
+            for index, mark in chain.from_iterable(offered):
                 wanted.setdefault(index, []).append(mark)
     if not wanted or plain > sum(len(one) for one in wanted.values()):
         return lines
@@ -213,14 +217,19 @@ def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequ
     texts = [pieces[index].text[mark.end :] for group in sets for index, mark in group]
     lengths = [len(group) for group in sets]
     usual = max(set(lengths), key=lengths.count) if lengths else 0
-    asking = sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))
     return (
         len(sets) >= 3
         and usual >= 4
         and lengths.count(usual) >= 0.6 * len(sets)
-        and asking <= 0.1 * len(texts)
+        and _count_asking(sets, pieces) <= 0.1 * len(texts)
         and sum(map(len, texts)) <= 90 * len(texts)
     )
+
+
+def _count_asking(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> int:
+    """How many of the lettered texts ask, or bring marks."""
+    texts = (pieces[index].text[mark.end :] for group in sets for index, mark in group)
+    return sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))
 
 
 _DIGIT = re.compile(

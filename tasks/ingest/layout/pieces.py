@@ -169,9 +169,7 @@ def _part_long(piece: Piece) -> list[Piece]:
 _SIGNED = re.compile(r"\s*(?:#{1,6}\s+\S|```\w*\s*$)")
 _MARKS = ("#", "`")
 _MARKUP = re.compile(
-    r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>|"
-    # signs that would mean something else: the line of a blank, the stop behind a number
-    r"\\(?=_\\?_|[*#+-])|(?<=_)\\(?=_)|(?<=\d)\\(?=[.)]\s)"
+    r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>|\\(?=[_*#+>-])"
 )
 
 

@@ -18,7 +18,7 @@ from tasks.ingest.layout.headings import (
 )
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import asking, is_instruction_title
+from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -308,3 +308,18 @@ def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) ->
         and any(_PLACE.search(line.text) for line in section.pieces[index : index + 2])
     )
     return places >= 0.6 * len(values)
+
+
+# `Développement construit (/3)`, `Document study (4 points)`: a title with what it is worth
+_WORTH_TITLE = re.compile(
+    r"[^?？!！.:：\u3400-\u9fff]{2,60}?\s*[（(\[]\s*/?\s*\d{1,3}\s*(?:points?|pts?\.?|marks?|P\.?|Punkte)?\s*[)）\]]\s*",
+    re.IGNORECASE,
+)
+
+
+def drop_title(section: Section) -> list[Piece]:
+    """The lines of a question that is a section, without the title above what it asks."""
+    first, *rest = section.pieces
+    text = first.text[first.label.end if first.label is not None else 0 :].strip(" –—-")
+    is_title = section.style == "part" and _WORTH_TITLE.fullmatch(text) is not None
+    return rest if is_title and rest and not begins_asking(text) else section.pieces

@@ -132,10 +132,23 @@ _EMPTY_BOX = re.compile(r"[\s_…()（）\[\]□☐○◯▢❏❑]*")
 _OWN_NUMBER = re.compile(r"\s*[（(]?(\d{1,3})\s*[.．、)）\]:](?!\d)\s*")
 
 
+_EITHER = re.compile(r"\s*(?:[/|,，、]|\b(?:or|ou|oder|of|o|atau|veya|hay|czy|или)\b|或)\s*")
+
+
 def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """The columns for true and false of a table of statements, with ticks or nothing below."""
+    """The columns for true and false of a table of statements, with ticks or nothing below.
+
+    They are the same where one column is for both, `V / F`.
+    """
     width = len(rows[0])
-    if width < 3 or len(rows) <= _LEAST_STATEMENTS or any(len(row) != width for row in rows):
+    if width < 2 or len(rows) <= _LEAST_STATEMENTS or any(len(row) != width for row in rows):
+        return None
+    for column, cell in enumerate(rows[0]):
+        either = sorted(read_truth(part) or "" for part in _EITHER.split(cell.strip()))
+        below = [row[column] for row in rows[1:]]
+        if either == ["false", "true"] and all(_EMPTY_BOX.fullmatch(one) or read_truth(one) for one in below):
+            return column, column
+    if width < 3:
         return None
     named = [
         read_truth(cell)
@@ -161,6 +174,13 @@ def _head_statements(
         return None
     width = len(rows[0])
     columns = {"stem": stem, "number": width, "type": width + 1, "answer": width + 2}
+    remarks = [
+        column
+        for column in others
+        if column > max(slots) and any(len(row[column].strip()) >= MIN_STEM for row in rows[1:])
+    ]
+    if len(remarks) == 1 and remarks[0] != stem:
+        columns["explanation"] = remarks[0]  # `Correction`
     return Header(0, columns, names=[*rows[0], "", "", ""])
 
 
@@ -179,6 +199,7 @@ def _judge_statement(row: list[str], header: Header, slots: tuple[int, int]) -> 
     if all(ticked):  # a tick beside a cross
         ticked = [read_truth(row[column]) == "true" for column in slots]
     judged = ("true" if ticked[0] else "false") if ticked.count(True) == 1 else ""
+    judged = (read_truth(row[slots[0]]) or "") if slots[0] == slots[1] else judged
     text = row[stem][own.end() :] if own is not None else row[stem]
     return [*row[:stem], text, *row[stem + 1 :], label.strip().rstrip(".．、"), "true_false", judged]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.section_answers import STANDS_BACK, STANDS_OUT
+from tasks.ingest.content.format_answers import STANDS_BACK, STANDS_OUT
 from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
 from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
 from tasks.ingest.tables.record_questions import read_record

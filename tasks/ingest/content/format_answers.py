@@ -1,0 +1,199 @@
+"""Answers that stand out in print: options in colour, gaps filled in bold, model answers in red."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.readers.emphasis import KINDS
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.answers import ANSWER_MARK
+from tasks.questions import has_blank
+
+# So much of an option stands out in one that does, and at most so much in one that does not.
+STANDS_OUT, STANDS_BACK = 0.7, 0.1
+
+
+def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
+    """Give choice questions without a key the options that stand out.
+
+    That is done where the whole paper does so. One way of standing out counts where at least three questions, and seven
+    in ten of those without a key, have some options in it entirely and the others not at all, where it agrees with the
+    keys that are printed, and where it does not always fall on the same letter. The question gets the note
+    `key_by_format`.
+    """
+    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_pieces]
+    if sum(1 for draft in asked if not draft.answer) < MIN_QUESTIONS:
+        return  # too few questions lack a key
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for line, start in zip(lines, starts, strict=True):
+        for first, last, kind in line.emphasis:
+            spans.setdefault(kind, []).append((start + first, start + last))
+    if not spans:
+        return
+    spans["any"] = [span for kind in spans for span in spans[kind]]
+    letters = [
+        [
+            (label, [place for piece in pieces for place in _list_letters(piece)])
+            for label, pieces in draft.option_pieces
+        ]
+        for draft in asked
+    ]
+    for kind in (*KINDS, "any"):
+        if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
+            return
+
+
+def _read_choices(
+    asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
+) -> list[list[str] | None]:
+    """The options of every question that stand out entirely; None where it is no choice."""
+    firsts = [first for first, _ in spans]
+    reach: list[int] = []
+    for _, last in spans:
+        reach.append(max(last, reach[-1]) if reach else last)
+
+    def share_out(places: Sequence[int]) -> float:
+        if not places or max(places) < firsts[0] or min(places) >= reach[-1]:
+            return 0.0
+        found = 0
+        for place in places:
+            at = bisect_right(firsts, place) - 1
+            found += at >= 0 and place < reach[at]
+        return found / len(places)
+
+    choices: list[list[str] | None] = []
+    for options in asked:
+        shares = [(label, share_out(places)) for label, places in options]
+        labels = [label for label, share in shares if share >= STANDS_OUT]
+        is_clear = all(share >= STANDS_OUT or share <= STANDS_BACK for _, share in shares)
+        choices.append(labels if is_clear and len(labels) < len(shares) else None)
+    return choices
+
+
+def _list_letters(piece: Piece) -> list[int]:
+    """Where the letters and digits of a line stand in the raw text."""
+    pairs = zip(piece.text, piece.sources, strict=False)
+    return [source for character, source in pairs if character.isalnum()]
+
+
+# In so many questions, and so much of those that lack an answer, one must stand out.
+_LEAST_WRITTEN, _MOST_WRITTEN = 3, 0.7
+_FREE = ("short_answer", "essay", "calculation", "material_analysis")
+_ARROW = re.compile(r"\s*(?:[→⇒➜➔▶>-]+\s*)?")
+_LONGEST_FILLING = 0.6
+
+
+def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
+    """Give free questions the lines below them that stand out, and gaps the words that do, where most have them."""
+    marked = [(start, line) for line, start in zip(lines, starts, strict=True) if line.emphasis]
+    if not marked:
+        return
+    begins = [start for start, _ in marked]
+    open_ones = [draft for draft in drafts if not draft.answer and not draft.options]
+    gaps = [
+        one
+        for one in drafts
+        if one.question_type == "fill_in_the_blank"
+        and (_GUESSED in one.notes or not (one.answer or one.options or has_blank(one.stem)))
+    ]
+    free = [one for one in open_ones if one.question_type in _FREE]
+    for kind in KINDS:
+        own = {
+            id(draft): [
+                (line, [(first, last) for first, last, one in line.emphasis if one == kind])
+                for _, line in marked[bisect_right(begins, draft.start - 1) : bisect_right(begins, draft.end)]
+            ]
+            for draft in (*gaps, *free)
+        }
+        filled = [(draft, found) for draft in gaps if (found := _list_fillings(draft, own[id(draft)]))]
+        written = [
+            (draft, parts)
+            for draft in free
+            if kind in _LOUD and (parts := _part_written(draft, own[id(draft)])) is not None
+        ]
+        if len(filled) + len(written) < _LEAST_WRITTEN:
+            continue
+        if len(filled) >= _MOST_WRITTEN * len(gaps):
+            for draft, words in filled:
+                _fill(draft, words)
+        if len(written) >= _MOST_WRITTEN * len(free):
+            for draft, (draft.stem, answer) in written:
+                draft.answer = [answer]
+                draft.notes.append("key_by_format")
+
+
+_LOUD = ("colour", "highlight")
+
+
+_GUESSED = "answer_without_mark"
+
+
+def _list_fillings(draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]) -> list[str]:
+    """The words of a stem that stand out, in their order; [] where most of it does."""
+    words = [
+        line.text[first:last].strip(" \u3000.。,，;；") for line, spans in found for first, last in spans
+    ]
+    words = [word for word in words if word]
+    stem = _unfill(draft)
+    is_part = sum(map(len, words)) <= _LONGEST_FILLING * len(stem)
+    counts = Counter(words)
+    return words if words and is_part and all(stem.count(word) >= counts[word] for word in words) else []
+
+
+def _unfill(draft: Draft) -> str:
+    """A stem as it was before an answer was guessed to stand in its brackets or between its spaces."""
+    stem = draft.stem
+    for word in draft.answer if _GUESSED in draft.notes else ():
+        at, gap = min(
+            ((at, gap) for gap in ("（）", "____") if (at := stem.find(gap)) >= 0), default=(-1, "")
+        )
+        if at < 0:
+            break
+        stem = f"{stem[:at]}{f'（{word}）' if gap == '（）' else word}{stem[at + len(gap) :]}"
+    return stem
+
+
+def _fill(draft: Draft, words: Sequence[str]) -> None:
+    stem, position = _unfill(draft), 0
+    for word in words:
+        at = stem.find(word, position)
+        if at < 0:
+            return
+        before = stem[:at].rstrip(" ") if _HAN.search(stem[:at].rstrip()[-1:]) else stem[:at]
+        stem = f"{before}____{stem[at + len(word) :].lstrip(' ') if before != stem[:at] else stem[at + len(word) :]}"
+        position = len(before) + len("____")
+    draft.stem, draft.answer = stem, [*words]
+    draft.notes = [note for note in draft.notes if note != _GUESSED] + ["key_by_format"]
+
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+def _part_written(
+    draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]
+) -> tuple[str, str] | None:
+    """A stem without the lines all of which stand out, and these; None where it begins with one or has none."""
+    kept, written, position = "", [], 0
+    for line, spans in found:
+        text = line.text.strip()
+        at = draft.stem.find(text, position) if text else -1
+        if at < 0 or sum(last - first for first, last in spans) < STANDS_OUT * len(text):
+            continue
+        kept += draft.stem[position:at]
+        position = at + len(text)
+        lead = _ARROW.match(text)
+        text = text[lead.end() if lead is not None else 0 :]
+        mark = ANSWER_MARK.match(text)
+        written.append(text[mark.end() if mark is not None else 0 :].strip())
+    if not written or not kept.strip():
+        return None
+    return _EMPTY_LINES.sub("\n", f"{kept}{draft.stem[position:]}").strip(), "\n".join(written)
+
+
+_EMPTY_LINES = re.compile(r"[^\S\n]*\n\s*")

@@ -1,0 +1,97 @@
+"""Letters that judge in the language of a paper: `B jika benar, S jika salah`, `R (richtig) / F (falsch)`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.grammar import truth_words
+from tasks.ingest.words.labels import KNOWN_NUMBERS
+
+_LETTER = r"[A-ZÀ-ÞĀ-ỸΑ-ΩА-Я]"
+_ALONE = re.compile(rf"(?<![^\W_]){_LETTER}(?![^\W_])")
+_WORD = re.compile(r"[^\W\d_]+")
+# So near a word that judges stands its letter.
+_NEAR = 3
+_ENTRY = re.compile(
+    rf"(?<![^\W_])(\d{{1,3}})\s*[.．、:：)）\-–=]{{0,2}}\s*[（(]?({_LETTER})[)）]?(?![^\W_])[\s,，、;；.。|]*"
+)
+_HELD = re.compile(rf"[（(\[_]\s*({_LETTER})\s*[)）\]_]")
+_LONGEST_LEAD, _LONGEST_TOLD = 16, 160
+
+
+class _Told(NamedTuple):
+    """The letters that judge the questions with these numbers, which begin at a line."""
+
+    true: str
+    false: str
+    place: int
+    numbers: frozenset[int]
+
+
+def write_judgements(lines: IndexedLines) -> IndexedLines:
+    """Write the letters that a paper says judge its statements as T and F."""
+    told = [
+        pair for place, piece in enumerate(lines.pieces) if (pair := _read_told(lines, place, piece.text))
+    ]
+    changed: dict[int, Piece] = {}
+    for one in told:
+        for place in range(one.place + 1, len(lines.pieces)):
+            piece = lines.pieces[place]
+            for begin, end, sign in reversed(_list_written(one, piece, lines.labels[place] is not None)):
+                piece = rewrite(piece, end, sign, begin)
+            if piece is not lines.pieces[place]:
+                changed[place] = piece
+    return lines.replace(changed)
+
+
+def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
+    """The two letters of a line that says how to judge, each beside its word; None where it says none."""
+    if len(text) > _LONGEST_TOLD or lines.pieces[place].kind == "table":
+        return None
+    judging = {word.casefold() for words in truth_words() for word in words if word.isalpha()}
+    words = [(match.start(), match[0]) for match in _WORD.finditer(text)]
+    if not any(word.casefold() in judging for _, word in words):
+        return None
+    found: dict[str, str] = {}
+    for at, (_, word) in enumerate(words):
+        truth = read_truth(word) if len(word) > 1 and word.casefold() in judging else None
+        near = [
+            one for _, one in words[max(0, at - _NEAR) : at] if len(one) == 1 and one not in found.values()
+        ]
+        near = near[-1:] or [one for _, one in words[at + 1 : at + 1 + _NEAR] if len(one) == 1]
+        if truth is not None and truth not in found and near and _ALONE.fullmatch(near[0]):
+            found[truth] = near[0]
+    if len(found) < 2 or len({*found.values()}) < 2:
+        return None
+    if {truth: read_truth(letter) for truth, letter in found.items()} == {"true": "true", "false": "false"}:
+        return None  # known everywhere
+    numbers: list[int] = []
+    for label in lines.labels[place + 1 :]:
+        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+            continue
+        if numbers and label.value != numbers[-1] + 1:
+            break
+        numbers.append(label.value)
+    return _Told(found["true"], found["false"], place, frozenset(numbers)) if numbers else None
+
+
+def _list_written(told: _Told, piece: Piece, is_numbered: bool) -> list[tuple[int, int, str]]:
+    """Where letters of a line judge questions, and what each says."""
+    signs = {told.true: "T", told.false: "F"}
+    text = piece.text
+    entries = list(_ENTRY.finditer(text))
+    if (
+        entries
+        and entries[0].start() <= _LONGEST_LEAD
+        and all(int(one[1]) in told.numbers and one[2] in signs for one in entries)
+    ):
+        gaps = sum(len(one[0]) for one in entries) + entries[0].start()
+        if gaps >= len(text.rstrip()) and (len(entries) > 1 or is_numbered):
+            return [(one.start(2), one.end(2), signs[one[2]]) for one in entries]
+    held = _HELD.search(text) if is_numbered else None
+    if held is not None and held[1] in signs:
+        return [(held.start(1), held.end(1), signs[held[1]])]
+    return []
