@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -33,7 +33,6 @@ from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import divide
 from tasks.ingest.words.answers import TRUTH_KEY
-from tasks.ingest.words.grammar import truth_letters
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
 
@@ -83,7 +82,7 @@ def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str 
     ]
     if len(met) > 1 and not any(may_answer(draft, entry.text) for draft, entry in met):
         return Matched(0, [entry for _, entry in given])  # the answers of other questions, which count alike
-    for draft, entry in _join_entries(_read_letters(met)):
+    for draft, entry in _join_entries(met):
         apply_key(draft, entry, language)
     matched.count = len(met)
     left = [entry for target, entry in given if target is None]
@@ -224,20 +223,6 @@ def _cut_cells(piece: Piece) -> Piece:
         return piece
     part = f"{row['part']} " if row["part"] else ""
     return rewrite(piece.cut(0, row.end("own")), row.start("own"), part)
-
-
-def _read_letters(met: Sequence[tuple[Draft, KeyEntry]]) -> list[tuple[Draft, KeyEntry]]:
-    """Answers that judge statements by two letters (`R`, `F`), as true and false."""
-    given = [
-        entry.text.strip(" .,;").upper() if draft.question_type == "true_false" else None
-        for draft, entry in met
-    ]
-    pair = truth_letters().get(frozenset(filter(None, given)))
-    words = {pair[0]: "true", pair[1]: "false"} if pair is not None else {}
-    return [
-        (draft, replace(entry, text=words[letter]) if letter in words else entry)
-        for (draft, entry), letter in zip(met, given, strict=True)
-    ]
 
 
 def _join_entries(met: Sequence[tuple[Draft, KeyEntry]]) -> list[tuple[Draft, KeyEntry]]:

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
-from tasks.ingest.words.grammar import number_word, truth_letters, truth_word, truth_words
+from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
@@ -25,8 +25,7 @@ _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
 # `A1/A2型题  1.B  2.C`: the title of a section before all its keys
 _TITLED = re.compile(rf"(?!\d)[^:：。？?]{{2,16}}?(?<!\d)\s+(?={_OPEN}\d)")
 _LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
-_JUDGES = "".join(sorted({letter for pair in truth_letters() for letter in pair}))
-KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[{_JUDGES}](?![^\W\d_])|[a-j](?![a-z]))"
+KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z]))"
 _ENTRY = re.compile(
     rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
@@ -298,19 +297,16 @@ def _count_out(tokens: Sequence[str], count: int, *, is_whole: bool) -> list[str
 
 
 _CELL_GAP = re.compile(r"\||\t|\s{2,}")
-_KEY_NAME = re.compile(r"答\s*案|选项|(?i:Answers?|Ans\.?|Keys?)")
-# what may name a row, in any language: what stands before its first bar or colon, its first digit, its first gap
-_ROW_NAMES = (
-    r"[^\W\d][^\d|:：]{0,15}(?=[|:：])",
-    r"(?:#|[^\W\d][^\d|:：]{0,15})(?=\d)",
-    r"[^\W\d][^\s\d|:：]{0,11}(?=\s)",
+_NUMBER_NAME = re.compile(
+    r"题\s*号|序\s*号|(?i:No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?)|#"
 )
+_KEY_NAME = re.compile(r"答\s*案|选项|(?i:Answers?|Ans\.?|Keys?)")
 _KEY_CELL = re.compile(KEY_MARK)
 _ROW_NAME = re.compile(r"[^\W\d_][^\d|]{0,15}")
 
 
-def _read_row(text: str, cell: Callable[[str], object]) -> tuple[list[str], str]:
-    """The cells of a row and its name; no cells where one is not what it should be."""
+def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -> list[str]:
+    """The cells of a row, without its name; [] where one is not what it should hold."""
     stripped = text.strip().strip("|").strip()
     named = name.match(stripped)
     rest = stripped[named.end() :] if named is not None else stripped
@@ -330,9 +326,8 @@ def _read_row_pair(
     last = text.rstrip()[-1:]
     if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):
         return [], [], place
-    numbers, _ = _read_row(text, str.isdecimal)
-    values = [int(value) for value in numbers]
-    keys, name = _read_row(pieces[place + 1].text, _KEY_CELL.fullmatch) if values else ([], "")
+    values = [int(value) for value in _read_row(text, _NUMBER_NAME, str.isdecimal)]
+    keys = _read_row(pieces[place + 1].text, _KEY_NAME, _KEY_CELL.fullmatch) if values else []
     if len(values) != len(keys) or any(right != left + 1 for left, right in pairwise(values)):
         return [], [], place
     first = [pieces[at].text.strip(" |").partition("|")[0].strip() for at in (place, place + 1)]

@@ -174,7 +174,7 @@ _MARKUP = re.compile(
 
 
 def _strip_markup(text: str, sources: Sequence[int]) -> tuple[str, list[int]]:
-    """Take the marks of Markdown out of a line: headings, bold print, escaped signs."""
+    """Take the heading and bold marks of Markdown out of a line."""
     kept: list[int] = []
     position = 0
     for match in _MARKUP.finditer(text):

@@ -62,12 +62,6 @@ def truth_words() -> tuple[frozenset[str], frozenset[str]]:
 
 
 @lru_cache(maxsize=1)
-def truth_letters() -> dict[frozenset[str], tuple[str, str]]:
-    """By the two letters of a language, which of them says true and which false."""
-    return {frozenset(pair): (pair[0], pair[1]) for pair in _read()["truth_letters"]}
-
-
-@lru_cache(maxsize=1)
 def truth_word() -> str:
     """A pattern of the words and signs that judge a statement."""
     words = sorted((word for some in truth_words() for word in some), key=lambda word: -len(word))

@@ -71,7 +71,7 @@ _GAP = re.compile(r"[\s_\-]+")
 
 def _fold(text: str) -> str:
     text = simplify(text)
-    return _GAP.sub(" ", text.casefold()).strip()
+    return _GAP.sub(" ", text.casefold().replace("ı", "i")).strip()  # `SORULARI` is `soruları`
 
 
 @lru_cache(maxsize=1)
