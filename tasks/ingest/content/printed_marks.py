@@ -200,6 +200,7 @@ _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 def take_form_tails(drafts: Sequence[Draft]) -> None:
     """Take what most questions of a section end with, its numbers or letters varying, if no key."""
     _take_offered_truths(drafts)
+    _take_form_words(drafts)
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
@@ -238,6 +239,22 @@ def _take_offered_truths(drafts: Sequence[Draft]) -> None:
             for draft, tail in found:
                 draft.question_type = "true_false"
                 draft.fine = draft.fine or match_exactly("true_false")
+                _cut_tail(draft, tail, is_stem=True)
+
+
+_WORD_TAIL = re.compile(r"(?<=[.?!。？！)）])\s*(?P<name>[^\W\d_][^.?!:：\n]{0,23})[:：][\s_]*$")
+
+
+def _take_form_words(drafts: Sequence[Draft]) -> None:
+    """Take `Correction: ____` from the stems of a section all of which end so."""
+    tails: dict[tuple[int, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    for draft in drafts:
+        tail = _WORD_TAIL.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
+        if tail is not None and draft.question_type != "fill_in_the_blank":
+            tails[draft.section, tail["name"]].append((draft, tail))
+    for (section, _), found in tails.items():
+        if len(found) == max(_LEAST_OF_ALL, sum(1 for one in drafts if one.section == section)):
+            for draft, tail in found:
                 _cut_tail(draft, tail, is_stem=True)
 
 
