@@ -79,6 +79,8 @@ def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark
         return False
     if picks[0][3].style == "word":
         return False  # `Question 1:` never counts parts
+    if shared_options(preamble):
+        return False  # what is offered to all of them stands above
     text = join_pieces([piece for piece in preamble if not is_instruction(piece)])
     is_part_style = picks[0][3].style in ("nump", "paren", "circ")
     return len(text) >= (12 if is_part_style else 60)
