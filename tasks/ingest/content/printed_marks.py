@@ -189,7 +189,7 @@ _FORM_TAIL = re.compile(
 )
 # `(V / F)`, `Vrai / Faux`: two words or letters of which one is to be marked
 _OFFERED_TAIL = re.compile(
-    r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*$"
+    r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*(?:[（(][^()（）\d]{3,24}[)）]\s*)?$"
 )
 _VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
 _BOX = re.compile(r"_+\s*[/／]\s*(\d+(?:[.,]\d)?)")
@@ -232,7 +232,7 @@ def _take_offered_truths(drafts: Sequence[Draft]) -> None:
         if tail is not None and tail.start() > 0:
             tails[draft.section, tail["one"], tail["other"]].append((draft, tail))
     for (section, one, other), found in tails.items():
-        group = [draft for draft in drafts if draft.section == section]
+        group = [draft for draft in drafts if draft.section == section and not draft.options]
         judges = {read_truth(one), read_truth(other)} == {"true", "false"}
         is_typed = all(draft.question_type == "true_false" for draft in group)
         if len(found) == max(_LEAST_OF_ALL, len(group)) and (judges or is_typed):
