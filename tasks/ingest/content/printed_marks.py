@@ -235,7 +235,8 @@ def _take_offered_truths(drafts: Sequence[Draft]) -> None:
         group = [draft for draft in drafts if draft.section == section and not draft.options]
         judges = {read_truth(one), read_truth(other)} == {"true", "false"}
         is_typed = all(draft.question_type == "true_false" for draft in group)
-        if len(found) == max(_LEAST_OF_ALL, len(group)) and (judges or is_typed):
+        least = _MOST_OFFERED * len(group) if judges else len(group) if is_typed else len(drafts) + 1
+        if len(found) >= max(_LEAST_OF_ALL, least):
             for draft, tail in found:
                 draft.question_type = "true_false"
                 draft.fine = draft.fine or match_exactly("true_false")
@@ -258,7 +259,7 @@ def _take_form_words(drafts: Sequence[Draft]) -> None:
                 _cut_tail(draft, tail, is_stem=True)
 
 
-_LONGEST_TAIL = 56
+_LONGEST_TAIL, _MOST_OFFERED = 56, 0.7
 
 
 def _read_end(draft: Draft, is_stem: bool) -> str:
