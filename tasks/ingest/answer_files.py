@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import stat
 import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -71,13 +73,41 @@ def find_companions(path: Path) -> list[Path]:
         return []
     try:
         changed = path.parent.stat().st_mtime_ns
-        files = _list_files(path.parent, changed).get((name.subject, True), ())
+        named = _list_files(path.parent, changed)
+        files = named.get((name.subject, True)) or _find_shortened(name, named)
         found = [file for file in files if file.name != path.name and _is_own_file(file)]
     except OSError:
         return []
     same = [file for file in found if file.suffix.casefold() == path.suffix.casefold()]
     stems = {file.stem for file in found}
     return (same or found)[:1] if len(stems) == 1 else same if len(same) == 1 else found
+
+
+# A key may leave out which examination it is of: so many words of its name must be those of its paper.
+_LEAST_SHARED = 3
+
+
+def _find_shortened(
+    name: FileName, files: Mapping[tuple[tuple[str, ...], bool], list[Path]]
+) -> Sequence[Path]:
+    """The keys `JHS 2 SCIENCE MARKING SCHEME` of the one paper `JHS 2 SCIENCE END OF TERM TWO`."""
+    found: list[Path] = []
+    for (subject, is_key), keys in files.items():
+        if not is_key or not _holds(name.subject, subject):
+            continue
+        papers = [
+            path
+            for (other, key), paths in files.items()
+            if not key and _holds(other, subject)
+            for path in paths
+        ]
+        found += keys if len(papers) == 1 else []
+    return found if len(found) == 1 else ()
+
+
+def _holds(subject: Sequence[str], shortened: Sequence[str]) -> bool:
+    may_hold = _LEAST_SHARED <= len(shortened) <= len(subject) and shortened[0] in subject
+    return may_hold and not Counter(shortened) - Counter(subject)
 
 
 def find_companion(path: Path) -> Path | None:
@@ -92,9 +122,15 @@ def find_answered(path: Path) -> Path | None:
     if not name.is_key:
         return None
     try:
-        files = _list_files(path.parent, path.parent.stat().st_mtime_ns).get((name.subject, False), ())
+        named = _list_files(path.parent, path.parent.stat().st_mtime_ns)
     except OSError:
         return None
+    files = named.get((name.subject, False)) or [
+        path
+        for (subject, is_key), paths in named.items()
+        if not is_key and _holds(subject, name.subject)
+        for path in paths
+    ]
     found = [file for file in files if find_companion(file) == path]
     return found[0] if len(found) == 1 else None
 

@@ -184,6 +184,9 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         # `A mill wheel` is the text of an option, not option A with a remark
         folded = _fold_option(first)
         letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
+        named = _read_named(first, draft.options) if letters is None else None
+        # `A clear desk, a locked screen` names two options
+        letters = named if named is not None and len(named) > 1 else letters
     if letters is None:
         match = re.match(
             rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",

@@ -9,6 +9,7 @@ from tasks.ingest.content.choices import fill_choice, settle_choice
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import match_program, settle_free
 from tasks.ingest.content.printed_marks import take_margin_marks, take_marks, take_tags
+from tasks.ingest.layout.matching import lists_items
 from tasks.ingest.layout.options import OptionSplit, split_options
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.answers import (
@@ -25,7 +26,7 @@ from tasks.ingest.words.answers import (
     read_key,
 )
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.lexicon import FineType
+from tasks.ingest.words.lexicon import FineType, find_type_by_pattern
 
 _AFTER_LETTER = re.compile(r"[\s.．、)）:：]")
 
@@ -69,6 +70,8 @@ def read_content(
         )  # the answer is one letter: then `a)` `b)` at line starts are options
     if split is not None and kind != "multiple_choice" and _offers_nothing(split):
         split = None  # the rows `A | - | -` and `B | - | -` of a table
+    if split is not None and kind != "multiple_choice" and _are_matched(split, draft.fine):
+        split = None
     raw_stem = ""
     if split is not None:
         fill_choice(draft, split, language)
@@ -93,6 +96,14 @@ def _offers_nothing(split: OptionSplit) -> bool:
     """Whether what reads as options holds signs alone, the same in several."""
     texts = ["".join(piece.text for piece in pieces).strip() for _, pieces in split.options]
     return len(set(texts)) < len(texts) and not any(map(str.isalnum, "".join(texts[:-1])))
+
+
+def _are_matched(split: OptionSplit, fine: FineType | None) -> bool:
+    """Whether what is lettered is offered to several items, each of which takes one."""
+    if not lists_items([piece.text for piece in split.stem]):
+        return False
+    asked = fine if fine is not None else find_type_by_pattern(split.stem[0].text.strip())
+    return asked is not None and asked.name == "matching"
 
 
 def _is_letter(answer: str) -> bool:

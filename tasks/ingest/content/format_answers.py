@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
@@ -134,16 +133,19 @@ _LOUD = ("colour", "highlight")
 _GUESSED = "answer_without_mark"
 
 
-def _list_fillings(draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]) -> list[str]:
-    """The words of a stem that stand out, in their order; [] where most of it does."""
+def _list_fillings(
+    draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]
+) -> list[tuple[str, int]]:
+    """The words of a stem that stand out, and how often each stands before on its line; [] where most of it does."""
     words = [
-        line.text[first:last].strip(" \u3000.。,，;；") for line, spans in found for first, last in spans
+        (word, line.text.count(word, 0, first))
+        for line, spans in found
+        for first, last in spans
+        if (word := line.text[first:last].strip(" \u3000.。,，;；"))
     ]
-    words = [word for word in words if word]
     stem = _unfill(draft)
-    is_part = sum(map(len, words)) <= _LONGEST_FILLING * len(stem)
-    counts = Counter(words)
-    return words if words and is_part and all(stem.count(word) >= counts[word] for word in words) else []
+    is_part = sum(len(word) for word, _ in words) <= _LONGEST_FILLING * len(stem)
+    return words if words and is_part and all(stem.count(word) > before for word, before in words) else []
 
 
 def _unfill(draft: Draft) -> str:
@@ -159,16 +161,19 @@ def _unfill(draft: Draft) -> str:
     return stem
 
 
-def _fill(draft: Draft, words: Sequence[str]) -> None:
-    stem, position = _unfill(draft), 0
-    for word in words:
-        at = stem.find(word, position)
-        if at < 0:
-            return
-        before = stem[:at].rstrip(" ") if _HAN.search(stem[:at].rstrip()[-1:]) else stem[:at]
-        stem = f"{before}____{stem[at + len(word) :].lstrip(' ') if before != stem[:at] else stem[at + len(word) :]}"
-        position = len(before) + len("____")
-    draft.stem, draft.answer = stem, [*words]
+def _fill(draft: Draft, words: Sequence[tuple[str, int]]) -> None:
+    answer = [word for word, _ in words]
+    if answer != draft.answer:
+        stem = _unfill(draft)
+        for word, before in reversed(words):
+            at = -1
+            for _ in range(before + 1):
+                at = stem.find(word, at + 1)
+            lead, rest = stem[:at], stem[at + len(word) :]
+            if _HAN.search(lead.rstrip()[-1:]):
+                lead, rest = lead.rstrip(" "), rest.lstrip(" ")
+            stem = f"{lead}____{rest}"
+        draft.stem, draft.answer = stem, answer
     draft.notes = [note for note in draft.notes if note != _GUESSED] + ["key_by_format"]
 
 

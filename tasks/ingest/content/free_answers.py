@@ -120,7 +120,7 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
 
 
 # `( ) Water …`, `(....) Water …`, `____ Water …`: where the judgement is to be written
-_LEADING_PLACE = re.compile(r"\s*(?:[（(\[]\s*(?:\.{2,}|…+|_+)?\s*[)）\]]|_{2,})\s*(?=\S)")
+_LEADING_PLACE = re.compile(r"^\s*(?:[（(\[]\s*(?:\.{2,}|…+|_+)?\s*[)）\]]|_{2,})\s*(?=\S)")
 _NUMBERED_PLACE = re.compile(r"【\s*\d{1,2}\s*】")  # `当 x 为 3 的倍数时 【6】`: the place to fill in
 
 

@@ -266,7 +266,8 @@ _REGION = re.compile(
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
     r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
     + key_title()
-    + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?\s*(?:[（(][^（()）]{0,30}[)）])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
+    + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
+    r"(?:\s*[（(\[][^()（）\[\]]{0,30}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
     re.IGNORECASE,
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确|备选")

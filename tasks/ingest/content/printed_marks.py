@@ -189,7 +189,7 @@ _FORM_TAIL = re.compile(
 )
 # `(V / F)`, `Vrai / Faux`: two words or letters of which one is to be marked
 _OFFERED_TAIL = re.compile(
-    r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*$"
+    r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*(?:[（(][^()（）\d]{3,24}[)）]\s*)?$"
 )
 _VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
 _BOX = re.compile(r"_+\s*[/／]\s*(\d+(?:[.,]\d)?)")
@@ -200,6 +200,7 @@ _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 def take_form_tails(drafts: Sequence[Draft]) -> None:
     """Take what most questions of a section end with, its numbers or letters varying, if no key."""
     _take_offered_truths(drafts)
+    _take_form_words(drafts)
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
@@ -231,17 +232,34 @@ def _take_offered_truths(drafts: Sequence[Draft]) -> None:
         if tail is not None and tail.start() > 0:
             tails[draft.section, tail["one"], tail["other"]].append((draft, tail))
     for (section, one, other), found in tails.items():
-        group = [draft for draft in drafts if draft.section == section]
+        group = [draft for draft in drafts if draft.section == section and not draft.options]
         judges = {read_truth(one), read_truth(other)} == {"true", "false"}
         is_typed = all(draft.question_type == "true_false" for draft in group)
-        if len(found) == max(_LEAST_OF_ALL, len(group)) and (judges or is_typed):
+        least = _MOST_OFFERED * len(group) if judges else len(group) if is_typed else len(drafts) + 1
+        if len(found) >= max(_LEAST_OF_ALL, least):
             for draft, tail in found:
                 draft.question_type = "true_false"
                 draft.fine = draft.fine or match_exactly("true_false")
                 _cut_tail(draft, tail, is_stem=True)
 
 
-_LONGEST_TAIL = 56
+_WORD_TAIL = re.compile(r"(?<=[.?!。？！)）])\s*(?P<name>[^\W\d_][^.?!:：\n]{0,23})[:：][\s_]*$")
+
+
+def _take_form_words(drafts: Sequence[Draft]) -> None:
+    """Take `Correction: ____` from the stems of a section all of which end so."""
+    tails: dict[tuple[int, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    for draft in drafts:
+        tail = _WORD_TAIL.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
+        if tail is not None and draft.question_type != "fill_in_the_blank":
+            tails[draft.section, tail["name"]].append((draft, tail))
+    for (section, _), found in tails.items():
+        if len(found) == max(_LEAST_OF_ALL, sum(1 for one in drafts if one.section == section)):
+            for draft, tail in found:
+                _cut_tail(draft, tail, is_stem=True)
+
+
+_LONGEST_TAIL, _MOST_OFFERED = 56, 0.7
 
 
 def _read_end(draft: Draft, is_stem: bool) -> str:

@@ -102,6 +102,9 @@ def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
     (_, usual), *_ = Counter(tuple(labels) for _, labels in told).most_common(1)
     if len(told) > MIN_QUESTIONS and usual > _MOST_ALIKE * len(told):
         return False  # what closes every list of options
+    closing = sum(1 for draft, labels in told if labels == [draft.options[-1][0]])
+    if closing > _MOST_ALIKE * len(told) and len({len(draft.options) for draft, _ in told}) > 1:
+        return False  # the same, of lists that differ in length: what the question is worth
     printed = [(draft, labels) for draft, labels in pairs if draft.answer and labels]
     differing = sum(1 for draft, labels in printed if draft.answer != labels)
     return differing <= 0.1 * max(len(printed), len(told))

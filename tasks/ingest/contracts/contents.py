@@ -13,6 +13,7 @@ from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.matching import lists_items
 from tasks.ingest.layout.options import are_tasks
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.series import TASKS_EACH
@@ -114,6 +115,7 @@ def keep_option_labels(reading: Reading) -> ContractCheck:
                 draft.question_type != "true_false"
                 and len({label for label, _ in listed}) > 1
                 and not are_tasks([text for _, text in listed])
+                and not lists_items(draft.stem.split("\n"))
             ):
                 found.checked = True
                 odd.append(draft)

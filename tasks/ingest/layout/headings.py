@@ -156,6 +156,9 @@ def read_heading(text: str) -> Heading | None:
     if fine is None:
         return None
     tail = body[end:]
+    if fine.name == "short_answer" and may_match_pattern(tail):
+        # `Answer all questions. Each has four options; choose the correct one.`
+        fine = find_type_by_pattern(tail, INSTRUCTED) or fine
     marks = read_marks(body)
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
@@ -29,6 +31,8 @@ class _Told(NamedTuple):
     false: str
     place: int
     numbers: frozenset[int]
+    # whether no other section counts so
+    is_unique: bool
 
 
 def write_judgements(lines: IndexedLines) -> IndexedLines:
@@ -64,18 +68,33 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
         near = near[-1:] or [one for _, one in words[at + 1 : at + 1 + _NEAR] if len(one) == 1]
         if truth is not None and truth not in found and near and _ALONE.fullmatch(near[0]):
             found[truth] = near[0]
+    found = found if len(found) > 1 else _read_initials([word for _, word in words])
     if len(found) < 2 or len({*found.values()}) < 2:
         return None
     if {truth: read_truth(letter) for truth, letter in found.items()} == {"true": "true", "false": "false"}:
         return None  # known everywhere
     numbers: list[int] = []
-    for label in lines.labels[place + 1 :]:
-        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
-            continue
-        if numbers and label.value != numbers[-1] + 1:
+    counted = [
+        (at, label.value)
+        for at, label in enumerate(lines.labels)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
+    for _, value in ((at, value) for at, value in counted if at > place):
+        if numbers and value != numbers[-1] + 1:
             break
-        numbers.append(label.value)
-    return _Told(found["true"], found["false"], place, frozenset(numbers)) if numbers else None
+        numbers.append(value)
+    above = {value for at, value in counted if at < place}
+    is_unique = bool(numbers) and numbers[0] > 1 and above.isdisjoint(numbers)
+    return _Told(found["true"], found["false"], place, frozenset(numbers), is_unique) if numbers else None
+
+
+def _read_initials(words: Sequence[str]) -> dict[str, str]:
+    """The first letters of two words that judge and stand together, as in the title `Benar / Salah`."""
+    for one, other in (*pairwise(words), *zip(words, words[2:], strict=False)):
+        truths = {read_truth(word) or "": word[0].upper() for word in (one, other) if len(word) > 2}
+        if truths.keys() == {"true", "false"}:
+            return truths
+    return {}
 
 
 def _list_written(told: _Told, piece: Piece, is_numbered: bool) -> list[tuple[int, int, str]]:
@@ -83,14 +102,11 @@ def _list_written(told: _Told, piece: Piece, is_numbered: bool) -> list[tuple[in
     signs = {told.true: "T", told.false: "F"}
     text = piece.text
     entries = list(_ENTRY.finditer(text))
-    if (
-        entries
-        and entries[0].start() <= _LONGEST_LEAD
-        and all(int(one[1]) in told.numbers and one[2] in signs for one in entries)
-    ):
-        gaps = sum(len(one[0]) for one in entries) + entries[0].start()
-        if gaps >= len(text.rstrip()) and (len(entries) > 1 or is_numbered):
-            return [(one.start(2), one.end(2), signs[one[2]]) for one in entries]
+    own = [one for one in entries if int(one[1]) in told.numbers and one[2] in signs]
+    if own and entries[0].start() <= _LONGEST_LEAD and (len(entries) > 1 or is_numbered):
+        is_whole = sum(len(one[0]) for one in entries) + entries[0].start() >= len(text.rstrip())
+        if told.is_unique or (is_whole and len(own) == len(entries)):
+            return [(one.start(2), one.end(2), signs[one[2]]) for one in own]
     held = _HELD.search(text) if is_numbered else None
     if held is not None and held[1] in signs:
         return [(held.start(1), held.end(1), signs[held[1]])]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
@@ -83,7 +83,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
             titled = _TITLED.match(stripped)
             entries = _read_entries(stripped[titled.end() :]) if titled is not None else []
             return entries if len(entries) > 1 and _runs_on(entries) else []
-    entries = _read_ranges(stripped) or _read_cells(stripped)
+    entries = _read_ranges(stripped) or _read_cells(stripped) or _read_pairs(stripped)
     if entries:
         return entries
     foreign = _FOREIGN.search(stripped)
@@ -168,6 +168,30 @@ def _read_cells(text: str) -> list[KeyEntry]:
     return entries
 
 
+_PAIR_NUMBER = re.compile(r"(?:Q\s*)?(\d{1,3})\s*[.．、)）-]{0,2}")
+_PAIR_KEY = re.compile(rf"[（(]?({KEY_MARK})[)）]?")
+_LEAST_PAIRS = 2
+
+
+def _read_pairs(text: str) -> list[KeyEntry]:
+    """Read a row of numbers and keys that take turns, `1 | b | 6 | a | 11 | d`; a pair may be of no number, or empty."""
+    cells = [cell.strip() for cell in text.split("|")]
+    if len(cells) < 2 * _LEAST_PAIRS or len(cells) % 2:
+        return []
+    entries: list[KeyEntry] = []
+    for number, key in zip(cells[::2], cells[1::2], strict=True):
+        told, said = _PAIR_NUMBER.fullmatch(number), _PAIR_KEY.fullmatch(key)
+        if told is not None and said is not None:
+            entries.append(KeyEntry(int(told[1]), said[1]))
+        elif (number or key) and (said is None or len(number) > _LONGEST_NAME):
+            return []  # `R1 | a`: of a question with a name of its own
+    is_rising = all(left.number < right.number for left, right in pairwise(entries))
+    return entries if len(entries) >= _LEAST_PAIRS and is_rising else []
+
+
+_LONGEST_NAME = 4
+
+
 def _split_tokens(text: str, count: int) -> list[str] | None:
     """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys; None for another number."""
     spaced = [token for token in re.split(r"[\s,，、;；（()）]+", text.strip()) if token]
@@ -213,6 +237,8 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
         if place in dropped:
             continue
         values, keys, last = _read_row_pair(pieces, place, asked)
+        if not keys:
+            values, keys, last = _read_columns(pieces, place)
         if not keys and label is not None and label.style in _STYLES and piece.kind != "table":
             if not label.is_weak:
                 asked.add(label.value)
@@ -338,6 +364,15 @@ def _read_row_pair(
     if not is_named and not ({*values} <= {*asked} if asked else len(values) >= _LEAST_BARE):
         return [], [], place  # the data of a question
     return values, keys, place + 1
+
+
+def _read_columns(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
+    """The numbers and keys of rows that are to be read column by column, `1 | b | 6 | a` above `2 | c | 7 | d`."""
+    rows = [*takewhile(bool, (_read_pairs(piece.text) for piece in pieces[place:]))]
+    entries = sorted(chain.from_iterable(rows), key=lambda entry: entry.number)
+    if len(rows) < _LEAST_PAIRS or not _runs_on(entries):
+        return [], [], place
+    return [one.number for one in entries], [one.text for one in entries], place + len(rows) - 1
 
 
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")

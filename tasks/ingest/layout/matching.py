@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece
-from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, parse_label
 
 # a bar between cells, a tab or a wide gap, and the letter behind it
 BESIDE = re.compile(r"(?:^|\s*\|\s*|\t\s*|\s{3,})(?=[（(]?(?P<letter>[A-Za-z])\s*[)）.．、:：]\s*\S)")
@@ -21,7 +22,12 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
     place = 0
     while place < len(lines.pieces):
         items, options, end = _read_rows(lines, place)
-        if len(items) >= _LEAST_ROWS:
+        if len(items) >= _LEAST_ROWS and _is_part(items[0]):
+            if kept:
+                kept[-1] = replace(kept[-1], wraps=False)
+            kept += [*items, *options]  # of one question, which offers them to all its items
+            place = end
+        elif len(items) >= _LEAST_ROWS:
             first, last = items[0].label, items[-1].label
             lead = f"{first.value}～{last.value}题共用备选答案" if first and last else ""
             head = items[0]
@@ -38,12 +44,12 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
     """The numbered items and the lettered options of rows from a line on, and where they end."""
     items: list[Piece] = []
     options: list[Piece] = []
-    first = lines.labels[begin]
-    if first is None or first.is_weak or first.style not in KNOWN_NUMBERS:
+    first = _read_label(lines.pieces[begin])
+    if first is None or first.is_weak or first.style not in (*KNOWN_NUMBERS, *_PARTS):
         return items, options, begin
     place = begin
     for place in range(begin, len(lines.pieces)):
-        piece, label = lines.pieces[place], lines.labels[place]
+        piece, label = lines.pieces[place], _read_label(lines.pieces[place])
         if options and label is None and _runs_on(options[-1], piece):
             options[-1] = _join(options[-1], piece)
             continue
@@ -53,13 +59,39 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
         left = piece.text[: beside[0].start()]
         is_next = label is not None and (label.style, label.value) == (first.style, first.value + len(items))
         if is_next and len(items) == len(options) and label is not None and left[label.end :].strip():
-            items.append(replace(piece.cut(0, len(left)), kind="body"))
+            begin_at = len(left) - len(left.lstrip(" _"))
+            items.append(replace(piece.cut(begin_at, len(left)), kind="body"))
         elif left.strip(" |_"):
             break
         options.append(replace(piece.cut(beside[0].end()), kind="body"))
     else:
         place = len(lines.pieces)
     return items, options, place
+
+
+# what numbers the items within one question
+_PARTS = ("romanp", "romanl", "letterp")
+_PLACE = re.compile(r"\s*_+\s*")
+
+
+def _read_label(piece: Piece) -> Label | None:
+    """The number of an item; the place for its letter may stand before it: `____ (i) lamp`."""
+    if piece.label is not None or not piece.text.lstrip().startswith("_"):
+        return piece.label
+    lead = _PLACE.match(piece.text)
+    label = parse_label(piece.text[lead.end() :]) if lead is not None else None
+    return label._replace(end=label.end + lead.end()) if lead is not None and label is not None else None
+
+
+def _is_part(item: Piece) -> bool:
+    return item.label is not None and item.label.style in _PARTS
+
+
+def lists_items(texts: Sequence[str]) -> bool:
+    """Whether lines number the items of one question, `(i)` `(ii)` `(iii)`, to which letters are to be given."""
+    labels = [parse_label(text) for text in texts]
+    items = [label.value for label in labels if label is not None and label.style in _PARTS]
+    return len(items) >= _LEAST_ROWS and items == [*range(1, len(items) + 1)]
 
 
 def _runs_on(option: Piece, piece: Piece) -> bool:

@@ -42,6 +42,7 @@ QUESTION_STYLES = (
 # begins with the digit and looks back from it: a search skips to digits
 _YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
 _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
+_WIDE_BEFORE = re.compile(r"\S\s{6,}$")
 # more than any other reading of a number saves
 _GIVEN = 30.0
 
@@ -90,6 +91,8 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         if is_inline and is_short_kind and (has_options or not expects_options):
             before_text = section.pieces[index].text[:begin]
             hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
+        if is_inline and _WIDE_BEFORE.search(section.pieces[index].text[:begin]):
+            hint -= 1.0  # the columns of a page, read as one line
         if label.is_given and not is_inline:
             hint -= _GIVEN
         marks.append(

@@ -15,6 +15,7 @@ from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
 from tasks.ingest.readers.extraction import PICTURE_MARK
 from tasks.ingest.words.answers import ANSWER_MARK, EXPLANATION_MARK
 from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import simplify
 
 
 def split_section(
@@ -78,6 +79,8 @@ def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark
         return False
     if picks[0][3].style == "word":
         return False  # `Question 1:` never counts parts
+    if shared_options(preamble):
+        return False  # what is offered to all of them stands above
     text = join_pieces([piece for piece in preamble if not is_instruction(piece)])
     is_part_style = picks[0][3].style in ("nump", "paren", "circ")
     return len(text) >= (12 if is_part_style else 60)
@@ -229,6 +232,7 @@ def _put_label(label: Label, text: str) -> str:
 
 
 def _is_material(text: str) -> bool:
+    text = simplify(text)
     first = text.lstrip()[:1]
     may_open = first in _MATERIAL_STARTS or first.isdecimal()
     return (may_open and _MATERIAL.match(text) is not None) or (
@@ -252,8 +256,24 @@ def cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], lis
         ):
             continue
         if place and _is_material(line.text) and (line.text.strip()[:1] not in "ABCD"):
-            return lines[:place], lines[place:]
+            begin = _find_paragraph(lines, place, 1)
+            return lines[:begin], lines[begin:]
     return lines, []
+
+
+_SIGN = re.compile(r"^\s*[◎※◆◇▲△★☆■●]\s*")
+_SIGNED = re.compile(r"\s*[◎※◆◇▲△★☆■●]\s*\S")
+_MOST_ABOVE = 12
+
+
+def _find_paragraph(lines: Sequence[Piece], place: int, least: int = 0) -> int:
+    """The line on which the paragraph begins that ends here: by its sign (`◎`), or where no line above runs on."""
+    for above in range(place, max(least, place - _MOST_ABOVE) - 1, -1):
+        if _SIGNED.match(lines[above].text):
+            return above
+    while place > least and lines[place - 1].wraps and OPTION_A.search(lines[place - 1].text) is None:
+        place -= 1
+    return place
 
 
 def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> list[Piece]:
@@ -293,12 +313,21 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         lines = lines[1:]  # `Questions 4-6` alone names no text
         return read_material(lines, section) if lines else (None, None)
     opening = next((place for place, line in enumerate(lines) if _is_material(line.text)), 0)
-    lines = lines[opening:]
+    begin = _find_paragraph(lines, opening) if opening else 0
+    if begin < opening and _is_material(lines[opening].text):
+        # a paragraph that names its questions at its end
+        lines = [
+            replace(lines[begin], text=_SIGN.sub("", lines[begin].text), sources=()),
+            *lines[begin + 1 :],
+        ]
+        opening -= begin
+    else:
+        lines, opening = lines[opening:], 0
     text = join_pieces(lines).replace(PASSAGE, "").strip()
     if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
         lines = lines[1:]
         text = join_pieces(lines)
-    is_marked = _is_material(lines[0].text)
+    is_marked = _is_material(lines[opening].text)
     is_analysis = section.fine is not None and (
         section.fine.question_type == "material_analysis" or section.fine.name == "cloze"
     )
@@ -310,5 +339,5 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         and not (section.fine is None and section.number and len(text) > 200)
     ):
         return None, None
-    spans = list(_RANGE.finditer(lines[0].text))
+    spans = list(_RANGE.finditer(lines[opening].text))
     return text, int(spans[-1].group(2)) if spans else None

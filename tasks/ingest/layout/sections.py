@@ -319,7 +319,8 @@ _WORTH_TITLE = re.compile(
 
 def drop_title(section: Section) -> list[Piece]:
     """The lines of a question that is a section, without the title above what it asks."""
+    if section.style != "part" or len(section.pieces) < 2:
+        return section.pieces
     first, *rest = section.pieces
     text = first.text[first.label.end if first.label is not None else 0 :].strip(" –—-")
-    is_title = section.style == "part" and _WORTH_TITLE.fullmatch(text) is not None
-    return rest if is_title and rest and not begins_asking(text) else section.pieces
+    return rest if _WORTH_TITLE.fullmatch(text) and not begins_asking(text) else section.pieces

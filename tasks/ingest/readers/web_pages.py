@@ -46,6 +46,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
             sign = "☑" if element.get("checked") is not None else "□"
             element.tail = f"{sign} {(element.tail or '').strip()}"
+    _write_selects(root)
     for element in root.iter("img"):
         if not any(True for _ in element.iterancestors("header", "footer", "nav")):
             element.tail = f"{_mark_picture(element, folder, extraction)}{element.tail or ''}"
@@ -89,6 +90,29 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
                 Line(text, kind="table", cells=cells, table=index + 1, emphasis=tuple(spans))
             )
     return extraction
+
+
+def _write_selects(root: Any) -> None:
+    """Write what a list offers as `(a / b / c)`; the same list beside several items, once below the last of them."""
+    selects = list(root.iter("select"))
+    offered = [_list_offered(select) for select in selects]
+    for place, (select, texts) in enumerate(zip(selects, offered, strict=True)):
+        for option in list(select):
+            select.remove(option)
+        is_same = texts in offered[place + 1 : place + 2] or texts in offered[max(0, place - 1) : place]
+        if not is_same:
+            select.text = f"({' / '.join(texts)})" if texts else ""
+        elif texts not in offered[place + 1 : place + 2]:
+            select.text = "\n" + "\n".join(texts) + "\n"
+
+
+_PLACEHOLDER = re.compile(r"\s*(?:[\w\s]{0,30}(?:\.{2,}|…)|[-–—\s]*|[-–—]+[^-–—]*[-–—]+)\s*")
+
+
+def _list_offered(select: Any) -> list[str]:
+    """The texts of a list, without the first where it only asks to choose."""
+    texts = [" ".join(str(option.text_content()).split()) for option in select.iter("option")]
+    return texts[1:] if texts and _PLACEHOLDER.fullmatch(texts[0]) else texts
 
 
 def _part_spans(block: Any) -> None:
