@@ -182,8 +182,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     letters = read_key(first, labels)
     if letters is None and len(first) > 2:
         # `A mill wheel` is the text of an option, not option A with a remark
-        folded = _fold_option(first)
-        letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
+        letters = _read_named(first, draft.options)
     if letters is None:
         match = re.match(
             rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",
@@ -199,7 +198,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
             label for label, option in draft.options if re.sub(r"\s+|[。.；;]$", "", option) == folded
         ] or None
     if letters is None:
-        letters = _read_named(first, draft.options) or _read_ordinals(first, labels)
+        letters = _read_ordinals(first, labels)
     if letters is None and (reason := _ORDINAL_REASON.match(first)) is not None:
         letters = _read_ordinals(reason.group(1), labels)
         rest = f"{reason.group(2)}\n{rest}".strip() if letters else rest

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import is_status_line, may_open_status, truth_words
+from tasks.ingest.words.grammar import is_status_line, may_open_status, truth_word, truth_words
 from tasks.ingest.words.labels import parse_label
 
 _DECORATION = re.compile(
@@ -178,13 +178,48 @@ _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3
 
 
+# `True ☐  False ☐`, `对（ ）错（ ）`, `[ ] yes / [ ] no`: two judgements, each with a place for a tick on the same side
+_PLACE = r"(?:[○◯□☐▢☑☒]|\[\s?[xX✓✔√]?\s?\]|[（(]\s{0,4}[xX✓✔√]?\s{0,4}[)）]|(?<!_)_{2,8}(?!_))"
+_JUDGE, _GAP = rf"(?<![^\W\d_])(?:{truth_word()}|[TF]\b|是|否)", r"\s{0,24}+"
+_JUDGING = tuple(
+    re.compile(rf"(?:^|(?<=[\s。.?？!！:：])){first}{_GAP}[/|,，、]?{_GAP}{second}\s*$")
+    for first, second in (
+        (rf"(?P<one>{_JUDGE}){_GAP}(?P<first>{_PLACE})", rf"(?P<other>{_JUDGE}){_GAP}(?P<second>{_PLACE})"),
+        (rf"(?P<first>{_PLACE}){_GAP}(?P<one>{_JUDGE})", rf"(?P<second>{_PLACE}){_GAP}(?P<other>{_JUDGE})"),
+    )
+)
+_LONGEST_JUDGING = 90
+_TICK = re.compile(r"[xX✓✔√☑☒]")
+
+
+def _part_judging(piece: Piece) -> list[Piece]:
+    """A stem and its two judgements as boxes on lines of their own; [] where a line does not end so."""
+    text = piece.text
+    begin = max(len(text) - _LONGEST_JUDGING, 0)
+    found = next((match for one in _JUDGING if (match := one.search(text, begin)) is not None), None)
+    if found is None or read_truth(found["one"]) == read_truth(found["other"]):
+        return []
+    stem = piece.cut(0, found.start())
+    return [stem] * (stem.text.strip() != "") + [
+        rewrite(piece.cut(*found.span(word)), 0, "☑ " if _TICK.search(found[place]) else "☐ ")
+        for word, place in (("one", "first"), ("other", "second"))
+    ]
+
+
 _NEXT_BOX = re.compile(r"(?<=\s\s)[○◯□☐▢☑☒]\s*(?=[^\W_])")
 
 
 def part_boxes(lines: IndexedLines) -> IndexedLines:
-    """Give each box of a line that begins with one, `□ north   □ south`, its own line."""
+    """Give each box of a line that begins with one, `□ north   □ south`, its own line.
+
+    So with the two that judge, wherever their boxes stand: `Hands are clean. True ☐  False ☐`.
+    """
     kept: list[Piece] = []
     for piece in lines.pieces:
+        judging = _part_judging(piece) if piece.kind != "table" else []
+        if judging:
+            kept += judging
+            continue
         begins = [match.start() for match in _NEXT_BOX.finditer(piece.text)] if _BOX.match(piece.text) else []
         if begins and piece.kind != "table":
             kept += [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]
