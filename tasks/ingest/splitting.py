@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from tasks.ingest.content.choices import ask_in_passage, cut_after_options
 from tasks.ingest.content.drafts import Draft
@@ -46,7 +46,7 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.matching import write_matching
+from tasks.ingest.layout.matching import write_banks, write_matching
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -122,7 +122,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    return write_key_blocks(write_matching(write_marks(write_numbered_answers(made.pieces))))
+    return write_key_blocks(write_banks(write_matching(write_marks(write_numbered_answers(made.pieces)))))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -371,6 +371,10 @@ def _asks_name(text: str) -> bool:
     return (has_colon(text) or "_" in text) and FORM.search(text) is not None
 
 
+# a title stands among so many lines, below what a form asks for
+_TITLE_LINES, _SHORTEST_TITLE = 3, 5
+
+
 def _split_part(
     pieces: list[Piece],
     paper: LinedPaper,
@@ -379,7 +383,12 @@ def _split_part(
     outline: Outline | None,
 ) -> tuple[list[Draft], list[KeyPart]]:
     part = IndexedLines(pieces)
-    if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
+    titles = [piece.text.strip() for piece in takewhile(lambda one: one.label is None, pieces[:_TITLE_LINES])]
+    if (
+        len(pieces) > _TITLE_LINES
+        and len(last := pieces[-1].text.strip()) >= _SHORTEST_TITLE
+        and last in titles
+    ):
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_notices(part).pieces if not paper.is_noise(piece)]
     pieces = list(move_brackets(IndexedLines(kept)).pieces)

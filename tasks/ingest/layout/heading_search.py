@@ -11,6 +11,7 @@ from tasks.ingest.layout.headings import (
     INSTRUCTION,
     LEADING_MARKS,
     MARKS_GROUP,
+    SHARES,
     STRONG_STYLES,
     Heading,
     has_options_ahead,
@@ -195,6 +196,8 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     for piece in pieces[index + 1 : index + 4]:
         label = piece.label
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
+            return True
+        if SHARES.match(piece.text):
             return True
         if INSTRUCTION.search(piece.text):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.layout.heading_search import BULLET
-from tasks.ingest.layout.headings import CASE, INSTRUCTION, is_instruction
+from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, is_instruction
 from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import PASSAGE, Piece, join_pieces
@@ -76,7 +76,7 @@ def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark
     kind = section.fine.question_type if section.fine is not None else None
     if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
         return False
-    if picks[0][3].style == "word":
+    if picks[0][3].style == "word" or any(SHARES.match(piece.text) for piece in preamble):
         return False  # `Question 1:` never counts parts
     text = join_pieces([piece for piece in preamble if not is_instruction(piece)])
     is_part_style = picks[0][3].style in ("nump", "paren", "circ")
