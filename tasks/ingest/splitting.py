@@ -46,7 +46,7 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.matching import write_banks, write_matching
+from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -122,7 +122,8 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    return write_key_blocks(write_banks(write_matching(write_marks(write_numbered_answers(made.pieces)))))
+    marked = write_matching(write_marks(write_numbered_answers(made.pieces)))
+    return write_key_blocks(write_passages(write_gaps(write_banks(marked))))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -430,7 +431,10 @@ def _split_part(
     has_tables = bool(drafts)
     filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
-        draft = paper.read_content(lines, section.fine, is_answered or number in filled, number in offering)
+        has_gap = label is not None and material is not None and f"__{label.value}__" in material
+        draft = paper.read_content(
+            lines, section.fine, is_answered or number in filled, number in offering or has_gap
+        )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number

@@ -69,6 +69,7 @@ _GAP = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"'”’])[\"'”’]*|[。！？]|\n")
 _PLACES = re.compile(r"[\s()（）_]*")
+_LETTER, _LEAST_SAID = re.compile(r"[^\W\d_]"), 4
 
 
 def ask_in_passage(drafts: Sequence[Draft]) -> None:
@@ -86,8 +87,11 @@ def ask_in_passage(drafts: Sequence[Draft]) -> None:
         ends = [0, *(end.end() for end in _SENTENCE_END.finditer(passage)), len(passage)]
         for draft in group:
             gap = by_number[draft.value or 0]
-            begin = max(end for end in ends if end <= gap.start())
             end = min(end for end in ends if end >= gap.end())
+            for begin in sorted((end for end in ends if end <= gap.start()), reverse=True):
+                # where the gap stands for a whole sentence, what is said before it shows which one
+                if len(_LETTER.findall(_GAP.sub("", passage[begin:end]))) >= _LEAST_SAID:
+                    break
             draft.stem = f"{passage[begin : gap.start()]}______{passage[gap.end() : end]}".strip()
 
 

@@ -19,7 +19,7 @@ from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
 _NUMBERED = re.compile(rf"{_OPEN}\d")
-_KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
+_KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[Ⅰ-Ⅻ]|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 # `Part 1:`, `A1型题：` before keys
 _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
 _LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"

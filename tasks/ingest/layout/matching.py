@@ -1,14 +1,17 @@
-"""What several questions choose from: a second column beside their numbers, or a box of words above them."""
+"""What several questions choose from: a second column, a box of words above them, or one below the text with their gaps."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, pairwise
 
 from tasks.ingest.layout.headings import INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
-from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label
+from tasks.ingest.layout.pieces import PASSAGE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.sections import OPTION_A
+from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 # a bar between cells, a tab or a wide gap, and the letter behind it
 _BESIDE = re.compile(r"(?:^|\s*\|\s*|\t\s*|\s{3,})(?=[（(]?(?P<letter>[A-Za-z])\s*[)）.．、:：]\s*\S)")
@@ -25,7 +28,11 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
         items, options, end = _read_rows(lines, place)
         if len(items) >= _LEAST_ROWS:
             first, last = (lines.labels[one] for one in (place, place + len(items) - 1))
-            kept += [*([_lead(items[0], first, last)] if first and last else []), *options, *items]
+            kept += [
+                *([_lead(items[0], first.value, last.value)] if first and last else []),
+                *options,
+                *items,
+            ]
             place = end
         else:
             kept.append(lines.pieces[place])
@@ -33,9 +40,9 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
     return lines if len(kept) == len(lines.pieces) else IndexedLines(kept)
 
 
-def _lead(head: Piece, first: Label, last: Label) -> Piece:
-    """A line, at the place of another, that says which questions share the options below it."""
-    text = f"{first.value}～{last.value}题共用备选答案"
+def _lead(head: Piece, first: int, last: int, what: str = "备选答案") -> Piece:
+    """A line, at the place of another, that says which questions share what stands below it."""
+    text = f"{first}～{last}题共用{what}"
     return replace(
         head, text=text, sources=(head.start,) * len(text), label_length=0, kind="body", wraps=False
     )
@@ -111,20 +118,153 @@ def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | Non
         map(_MATCHES.search, above)
     ):
         return None
-    split = split_options(lines.pieces[begin:first], True)
-    if split is None or split.stem or split.notes or len(split.options) < _LEAST_ROWS:
+    offered, below = _read_box(lines.pieces[begin:first])
+    if len(offered) < _LEAST_ROWS:
         return None
+    return [*below, _lead(lines.pieces[begin], head.value, last.value), *chain.from_iterable(offered)], first
+
+
+def _read_box(pieces: Sequence[Piece]) -> tuple[list[list[Piece]], list[Piece]]:
+    """The lines of each lettered word or sentence of a box, written `A. `, and what stands below; nothing where it is none."""
+    split = split_options(pieces, True)
+    if split is None or split.stem or split.notes:
+        return [], []
     label, own = split.options[-1]
     ends = next((at for at in range(1, len(own)) if not own[at - 1].wraps), len(own))
     split.options[-1] = (label, own[:ends])  # below the box stands at most an example
-    offered = [(label, pieces, option_text(pieces)) for label, pieces in split.options]
-    if not all(0 < len(text) <= _LONGEST_OFFERED for _, _, text in offered):
-        return None
-    written = [*own[ends:], _lead(lines.pieces[begin], head, last)]
-    for label, pieces, _ in offered:
-        opening, *rest = pieces
-        written += [replace(rewrite(opening, 0, f"{label}. "), kind="body"), *rest]
-    return written, first
+    if not all(0 < len(option_text(lines)) <= _LONGEST_OFFERED for _, lines in split.options):
+        return [], []
+    return [
+        [replace(rewrite(lines[0], 0, f"{label}. "), kind="body"), *lines[1:]]
+        for label, lines in split.options
+    ], own[ends:]
+
+
+# `22.____`, `__22__`, `(22) ____`: a numbered gap of a text
+_GAP = re.compile(
+    r"(?<!\d)(?P<stopped>\d{1,3})\s?[.．、)）]?\s?_{2,}|_+\s?[（(\[【]?(?P<inside>\d{1,3})[)）\]】]?\s?_+|[（(\[【]\s?(?P<closed>\d{1,3})\s?[)）\]】]\s?_{2,}"
+)
+_MOST_ABOVE, _MOST_BETWEEN = 12, 3
+_BOX_OPENS = re.compile(r"\s*[|（(\[]?\s*[Aa](?:\s*[)）\].．、]|\s)\s*\S")
+
+
+def write_gaps(lines: IndexedLines) -> IndexedLines:
+    """Write a question for each numbered gap of a text, which offers the lettered sentences below the text."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for place, piece in enumerate(lines.pieces):
+        gaps = [*_GAP.finditer(piece.text)] if "__" in piece.text and piece.kind != "table" else []
+        if gaps:
+            found[place] = [(int(gap[gap.lastgroup or 0]), *gap.span()) for gap in gaps]
+    written: dict[int, list[Piece]] = {}
+    while found:
+        run: list[int] = []
+        numbers: list[int] = []
+        for place, gaps in found.items():
+            own = [number for number, _, _ in gaps]
+            goes_on = not run or (place - run[-1] <= _MOST_BETWEEN and own[0] == numbers[-1] + 1)
+            if not goes_on or own != [*range(own[0], own[0] + len(own))]:
+                break
+            run.append(place)
+            numbers += own
+        if len(numbers) >= _LEAST_ROWS and any(gap[1] for place in run for gap in found[place]):
+            written |= _write_gaps(lines, run, numbers, found)
+        for place in run or [next(iter(found))]:
+            del found[place]
+    if not written:
+        return lines
+    return IndexedLines(
+        [one for place, piece in enumerate(lines.pieces) for one in written.get(place, [piece])]
+    )
+
+
+def _write_gaps(
+    lines: IndexedLines,
+    run: Sequence[int],
+    numbers: Sequence[int],
+    found: Mapping[int, list[tuple[int, int, int]]],
+) -> dict[int, list[Piece]]:
+    """What is written in the places of the lines of a text with gaps, and of the box below it; {} where there is none."""
+    pieces = lines.pieces
+    begin = next((at for at in range(run[-1] + 1, run[-1] + 2 + _MOST_BETWEEN) if _opens_box(pieces, at)), 0)
+    if not begin or any(_parts(lines, at) for at in range(run[0] + 1, begin)):
+        return {}
+    end = begin
+    while end < min(len(pieces), begin + _MOST_LINES) and not _counts(lines, end) and not _parts(lines, end):
+        end += 1
+    offered, below = _read_box(pieces[begin:end])
+    if len(offered) < len(numbers):
+        return {}
+    first = run[0]
+    while (
+        first
+        and run[0] - first < _MOST_ABOVE
+        and not _parts(lines, first - 1)
+        and not _counts(lines, first - 1)
+    ):
+        if INSTRUCTION.search(pieces[first - 1].text):
+            break
+        first -= 1
+    written: dict[int, list[Piece]] = {place: [] for place in range(begin, end)}
+    places: dict[int, int] = {}
+    for place in run:
+        piece = pieces[place]
+        for number, opens, closes in reversed(found[place]):
+            places[number] = piece.sources[opens] if opens < len(piece.sources) else piece.start
+            piece = rewrite(piece, closes, f"__{number}__", opens)
+        written[place] = [piece]
+    lead = _lead(pieces[first], numbers[0], numbers[-1], "材料")
+    written[first] = [lead, *written.get(first, [pieces[first]])]
+    for number in numbers:
+        (opening, *rest), *others = offered
+        asked = replace(rewrite(opening, 0, f"{number}. "), start=places[number])
+        written[begin] += [asked, *rest, *chain.from_iterable(others)]
+    written[begin] += below
+    return written
+
+
+_LONE_LETTER = re.compile(r"\s*([A-F])\s*")
+_SHORTEST_TEXT, _LEAST_TEXTS = 12, 2
+
+
+def write_passages(lines: IndexedLines) -> IndexedLines:
+    """Say of letters that stand alone, A B C one after the other, each above a text with questions, that a text begins there."""
+    found = [
+        (place, ord(match[1]) - ord("A"))
+        for place in lines.short
+        if (match := _LONE_LETTER.fullmatch(lines.pieces[place].text)) is not None
+    ]
+    is_series = all(value in (0, before + 1) for (_, before), (_, value) in pairwise(found))
+    if (
+        len(found) < _LEAST_TEXTS
+        or found[0][1]
+        or not is_series
+        or not all(_opens_text(lines, one) for one, _ in found)
+    ):
+        return lines
+    return lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place, _ in found})
+
+
+def _opens_text(lines: IndexedLines, place: int) -> bool:
+    """Whether below a line stands neither a question nor an option, and a question below that."""
+    below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
+    first = next(iter(below), None)
+    if (
+        first is None
+        or _counts(lines, first)
+        or _parts(lines, first)
+        or OPTION_A.match(lines.pieces[first].text)
+    ):
+        return False
+    asked = next((at for at in below if _counts(lines, at)), None)
+    said = sum(len(lines.pieces[at].text) for at in below if asked is not None and at < asked)
+    return said >= _SHORTEST_TEXT
+
+
+_LONGEST_PASSAGE = 60
+
+
+def _opens_box(pieces: Sequence[Piece], place: int) -> bool:
+    return place < len(pieces) and _BOX_OPENS.match(pieces[place].text) is not None
 
 
 def _counts(lines: IndexedLines, place: int) -> bool:

@@ -264,7 +264,8 @@ def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> lis
         split = split_options(lines[start:], True) if start is not None else None
         if start is not None and split is not None and len(split.options) >= 4 and not split.notes:
             return list(lines[start:])
-    if first is None or not offers_options(lines[first + 1 :], True):
+    told = SHARES.match(lines[first].text) if first is not None else None
+    if first is None or (told and told["text"]) or not offers_options(lines[first + 1 :], True):
         return []
     return list(lines[first + 1 :])
 
@@ -310,5 +311,8 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         and not (section.fine is None and section.number and len(text) > 200)
     ):
         return None, None
-    spans = list(_RANGE.finditer(lines[0].text))
+    told = next((line for line in lines if SHARES.match(line.text)), None)
+    if told is not None:
+        text = join_pieces([line for line in lines if line is not told])
+    spans = list(_RANGE.finditer((told or lines[0]).text))
     return text, int(spans[-1].group(2)) if spans else None
