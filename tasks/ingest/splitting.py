@@ -259,18 +259,26 @@ class LinedPaper:
         return known
 
     def read_content(
-        self, lines: list[Piece], fine: FineType | None, is_answered: bool, offers: bool = False
+        self,
+        lines: list[Piece],
+        fine: FineType | None,
+        is_answered: bool,
+        offers: bool = False,
+        has_material: bool = False,
     ) -> Draft:
         """What `read_content` says of these lines, a draft of its own for each reading."""
         key = (
             fine and fine.name,
             is_answered,
             offers,
+            has_material,
             *[(piece.start, piece.text, piece.wraps, piece.kind, piece.label) for piece in lines],
         )
         known = self.contents.get(key)
         if known is None:
-            known = self.contents[key] = read_content(lines, fine, self.language, is_answered, offers)
+            known = self.contents[key] = read_content(
+                lines, fine, self.language, is_answered, offers, has_material
+            )
         return known.copy()
 
 
@@ -433,7 +441,11 @@ def _split_part(
     for number, section, label, lines, material in chunks:
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
         draft = paper.read_content(
-            lines, section.fine, is_answered or number in filled, number in offering or has_gap
+            lines,
+            section.fine,
+            is_answered or number in filled,
+            number in offering or has_gap,
+            material is not None,
         )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue

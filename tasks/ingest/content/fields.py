@@ -36,6 +36,7 @@ def read_content(
     language: str | None,
     is_answered: bool,
     offers: bool = False,
+    has_material: bool = False,
 ) -> Draft:
     """Read the lines of one question, its label already removed.
 
@@ -67,8 +68,12 @@ def read_content(
         split = split_options(
             body, True
         )  # the answer is one letter: then `a)` `b)` at line starts are options
-    if split is not None and kind != "multiple_choice" and _offers_nothing(split):
-        split = None  # the rows `A | - | -` and `B | - | -` of a table
+    if (
+        split is not None
+        and kind != "multiple_choice"
+        and (_offers_nothing(split) or _pairs_up(split, draft))
+    ):
+        split = None  # the rows `A | - | -` and `B | - | -` of a table, or one of two lists to be joined
     raw_stem = ""
     if split is not None:
         fill_choice(draft, split, language)
@@ -85,7 +90,7 @@ def read_content(
     if draft.options:
         settle_choice(draft, answer_text, language, raw_stem)
     else:
-        settle_free(draft, answer_text, body, kind, language, is_answered)
+        settle_free(draft, answer_text, body, kind, language, is_answered, has_material)
     return draft
 
 
@@ -93,6 +98,15 @@ def _offers_nothing(split: OptionSplit) -> bool:
     """Whether what reads as options holds signs alone, the same in several."""
     texts = ["".join(piece.text for piece in pieces).strip() for _, pieces in split.options]
     return len(set(texts)) < len(texts) and not any(map(str.isalnum, "".join(texts[:-1])))
+
+
+_ITEM = re.compile(r"[①-⑩]|(?<![\d.])[（(]?\d{1,2}[)）.．、]\s*(?=\S)")
+
+
+def _pairs_up(split: OptionSplit, draft: Draft) -> bool:
+    """Whether letters stand below several things of which each is to be joined with one of them."""
+    stem = "\n".join(piece.text for piece in split.stem)
+    return draft.fine is not None and draft.fine.name == "matching" and len(_ITEM.findall(stem)) > 1
 
 
 def _is_letter(answer: str) -> bool:

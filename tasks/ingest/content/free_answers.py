@@ -46,6 +46,7 @@ def settle_free(
     kind: str | None,
     language: str | None,
     is_answered: bool,
+    has_material: bool = False,
 ) -> None:
     """Set type, answer and material of a question without options, of a section's type."""
     judged = None
@@ -70,7 +71,7 @@ def settle_free(
         else:
             kind = infer_free_type(draft.stem, draft.material)
     draft.question_type = kind
-    if kind == "material_analysis":
+    if kind == "material_analysis" and not has_material:
         draft.material, draft.stem = split_material(draft.stem)
     if kind == "true_false":
         _settle_true_false(draft, answer_text, body, language)

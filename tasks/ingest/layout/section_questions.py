@@ -228,7 +228,12 @@ def _put_label(label: Label, text: str) -> str:
     return f"{label.text}{gap}{text.strip()}"
 
 
+# `（14分）` after a line that says what the questions are about
+_LAST_BRACKET = re.compile(r"(?<=[。．.:：题])\s?[（(\[][^（()）\[\]]{1,12}[)）\]]\s?$")
+
+
 def _is_material(text: str) -> bool:
+    text = _LAST_BRACKET.sub("", text)
     first = text.lstrip()[:1]
     may_open = first in _MATERIAL_STARTS or first.isdecimal()
     return (may_open and _MATERIAL.match(text) is not None) or (
