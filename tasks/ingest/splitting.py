@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
-from tasks.ingest.content.choices import ask_in_passage, cut_after_options
+from tasks.ingest.content.choices import ask_in_passage, cut_after_options, settle_orders
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.free_answers import drop_asking_lead
@@ -46,7 +46,7 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages
+from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -123,7 +123,7 @@ def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
     marked = write_matching(write_marks(write_numbered_answers(made.pieces)))
-    return write_key_blocks(write_passages(write_gaps(write_banks(marked))))
+    return write_key_blocks(write_ranges(write_passages(write_gaps(write_banks(marked)))))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -351,6 +351,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             keys.extend(matched.left)
         if matched.count or answered:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
+        settle_orders(part_drafts)
         read_answers_below(part_drafts)
         take_shown_keys(part_drafts)
         if region:

@@ -217,9 +217,39 @@ def set_choice_answer(draft: Draft, text: str) -> None:
             draft.explanation = draft.explanation or text
         return
     draft.answer = letters
+    order = _read_order(first, labels)
+    if order:
+        draft.answer, rest = [order], text.partition("\n")[2]
+        draft.notes.append(IN_ORDER)
     rest = rest.strip()
     if rest:
         draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+IN_ORDER = "key_gives_order"
+
+
+def _read_order(text: str, labels: str) -> str | None:
+    """`BAC`, `③①②`: all labels of three options or more, not as they stand there; None for any other key."""
+    folded = re.sub(r"[\s,，、;；.。→>–-]+", "", text.translate(_CIRCLED)).upper()
+    is_order = len(labels) > 2 and sorted(folded) == sorted(labels) and folded != labels
+    return folded if is_order else None
+
+
+_CIRCLED = {0x2460 + place: letter for place, letter in enumerate("ABCDEFGHIJ")}
+
+
+def settle_orders(drafts: Sequence[Draft]) -> None:
+    """Let questions whose keys say in what order to put all that stands below them ask for it: nothing there is chosen."""
+    sections = {draft.section for draft in drafts if IN_ORDER in draft.notes}
+    for draft in drafts:
+        is_whole = draft.answer == [label for label, _ in draft.options] and len(draft.answer) > 2
+        if draft.section not in sections or not draft.options or not (is_whole or IN_ORDER in draft.notes):
+            continue
+        draft.stem = "\n".join([draft.stem, *(f"{label}. {text}" for label, text in draft.options)]).strip()
+        draft.question_type, draft.options, draft.option_pieces = "short_answer", [], []
+        draft.answer = ["".join(draft.answer)]
+        draft.notes = [note for note in draft.notes if note != IN_ORDER]
 
 
 _WORTH = re.compile(r"\s*\d+(?:\.\d+)?\s*(?:分|points?|pts?)\s*")

@@ -70,6 +70,8 @@ def settle_free(
             kind = "true_false"
         else:
             kind = infer_free_type(draft.stem, draft.material)
+    elif draft.fine is not None and draft.fine.name in _TELLS_LITTLE and _asks_of_material(draft.stem):
+        kind = "material_analysis"
     draft.question_type = kind
     if kind == "material_analysis" and not has_material:
         draft.material, draft.stem = split_material(draft.stem)
@@ -101,6 +103,15 @@ def settle_free(
             take_unmarked(draft, body, language)
     elif is_answered or is_written_code(body):
         take_unmarked(draft, body, language)
+
+
+# titles such as 非选择题 and 综合题 say only that something is to be written
+_TELLS_LITTLE = ("problem", "application")
+
+
+def _asks_of_material(stem: str) -> bool:
+    """Whether a question has a material of its own, `阅读下列材料，回答问题。`, and parts that ask about it."""
+    return infer_free_type(stem, None) == "material_analysis" and split_material(stem)[0] is not None
 
 
 def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:

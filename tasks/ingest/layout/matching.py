@@ -226,6 +226,29 @@ _LONE_LETTER = re.compile(r"\s*([A-F])\s*")
 _SHORTEST_TEXT, _LEAST_TEXTS = 12, 2
 
 
+# `13-14.` on a line of its own
+_LONE_RANGE = re.compile(
+    r"\s*[（(]?(\d{1,3})\s?[-–—~～至]\s?(\d{1,3})\s?[.．、:：)）]?\s*题?\s*[.．、:：)）]?\s*"
+)
+
+
+def write_ranges(lines: IndexedLines) -> IndexedLines:
+    """Say of numbers alone on a line, `13-14.`, above a text with these questions, that they share it."""
+    changed: dict[int, Piece] = {}
+    for place, piece in enumerate(lines.pieces):
+        match = _LONE_RANGE.fullmatch(piece.text) if len(piece.text) <= _LONGEST_RANGE else None
+        if match is None or piece.kind == "table" or not int(match[1]) < int(match[2]):
+            continue
+        asked = next((at for at in range(place + 1, len(lines.pieces)) if _counts(lines, at)), place)
+        label = lines.labels[asked]
+        if label is not None and label.value == int(match[1]) and _opens_text(lines, place):
+            changed[place] = _lead(piece, int(match[1]), int(match[2]), "材料")
+    return lines.replace(changed)
+
+
+_LONGEST_RANGE = 16
+
+
 def write_passages(lines: IndexedLines) -> IndexedLines:
     """Say of letters that stand alone, A B C one after the other, each above a text with questions, that a text begins there."""
     found = [

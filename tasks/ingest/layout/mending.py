@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import is_status_line, may_open_status, truth_word, truth_words
@@ -171,6 +173,63 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
             for place, match in found.items()
         }
     )
+
+
+_ASKED_ABOVE = re.compile(r"\s*[★☆※◆●▲■►▶*]\s*\S.*|.*\w.*[？?：:]\s*")
+_NUMBERED_OPTIONS = re.compile(r"\s*(?P<number>\d{1,3}\s*[.．、)）])\s*(?=[（(]?A\s*[.．、)）\s]\s*\S)")
+_LEAST_ASKED_ABOVE = 2
+
+
+def lower_numbers(lines: IndexedLines) -> IndexedLines:
+    """Put numbers that stand before options, `13. A sea  B land`, before the line above them, where each of these asks."""
+    pieces = lines.pieces
+    numbered = {
+        place: match
+        for place, piece in enumerate(pieces)
+        if place
+        and piece.kind != "table"
+        and not read_key_line(piece.text)
+        and (match := _NUMBERED_OPTIONS.match(piece.text)) is not None
+    }
+    below = [
+        place
+        for place in numbered
+        if lines.labels[place - 1] is None and _OPTION_LINE.match(pieces[place - 1].text) is None
+    ]
+    asked = (
+        below if len(below) == len(numbered) > _LEAST_ASKED_ABOVE else _find_asked(pieces, numbered, below)
+    )
+    if not asked:
+        return lines
+    changed: dict[int, Piece] = {}
+    for place in asked:
+        changed[place - 1] = rewrite(pieces[place - 1], 0, f"{numbered[place]['number']} ")
+        changed[place] = pieces[place].cut(numbered[place].end())
+    return lines.replace(changed)
+
+
+_OPTION_LINE = re.compile(r"\s*[（(]?[A-Ja-j]\s*[.．、)）]")
+
+
+def _find_asked(
+    pieces: Sequence[Piece], numbered: Mapping[int, re.Match[str]], below: Sequence[int]
+) -> list[int]:
+    """The places of the numbers, two at least that run on, above each of which a line asks by its sign or its end."""
+    found: list[int] = []
+    run: list[int] = []
+    for place in (*numbered, -1):
+        asks = place in below and _ASKED_ABOVE.fullmatch(pieces[place - 1].text) is not None
+        goes_on = run and place >= 0 and _read_value(numbered[place]) == _read_value(numbered[run[-1]]) + 1
+        if asks and (goes_on or not run):
+            run.append(place)
+            continue
+        found += run if len(run) >= _LEAST_ASKED_ABOVE else []
+        run = [place] if asks else []
+    return found
+
+
+def _read_value(match: re.Match[str]) -> int:
+    return int(match["number"].rstrip(" .．、)）"))
 
 
 _SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
