@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import is_status_line, may_open_status, truth_word, truth_words
+from tasks.ingest.words.answers import match_answer, read_truth
+from tasks.ingest.words.grammar import answer_name, is_status_line, may_open_status, truth_word, truth_words
 from tasks.ingest.words.labels import parse_label
 
 _DECORATION = re.compile(
@@ -173,6 +173,33 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
             for place, match in found.items()
         }
     )
+
+
+_FOLDED = re.compile(
+    r"</?details[^<>]{0,40}>|<summary>(?P<title>(?:[^<>]|</?(?:b|i|strong|em)>){0,60})(?:</summary>|$)|</summary>|</?(?:p|div)>"
+)
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def open_details(lines: IndexedLines) -> IndexedLines:
+    """Write what Markdown folds away below a title with the word for it, `<summary>Show answer</summary>`, behind `Answer:`."""
+    if "<summary" not in lines.text:
+        return lines
+    kept: list[Piece] = []
+    lead = ""
+    for piece in lines.pieces:
+        said = ""
+        for match in reversed([*_FOLDED.finditer(piece.text)]):
+            title = _TAG.sub("", match["title"] or "").strip(" :：")
+            said = "Answer: " if answer_name().search(title) else f"{title}: " if title else said
+            piece = rewrite(piece, match.end(), said if title else "", match.start())
+        if lead and piece.text.strip():
+            piece, lead = piece if match_answer(piece.text) else rewrite(piece, 0, lead), ""
+        if said and piece.text.strip() == said.strip():
+            lead = said  # what was folded away begins on the next line
+        elif piece.text.strip():
+            kept.append(piece)
+    return IndexedLines(kept)
 
 
 _ASKED_ABOVE = re.compile(r"\s*[★☆※◆●▲■►▶*]\s*\S.*|.*\w.*[？?：:]\s*")
