@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 
-from tasks.ingest.content.choices import ask_in_passage, cut_after_options
+from tasks.ingest.content.choices import ask_in_passage, cut_after_options, settle_orders
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
@@ -47,7 +47,7 @@ from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.judging import write_judgements
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.matching import write_matching
+from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -123,9 +123,8 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    return write_key_blocks(
-        write_matching(write_judgements(write_marks(write_numbered_answers(made.pieces))))
-    )
+    marked = write_matching(write_judgements(write_marks(write_numbered_answers(made.pieces))))
+    return write_key_blocks(write_ranges(write_passages(write_gaps(write_banks(marked)))))
 
 
 def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
@@ -261,18 +260,26 @@ class LinedPaper:
         return known
 
     def read_content(
-        self, lines: list[Piece], fine: FineType | None, is_answered: bool, offers: bool = False
+        self,
+        lines: list[Piece],
+        fine: FineType | None,
+        is_answered: bool,
+        offers: bool = False,
+        has_material: bool = False,
     ) -> Draft:
         """What `read_content` says of these lines, a draft of its own for each reading."""
         key = (
             fine and fine.name,
             is_answered,
             offers,
+            has_material,
             *[(piece.start, piece.text, piece.wraps, piece.kind, piece.label) for piece in lines],
         )
         known = self.contents.get(key)
         if known is None:
-            known = self.contents[key] = read_content(lines, fine, self.language, is_answered, offers)
+            known = self.contents[key] = read_content(
+                lines, fine, self.language, is_answered, offers, has_material
+            )
         return known.copy()
 
 
@@ -345,6 +352,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             keys.extend(matched.left)
         if matched.count or answered:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
+        settle_orders(part_drafts)
         read_answers_below(part_drafts)
         take_shown_keys(part_drafts)
         if region:
@@ -375,6 +383,10 @@ def _asks_name(text: str) -> bool:
     return (has_colon(text) or "_" in text) and FORM.search(text) is not None
 
 
+# a title stands among so many lines, below what a form asks for
+_TITLE_LINES, _SHORTEST_TITLE = 3, 5
+
+
 def _split_part(
     pieces: list[Piece],
     paper: LinedPaper,
@@ -383,7 +395,12 @@ def _split_part(
     outline: Outline | None,
 ) -> tuple[list[Draft], list[KeyPart]]:
     part = IndexedLines(pieces)
-    if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
+    titles = [piece.text.strip() for piece in takewhile(lambda one: one.label is None, pieces[:_TITLE_LINES])]
+    if (
+        len(pieces) > _TITLE_LINES
+        and len(last := pieces[-1].text.strip()) >= _SHORTEST_TITLE
+        and last in titles
+    ):
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_notices(part).pieces if not paper.is_noise(piece)]
     pieces = list(move_brackets(IndexedLines(kept)).pieces)
@@ -425,7 +442,14 @@ def _split_part(
     has_tables = bool(drafts)
     filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
-        draft = paper.read_content(lines, section.fine, is_answered or number in filled, number in offering)
+        has_gap = label is not None and material is not None and f"__{label.value}__" in material
+        draft = paper.read_content(
+            lines,
+            section.fine,
+            is_answered or number in filled,
+            number in offering or has_gap,
+            material is not None,
+        )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number

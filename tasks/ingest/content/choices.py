@@ -69,6 +69,7 @@ _GAP = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"'”’])[\"'”’]*|[。！？]|\n")
 _PLACES = re.compile(r"[\s()（）_]*")
+_LETTER, _LEAST_SAID = re.compile(r"[^\W\d_]"), 4
 
 
 def ask_in_passage(drafts: Sequence[Draft]) -> None:
@@ -86,8 +87,11 @@ def ask_in_passage(drafts: Sequence[Draft]) -> None:
         ends = [0, *(end.end() for end in _SENTENCE_END.finditer(passage)), len(passage)]
         for draft in group:
             gap = by_number[draft.value or 0]
-            begin = max(end for end in ends if end <= gap.start())
             end = min(end for end in ends if end >= gap.end())
+            for begin in sorted((end for end in ends if end <= gap.start()), reverse=True):
+                # where the gap stands for a whole sentence, what is said before it shows which one
+                if len(_LETTER.findall(_GAP.sub("", passage[begin:end]))) >= _LEAST_SAID:
+                    break
             draft.stem = f"{passage[begin : gap.start()]}______{passage[gap.end() : end]}".strip()
 
 
@@ -182,11 +186,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     letters = read_key(first, labels)
     if letters is None and len(first) > 2:
         # `A mill wheel` is the text of an option, not option A with a remark
-        folded = _fold_option(first)
-        letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
-        named = _read_named(first, draft.options) if letters is None else None
-        # `A clear desk, a locked screen` names two options
-        letters = named if named is not None and len(named) > 1 else letters
+        letters = _read_named(first, draft.options)
     if letters is None:
         match = re.match(
             rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",
@@ -202,7 +202,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
             label for label, option in draft.options if re.sub(r"\s+|[。.；;]$", "", option) == folded
         ] or None
     if letters is None:
-        letters = _read_named(first, draft.options) or _read_ordinals(first, labels)
+        letters = _read_ordinals(first, labels)
     if letters is None and (reason := _ORDINAL_REASON.match(first)) is not None:
         letters = _read_ordinals(reason.group(1), labels)
         rest = f"{reason.group(2)}\n{rest}".strip() if letters else rest
@@ -217,9 +217,39 @@ def set_choice_answer(draft: Draft, text: str) -> None:
             draft.explanation = draft.explanation or text
         return
     draft.answer = letters
+    order = _read_order(first, labels)
+    if order:
+        draft.answer, rest = [order], text.partition("\n")[2]
+        draft.notes.append(IN_ORDER)
     rest = rest.strip()
     if rest:
         draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+IN_ORDER = "key_gives_order"
+
+
+def _read_order(text: str, labels: str) -> str | None:
+    """`BAC`, `③①②`: all labels of three options or more, not as they stand there; None for any other key."""
+    folded = re.sub(r"[\s,，、;；.。→>–-]+", "", text.translate(_CIRCLED)).upper()
+    is_order = len(labels) > 2 and sorted(folded) == sorted(labels) and folded != labels
+    return folded if is_order else None
+
+
+_CIRCLED = {0x2460 + place: letter for place, letter in enumerate("ABCDEFGHIJ")}
+
+
+def settle_orders(drafts: Sequence[Draft]) -> None:
+    """Let questions whose keys say in what order to put all that stands below them ask for it: nothing there is chosen."""
+    sections = {draft.section for draft in drafts if IN_ORDER in draft.notes}
+    for draft in drafts:
+        is_whole = draft.answer == [label for label, _ in draft.options] and len(draft.answer) > 2
+        if draft.section not in sections or not draft.options or not (is_whole or IN_ORDER in draft.notes):
+            continue
+        draft.stem = "\n".join([draft.stem, *(f"{label}. {text}" for label, text in draft.options)]).strip()
+        draft.question_type, draft.options, draft.option_pieces = "short_answer", [], []
+        draft.answer = ["".join(draft.answer)]
+        draft.notes = [note for note in draft.notes if note != IN_ORDER]
 
 
 _WORTH = re.compile(r"\s*\d+(?:\.\d+)?\s*(?:分|points?|pts?)\s*")

@@ -37,6 +37,7 @@ def read_content(
     language: str | None,
     is_answered: bool,
     offers: bool = False,
+    has_material: bool = False,
 ) -> Draft:
     """Read the lines of one question, its label already removed.
 
@@ -68,10 +69,12 @@ def read_content(
         split = split_options(
             body, True
         )  # the answer is one letter: then `a)` `b)` at line starts are options
-    if split is not None and kind != "multiple_choice" and _offers_nothing(split):
-        split = None  # the rows `A | - | -` and `B | - | -` of a table
-    if split is not None and kind != "multiple_choice" and _are_matched(split, draft.fine):
-        split = None
+    if (
+        split is not None
+        and kind != "multiple_choice"
+        and (_offers_nothing(split) or _are_matched(split, draft.fine))
+    ):
+        split = None  # the rows `A | - | -` and `B | - | -` of a table, or one of two lists to be joined
     raw_stem = ""
     if split is not None:
         fill_choice(draft, split, language)
@@ -88,7 +91,7 @@ def read_content(
     if draft.options:
         settle_choice(draft, answer_text, language, raw_stem)
     else:
-        settle_free(draft, answer_text, body, kind, language, is_answered)
+        settle_free(draft, answer_text, body, kind, language, is_answered, has_material)
     return draft
 
 
@@ -98,11 +101,15 @@ def _offers_nothing(split: OptionSplit) -> bool:
     return len(set(texts)) < len(texts) and not any(map(str.isalnum, "".join(texts[:-1])))
 
 
+_ITEM = re.compile(r"[①-⑩]|(?<![\d.])[（(]?\d{1,2}[)）.．、]\s*(?=\S)")
+
+
 def _are_matched(split: OptionSplit, fine: FineType | None) -> bool:
-    """Whether what is lettered is offered to several items, each of which takes one."""
-    if not lists_items([piece.text for piece in split.stem]):
+    """Whether letters stand below several things of which each is to be joined with one of them."""
+    stem = [piece.text for piece in split.stem]
+    if not lists_items(stem) and len(_ITEM.findall("\n".join(stem))) < 2:
         return False
-    asked = fine if fine is not None else find_type_by_pattern(split.stem[0].text.strip())
+    asked = fine if fine is not None else find_type_by_pattern(stem[0].strip())
     return asked is not None and asked.name == "matching"
 
 

@@ -46,6 +46,7 @@ def settle_free(
     kind: str | None,
     language: str | None,
     is_answered: bool,
+    has_material: bool = False,
 ) -> None:
     """Set type, answer and material of a question without options, of a section's type."""
     judged = None
@@ -69,8 +70,10 @@ def settle_free(
             kind = "true_false"
         else:
             kind = infer_free_type(draft.stem, draft.material)
+    elif draft.fine is not None and draft.fine.name in _TELLS_LITTLE and _asks_of_material(draft.stem):
+        kind = "material_analysis"
     draft.question_type = kind
-    if kind == "material_analysis":
+    if kind == "material_analysis" and not has_material:
         draft.material, draft.stem = split_material(draft.stem)
     if kind == "true_false":
         _settle_true_false(draft, answer_text, body, language)
@@ -100,6 +103,15 @@ def settle_free(
             take_unmarked(draft, body, language)
     elif is_answered or is_written_code(body):
         take_unmarked(draft, body, language)
+
+
+# titles such as 非选择题 and 综合题 say only that something is to be written
+_TELLS_LITTLE = ("problem", "application")
+
+
+def _asks_of_material(stem: str) -> bool:
+    """Whether a question has a material of its own, `阅读下列材料，回答问题。`, and parts that ask about it."""
+    return infer_free_type(stem, None) == "material_analysis" and split_material(stem)[0] is not None
 
 
 def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:

@@ -65,7 +65,7 @@ def may_answer(draft: Draft, text: str) -> bool:
     if draft.options:
         labels = "".join(label for label, _ in draft.options)
         return re.match(
-            rf"\s*[（(]?(?:[{labels}{labels.lower()}]{{1,8}}|\d)(?![A-Za-z])", text
+            rf"\s*[（(]?(?:[{labels}{labels.lower()}①-⑩]{{1,8}}|\d)(?![A-Za-z])", text
         ) is not None or any(option and option in text for _, option in draft.options)
     letters = read_key(text)
     return draft.question_type in ("true_false", "multiple_choice") or letters is None

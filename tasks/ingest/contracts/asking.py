@@ -36,6 +36,7 @@ def shows(draft: Draft) -> bool:
         or draft.answer
         or draft.marks is not None
         or draft.fine is not None
+        or draft.question_type == "true_false"  # without a title, because it offers both judgements
         or draft.material
         or _SIGNS.search(draft.stem[:_SHOWN])
     )

@@ -22,6 +22,7 @@ from tasks.ingest.contracts.contents import (
     keep_own,
     keep_parts_few,
     keep_section_types,
+    keep_stems,
 )
 from tasks.ingest.contracts.counts import (
     keep_announced_count,
@@ -45,6 +46,7 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_marks,
     keep_number_runs,
     keep_apart,
+    keep_stems,
     keep_numbers_out,
     keep_option_counts,
     keep_option_labels,

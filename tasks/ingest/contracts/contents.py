@@ -45,6 +45,20 @@ def keep_apart(reading: Reading) -> ContractCheck:
     return found
 
 
+def keep_stems(reading: Reading) -> ContractCheck:
+    """What offers options asks something, in its own words or about a text."""
+    found = ContractCheck(checked=any(draft.options for draft in reading.drafts))
+    silent = [
+        draft
+        for draft in reading.drafts
+        if draft.options and not draft.material and not _NO_LETTERS.sub("", draft.stem)
+    ]
+    found.doubt_all(
+        "stems", silent, f"{len(silent)} questions offer options and ask nothing ({_name(silent)})."
+    )
+    return found
+
+
 _BARE_NUMBER = re.compile(r"(\d{1,3})\s+\D")
 _LEAST_RUN = 3
 
@@ -116,6 +130,8 @@ def keep_option_labels(reading: Reading) -> ContractCheck:
                 and len({label for label, _ in listed}) > 1
                 and not are_tasks([text for _, text in listed])
                 and not lists_items(draft.stem.split("\n"))
+                and sorted("".join(draft.answer))
+                != sorted(label for label, _ in listed)  # to be put in order
             ):
                 found.checked = True
                 odd.append(draft)

@@ -154,7 +154,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
             continue
         told = told if told is not None else _tell(reading)
         body = piece.text if piece.label is None else piece.text[piece.label.end :]
-        if _fold(body) in told:
+        if _fold(body) in told or _fold(piece.text) in told:
             continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
         is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)

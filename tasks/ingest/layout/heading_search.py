@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import (
@@ -11,6 +11,7 @@ from tasks.ingest.layout.headings import (
     INSTRUCTION,
     LEADING_MARKS,
     MARKS_GROUP,
+    SHARES,
     STRONG_STYLES,
     Heading,
     has_options_ahead,
@@ -66,6 +67,8 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         if label.style in ("word", "part") and _ONLY_MARKS.fullmatch(above.text[label.end :]):
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
+    for index in _list_counted(pieces, typed):
+        del typed[index]
     found = {**typed, **_find_alike(pieces, typed)} or _head_numbered_lists(pieces)
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
@@ -143,6 +146,27 @@ def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
 
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket")
+
+
+def _list_counted(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:
+    """The typed lines whose number counts on from a question's, below numbered sections: `5. 默写。` after `4.`."""
+    found: list[int] = []
+    is_inside = False
+    last: Label | None = None
+    for index, piece in enumerate(pieces):
+        label = piece.label
+        if label is None or label.is_weak:
+            continue
+        is_inside = is_inside or label.style == "cn"
+        if label.style != "num":
+            continue
+        goes_on = last is not None and label.value == last.value + 1 and label.text[-1:] == last.text[-1:]
+        if index in typed and is_inside and goes_on:
+            found.append(index)
+        last = label if index not in typed or found[-1:] == [index] else None
+    return found
+
+
 _INNER, _OUTER = ("nump", "paren", "circ", "bracket"), ("num", "bare")
 
 
@@ -224,6 +248,8 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     for piece in pieces[index + 1 : index + 4]:
         label = piece.label
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
+            return True
+        if SHARES.match(piece.text):
             return True
         if INSTRUCTION.search(piece.text):
             continue

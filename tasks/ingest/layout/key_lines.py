@@ -19,13 +19,13 @@ from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
 _NUMBERED = re.compile(rf"{_OPEN}\d")
-_KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
+_KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[Ⅰ-Ⅻ]|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 # `Part 1:`, `A1型题：` before keys
 _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
 # `A1/A2型题  1.B  2.C`: the title of a section before all its keys
 _TITLED = re.compile(rf"(?!\d)[^:：。？?]{{2,16}}?(?<!\d)\s+(?={_OPEN}\d)")
 _LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
-KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z]))"
+KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z])|[①-⑩]{{1,5}})"
 _ENTRY = re.compile(
     rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
@@ -42,7 +42,7 @@ _LETTERS_RUN = re.compile(
 _DIGIT = re.compile(r"\d")
 # what stands in no entry: no line that holds much of it is made of keys
 _FOREIGN = re.compile(
-    rf"[^\s第题\d.．、:：,，()（）\[\]【】#\-–—=→A-Za-z{''.join(sorted(character for word in (*truth_words()[0], *truth_words()[1]) for character in word if not character.isascii()))}]+"
+    rf"[^\s第题\d.．、:：,，()（）\[\]【】#\-–—=→A-Za-z①-⑩{''.join(sorted(character for word in (*truth_words()[0], *truth_words()[1]) for character in word if not character.isascii()))}]+"
 )
 
 

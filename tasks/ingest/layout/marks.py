@@ -20,7 +20,9 @@ from tasks.ingest.layout.headings import MARKS_GROUP, read_heading
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_upright,
+    lower_numbers,
     open_cells,
+    open_details,
     open_numbers,
     open_options,
     part_boxes,
@@ -69,8 +71,10 @@ class Mark(NamedTuple):
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     """Return the lines with unusual marks in usual forms; characters keep their places."""
-    lines = tick_right(part_boxes(write_boxes(open_numbers(open_options(open_cells(IndexedLines(pieces)))))))
-    lines = _drop_repeated(_drop_idle(lines))
+    lines = tick_right(
+        part_boxes(write_boxes(open_numbers(open_options(open_cells(open_details(IndexedLines(pieces)))))))
+    )
+    lines = lower_numbers(_drop_repeated(_drop_idle(lines)))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_numbers(_write_headings(_write_framed(write_turns(lines))))

@@ -1,12 +1,16 @@
-"""Two columns to be matched: numbered lines, beside each of which stands the next letter."""
+"""What several questions choose from: a second column, a box of words above them, or one below the text with their gaps."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, pairwise
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece
+from tasks.ingest.layout.headings import INSTRUCTION, SHARES, STRONG_STYLES, read_heading
+from tasks.ingest.layout.options import offers_options_in, option_text, split_options
+from tasks.ingest.layout.pieces import PASSAGE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, parse_label
 
 # a bar between cells, a tab or a wide gap, and the letter behind it
@@ -28,16 +32,25 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
             kept += [*items, *options]  # of one question, which offers them to all its items
             place = end
         elif len(items) >= _LEAST_ROWS:
-            first, last = items[0].label, items[-1].label
-            lead = f"{first.value}～{last.value}题共用备选答案" if first and last else ""
-            head = items[0]
-            kept.append(replace(head, text=lead, sources=(head.start,) * len(lead), label_length=0))
-            kept += [*options, *items]
+            first, last = (lines.labels[one] for one in (place, place + len(items) - 1))
+            kept += [
+                *([_lead(items[0], first.value, last.value)] if first and last else []),
+                *options,
+                *items,
+            ]
             place = end
         else:
             kept.append(lines.pieces[place])
             place += 1
     return lines if len(kept) == len(lines.pieces) else IndexedLines(kept)
+
+
+def _lead(head: Piece, first: int, last: int, what: str = "备选答案") -> Piece:
+    """A line, at the place of another, that says which questions share what stands below it."""
+    text = f"{first}～{last}题共用{what}"
+    return replace(
+        head, text=text, sources=(head.start,) * len(text), label_length=0, kind="body", wraps=False
+    )
 
 
 def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece], int]:
@@ -71,14 +84,14 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
 
 # what numbers the items within one question
 _PARTS = ("romanp", "romanl", "letterp")
-_PLACE = re.compile(r"\s*_+\s*")
+_LEADING_PLACE = re.compile(r"\s*_+\s*")
 
 
 def _read_label(piece: Piece) -> Label | None:
     """The number of an item; the place for its letter may stand before it: `____ (i) lamp`."""
     if piece.label is not None or not piece.text.lstrip().startswith("_"):
         return piece.label
-    lead = _PLACE.match(piece.text)
+    lead = _LEADING_PLACE.match(piece.text)
     label = parse_label(piece.text[lead.end() :]) if lead is not None else None
     return label._replace(end=label.end + lead.end()) if lead is not None and label is not None else None
 
@@ -109,3 +122,248 @@ def _join(option: Piece, piece: Piece) -> Piece:
     body = f"{option.text.rstrip()} "
     sources = (*option.sources[: len(body) - 1], piece.start, *piece.sources)
     return replace(option, text=f"{body}{piece.text}", sources=sources, end=piece.end, wraps=piece.wraps)
+
+
+# the lines of a box, of a question below it, and those above it that may say what it is for; the longest word or sentence in it
+_MOST_LINES, _MOST_OF_ITEM, _LINES_ABOVE, _LONGEST_OFFERED = 14, 3, 3, 90
+_PLACE = re.compile(r"_{2,}|[（(\[【]\s*[)）\]】]")
+_MATCHES = re.compile(r"(?i)\bmatch\b|配对|匹配|连线|连一连|搭配")
+
+
+def write_banks(lines: IndexedLines) -> IndexedLines:
+    """Say of a box of lettered words that the questions below it, each with one place for a word, share it."""
+    kept: list[Piece] = []
+    place = 0
+    while place < len(lines.pieces):
+        bank = _read_bank(lines, place) if lines.pieces[place].text.lstrip(" |")[:1] in _BANK_STARTS else None
+        if bank is None:
+            kept.append(lines.pieces[place])
+            place += 1
+        else:
+            written, place = bank
+            kept += written
+    return lines if len(kept) == len(lines.pieces) else IndexedLines(kept)
+
+
+_BANK_STARTS = frozenset("Aa（(①")
+
+
+def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | None:
+    """The lines of a box of words from a place on, written as shared options, and the first question below it."""
+    first = next((at for at in range(begin, begin + _MOST_LINES) if _counts(lines, at)), begin)
+    items = _list_items(lines, first) if first > begin else []
+    head, last = (lines.labels[items[at][0]] for at in (0, -1)) if items else (None, None)
+    if len(items) < _LEAST_ROWS or head is None or last is None:
+        return None
+    above = [piece.text for piece in lines.pieces[max(begin - _LINES_ABOVE, 0) : begin]]
+    if any(map(SHARES.match, above[-1:])) or any(_parts(lines, at) for at in range(begin + 1, first)):
+        return None
+    number = next((at for at in range(begin - 1, -1, -1) if _counts(lines, at) or _parts(lines, at)), -1)
+    between = [piece.text for piece in lines.pieces[max(number + 1, begin - _LINES_ABOVE) : begin]]
+    if number >= 0 and _counts(lines, number) and not any(map(INSTRUCTION.search, between)):
+        return None  # these are the options of the question above
+    texts = [[lines.pieces[at].text for at in item] for item in items]
+    if any(offers_options_in(text, True) for text in texts):
+        return None
+    if any(len(_PLACE.findall("\n".join(text))) != 1 for text in texts) and not any(
+        map(_MATCHES.search, above)
+    ):
+        return None
+    offered, below = _read_box(lines.pieces[begin:first])
+    if len(offered) < _LEAST_ROWS:
+        return None
+    return [*below, _lead(lines.pieces[begin], head.value, last.value), *chain.from_iterable(offered)], first
+
+
+def _read_box(pieces: Sequence[Piece]) -> tuple[list[list[Piece]], list[Piece]]:
+    """The lines of each lettered word or sentence of a box, written `A. `, and what stands below; nothing where it is none."""
+    split = split_options(pieces, True)
+    if split is None or split.stem or split.notes:
+        return [], []
+    label, own = split.options[-1]
+    ends = next((at for at in range(1, len(own)) if not own[at - 1].wraps), len(own))
+    split.options[-1] = (label, own[:ends])  # below the box stands at most an example
+    if not all(0 < len(option_text(lines)) <= _LONGEST_OFFERED for _, lines in split.options):
+        return [], []
+    return [
+        [replace(rewrite(lines[0], 0, f"{label}. "), kind="body"), *lines[1:]]
+        for label, lines in split.options
+    ], own[ends:]
+
+
+# `22.____`, `__22__`, `(22) ____`: a numbered gap of a text
+_GAP = re.compile(
+    r"(?<!\d)(?P<stopped>\d{1,3})\s?[.．、)）]?\s?_{2,}|_+\s?[（(\[【]?(?P<inside>\d{1,3})[)）\]】]?\s?_+|[（(\[【]\s?(?P<closed>\d{1,3})\s?[)）\]】]\s?_{2,}"
+)
+_MOST_ABOVE, _MOST_BETWEEN = 12, 3
+_BOX_OPENS = re.compile(r"\s*[|（(\[]?\s*[Aa](?:\s*[)）\].．、]|\s)\s*\S")
+
+
+def write_gaps(lines: IndexedLines) -> IndexedLines:
+    """Write a question for each numbered gap of a text, which offers the lettered sentences below the text."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for place, piece in enumerate(lines.pieces):
+        gaps = [*_GAP.finditer(piece.text)] if "__" in piece.text and piece.kind != "table" else []
+        if gaps:
+            found[place] = [(int(gap[gap.lastgroup or 0]), *gap.span()) for gap in gaps]
+    written: dict[int, list[Piece]] = {}
+    while found:
+        run: list[int] = []
+        numbers: list[int] = []
+        for place, gaps in found.items():
+            own = [number for number, _, _ in gaps]
+            goes_on = not run or (place - run[-1] <= _MOST_BETWEEN and own[0] == numbers[-1] + 1)
+            if not goes_on or own != [*range(own[0], own[0] + len(own))]:
+                break
+            run.append(place)
+            numbers += own
+        if len(numbers) >= _LEAST_ROWS and any(gap[1] for place in run for gap in found[place]):
+            written |= _write_gaps(lines, run, numbers, found)
+        for place in run or [next(iter(found))]:
+            del found[place]
+    if not written:
+        return lines
+    return IndexedLines(
+        [one for place, piece in enumerate(lines.pieces) for one in written.get(place, [piece])]
+    )
+
+
+def _write_gaps(
+    lines: IndexedLines,
+    run: Sequence[int],
+    numbers: Sequence[int],
+    found: Mapping[int, list[tuple[int, int, int]]],
+) -> dict[int, list[Piece]]:
+    """What is written in the places of the lines of a text with gaps, and of the box below it; {} where there is none."""
+    pieces = lines.pieces
+    begin = next((at for at in range(run[-1] + 1, run[-1] + 2 + _MOST_BETWEEN) if _opens_box(pieces, at)), 0)
+    if not begin or any(_parts(lines, at) for at in range(run[0] + 1, begin)):
+        return {}
+    end = begin
+    while end < min(len(pieces), begin + _MOST_LINES) and not _counts(lines, end) and not _parts(lines, end):
+        end += 1
+    offered, below = _read_box(pieces[begin:end])
+    if len(offered) < len(numbers):
+        return {}
+    first = run[0]
+    while (
+        first
+        and run[0] - first < _MOST_ABOVE
+        and not _parts(lines, first - 1)
+        and not _counts(lines, first - 1)
+    ):
+        if INSTRUCTION.search(pieces[first - 1].text):
+            break
+        first -= 1
+    written: dict[int, list[Piece]] = {place: [] for place in range(begin, end)}
+    places: dict[int, int] = {}
+    for place in run:
+        piece = pieces[place]
+        for number, opens, closes in reversed(found[place]):
+            places[number] = piece.sources[opens] if opens < len(piece.sources) else piece.start
+            piece = rewrite(piece, closes, f"__{number}__", opens)
+        written[place] = [piece]
+    lead = _lead(pieces[first], numbers[0], numbers[-1], "材料")
+    written[first] = [lead, *written.get(first, [pieces[first]])]
+    for number in numbers:
+        (opening, *rest), *others = offered
+        asked = replace(rewrite(opening, 0, f"{number}. "), start=places[number])
+        written[begin] += [asked, *rest, *chain.from_iterable(others)]
+    written[begin] += below
+    return written
+
+
+_LONE_LETTER = re.compile(r"\s*([A-F])\s*")
+_SHORTEST_TEXT, _LEAST_TEXTS = 12, 2
+
+
+# `13-14.` on a line of its own
+_LONE_RANGE = re.compile(
+    r"\s*[（(]?(\d{1,3})\s?[-–—~～至]\s?(\d{1,3})\s?[.．、:：)）]?\s*题?\s*[.．、:：)）]?\s*"
+)
+
+
+def write_ranges(lines: IndexedLines) -> IndexedLines:
+    """Say of numbers alone on a line, `13-14.`, above a text with these questions, that they share it."""
+    changed: dict[int, Piece] = {}
+    for place, piece in enumerate(lines.pieces):
+        match = _LONE_RANGE.fullmatch(piece.text) if len(piece.text) <= _LONGEST_RANGE else None
+        if match is None or piece.kind == "table" or not int(match[1]) < int(match[2]):
+            continue
+        asked = next((at for at in range(place + 1, len(lines.pieces)) if _counts(lines, at)), place)
+        label = lines.labels[asked]
+        if label is not None and label.value == int(match[1]) and _opens_text(lines, place):
+            changed[place] = _lead(piece, int(match[1]), int(match[2]), "材料")
+    return lines.replace(changed)
+
+
+_LONGEST_RANGE = 16
+
+
+def write_passages(lines: IndexedLines) -> IndexedLines:
+    """Say of letters that stand alone, A B C one after the other, each above a text with questions, that a text begins there."""
+    found = [
+        (place, ord(match[1]) - ord("A"))
+        for place in lines.short
+        if (match := _LONE_LETTER.fullmatch(lines.pieces[place].text)) is not None
+    ]
+    is_series = all(value in (0, before + 1) for (_, before), (_, value) in pairwise(found))
+    if (
+        len(found) < _LEAST_TEXTS
+        or found[0][1]
+        or not is_series
+        or not all(_opens_text(lines, one) for one, _ in found)
+    ):
+        return lines
+    return lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place, _ in found})
+
+
+def _opens_text(lines: IndexedLines, place: int) -> bool:
+    """Whether below a line stands neither a question nor an option, and a question below that."""
+    below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
+    first = next(iter(below), None)
+    if (
+        first is None
+        or _counts(lines, first)
+        or _parts(lines, first)
+        or OPTION_A.match(lines.pieces[first].text)
+    ):
+        return False
+    asked = next((at for at in below if _counts(lines, at)), None)
+    said = sum(len(lines.pieces[at].text) for at in below if asked is not None and at < asked)
+    return said >= _SHORTEST_TEXT
+
+
+_LONGEST_PASSAGE = 60
+
+
+def _opens_box(pieces: Sequence[Piece], place: int) -> bool:
+    return place < len(pieces) and _BOX_OPENS.match(pieces[place].text) is not None
+
+
+def _counts(lines: IndexedLines, place: int) -> bool:
+    label = lines.labels[place] if place < len(lines.pieces) else None
+    return label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+
+
+def _parts(lines: IndexedLines, place: int) -> bool:
+    """Whether a line heads a section."""
+    label = lines.labels[place]
+    is_part = label is not None and not label.is_weak and label.style in STRONG_STYLES
+    return is_part or read_heading(lines.pieces[place].text) is not None
+
+
+def _list_items(lines: IndexedLines, first: int) -> list[list[int]]:
+    """The places of the lines of each of the questions that count on from a place."""
+    items = [[first]]
+    for place in range(first + 1, len(lines.pieces)):
+        label, own = lines.labels[place], lines.labels[items[-1][0]]
+        if label is not None and own is not None and not label.is_weak:
+            if (label.style, label.value) != (own.style, own.value + 1):
+                break
+            items.append([place])
+        elif len(items[-1]) == _MOST_OF_ITEM or read_heading(lines.pieces[place].text):
+            break
+        else:
+            items[-1].append(place)
+    return items

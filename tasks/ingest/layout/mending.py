@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import is_status_line, may_open_status, truth_words
+from tasks.ingest.words.answers import match_answer, read_truth
+from tasks.ingest.words.grammar import answer_name, is_status_line, may_open_status, truth_word, truth_words
 from tasks.ingest.words.labels import parse_label
 
 _DECORATION = re.compile(
@@ -199,18 +201,137 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
     )
 
 
+_FOLDED = re.compile(
+    r"</?details[^<>]{0,40}>|<summary>(?P<title>(?:[^<>]|</?(?:b|i|strong|em)>){0,60})(?:</summary>|$)|</summary>|</?(?:p|div)>"
+)
+_TAG = re.compile(r"<[^<>]*>")
+
+
+def open_details(lines: IndexedLines) -> IndexedLines:
+    """Write what Markdown folds away below a title with the word for it, `<summary>Show answer</summary>`, behind `Answer:`."""
+    if "<summary" not in lines.text:
+        return lines
+    kept: list[Piece] = []
+    lead = ""
+    for piece in lines.pieces:
+        said = ""
+        for match in reversed([*_FOLDED.finditer(piece.text)]):
+            title = _TAG.sub("", match["title"] or "").strip(" :：")
+            said = "Answer: " if answer_name().search(title) else f"{title}: " if title else said
+            piece = rewrite(piece, match.end(), said if title else "", match.start())
+        if lead and piece.text.strip():
+            piece, lead = piece if match_answer(piece.text) else rewrite(piece, 0, lead), ""
+        if said and piece.text.strip() == said.strip():
+            lead = said  # what was folded away begins on the next line
+        elif piece.text.strip():
+            kept.append(piece)
+    return IndexedLines(kept)
+
+
+_ASKED_ABOVE = re.compile(r"\s*[★☆※◆●▲■►▶*]\s*\S.*|.*\w.*[？?：:]\s*")
+_NUMBERED_OPTIONS = re.compile(r"\s*(?P<number>\d{1,3}\s*[.．、)）])\s*(?=[（(]?A\s*[.．、)）\s]\s*\S)")
+_LEAST_ASKED_ABOVE = 2
+
+
+def lower_numbers(lines: IndexedLines) -> IndexedLines:
+    """Put numbers that stand before options, `13. A sea  B land`, before the line above them, where each of these asks."""
+    pieces = lines.pieces
+    numbered = {
+        place: match
+        for place, piece in enumerate(pieces)
+        if place
+        and piece.kind != "table"
+        and not read_key_line(piece.text)
+        and (match := _NUMBERED_OPTIONS.match(piece.text)) is not None
+    }
+    below = [
+        place
+        for place in numbered
+        if lines.labels[place - 1] is None and _OPTION_LINE.match(pieces[place - 1].text) is None
+    ]
+    asked = (
+        below if len(below) == len(numbered) > _LEAST_ASKED_ABOVE else _find_asked(pieces, numbered, below)
+    )
+    if not asked:
+        return lines
+    changed: dict[int, Piece] = {}
+    for place in asked:
+        changed[place - 1] = rewrite(pieces[place - 1], 0, f"{numbered[place]['number']} ")
+        changed[place] = pieces[place].cut(numbered[place].end())
+    return lines.replace(changed)
+
+
+_OPTION_LINE = re.compile(r"\s*[（(]?[A-Ja-j]\s*[.．、)）]")
+
+
+def _find_asked(
+    pieces: Sequence[Piece], numbered: Mapping[int, re.Match[str]], below: Sequence[int]
+) -> list[int]:
+    """The places of the numbers, two at least that run on, above each of which a line asks by its sign or its end."""
+    found: list[int] = []
+    run: list[int] = []
+    for place in (*numbered, -1):
+        asks = place in below and _ASKED_ABOVE.fullmatch(pieces[place - 1].text) is not None
+        goes_on = run and place >= 0 and _read_value(numbered[place]) == _read_value(numbered[run[-1]]) + 1
+        if asks and (goes_on or not run):
+            run.append(place)
+            continue
+        found += run if len(run) >= _LEAST_ASKED_ABOVE else []
+        run = [place] if asks else []
+    return found
+
+
+def _read_value(match: re.Match[str]) -> int:
+    return int(match["number"].rstrip(" .．、)）"))
+
+
 _SAID_BOX = re.compile(r"\s*(?P<said>[^\W\d_]+(?:\s[^\W\d_]+){0,2})\s*[!:：]?\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 _BOX = re.compile(r"\s*[○◯□☐▢☑☒]\s*(?=\S)")
 _LEAST_SAID = 3
+
+
+# `True ☐  False ☐`, `对（ ）错（ ）`, `[ ] yes / [ ] no`: two judgements, each with a place for a tick on the same side
+_PLACE = r"(?:[○◯□☐▢☑☒]|\[\s?[xX✓✔√]?\s?\]|[（(]\s{0,4}[xX✓✔√]?\s{0,4}[)）]|(?<!_)_{2,8}(?!_))"
+_JUDGE, _GAP = rf"(?<![^\W\d_])(?:{truth_word()}|[TF]\b|是|否)", r"\s{0,24}+"
+_JUDGING = tuple(
+    re.compile(rf"(?:^|(?<=[\s。.?？!！:：])){first}{_GAP}[/|,，、]?{_GAP}{second}\s*$")
+    for first, second in (
+        (rf"(?P<one>{_JUDGE}){_GAP}(?P<first>{_PLACE})", rf"(?P<other>{_JUDGE}){_GAP}(?P<second>{_PLACE})"),
+        (rf"(?P<first>{_PLACE}){_GAP}(?P<one>{_JUDGE})", rf"(?P<second>{_PLACE}){_GAP}(?P<other>{_JUDGE})"),
+    )
+)
+_LONGEST_JUDGING = 90
+_TICK = re.compile(r"[xX✓✔√☑☒]")
+
+
+def _part_judging(piece: Piece) -> list[Piece]:
+    """A stem and its two judgements as boxes on lines of their own; [] where a line does not end so."""
+    text = piece.text
+    begin = max(len(text) - _LONGEST_JUDGING, 0)
+    found = next((match for one in _JUDGING if (match := one.search(text, begin)) is not None), None)
+    if found is None or read_truth(found["one"]) == read_truth(found["other"]):
+        return []
+    stem = piece.cut(0, found.start())
+    return [stem] * (stem.text.strip() != "") + [
+        rewrite(piece.cut(*found.span(word)), 0, "☑ " if _TICK.search(found[place]) else "☐ ")
+        for word, place in (("one", "first"), ("other", "second"))
+    ]
 
 
 _NEXT_BOX = re.compile(r"(?:(?<=\s\s)|(?<=\t))[○◯□☐▢☑☒]\s*(?=[^\W_])")
 
 
 def part_boxes(lines: IndexedLines) -> IndexedLines:
-    """Give each box of a line that begins with one, `□ north   □ south`, its own line."""
+    """Give each box of a line that begins with one, `□ north   □ south`, its own line.
+
+    So with the two that judge, wherever their boxes stand: `Hands are clean. True ☐  False ☐`.
+    """
     kept: list[Piece] = []
     for piece in lines.pieces:
+        judging = _part_judging(piece) if piece.kind != "table" else []
+        if judging:
+            kept += judging
+            continue
         begins = [match.start() for match in _NEXT_BOX.finditer(piece.text)] if _BOX.match(piece.text) else []
         if begins and piece.kind != "table":
             kept += [piece.cut(first, last) for first, last in pairwise((0, *begins, len(piece.text)))]

@@ -151,10 +151,13 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
         words = [label for _, label in strong if label.style == "word"]
         if len(words) > 1 or not any(label.style == "num" for _, label in strong):
             return "word"
+    goes_on = carry is not None and any(
+        label.style == "num" and label.value == carry + 1 for _, label in strong
+    )
     for _, label in strong:
-        if label.style in PARTS:
-            continue
-        if label.style == "circ" and (len(counts) > 1 or section.fine is None):
+        if label.style in PARTS or (goes_on and label.style == "cnp"):
+            continue  # `（一）阅读下面的短文，完成6～8题。` above `6.`
+        if label.style == "circ" and (len(counts) > 1 or counts["circ"] < 2 or section.fine is None):
             continue
         if label.style == "sub" and counts["sub"] < 2:
             continue  # rather a decimal

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.layout.heading_search import BULLET
-from tasks.ingest.layout.headings import CASE, INSTRUCTION, is_instruction
+from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, is_instruction
 from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import PASSAGE, Piece, join_pieces
@@ -77,7 +77,7 @@ def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark
     kind = section.fine.question_type if section.fine is not None else None
     if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
         return False
-    if picks[0][3].style == "word":
+    if picks[0][3].style == "word" or any(SHARES.match(piece.text) for piece in preamble):
         return False  # `Question 1:` never counts parts
     if shared_options(preamble):
         return False  # what is offered to all of them stands above
@@ -231,8 +231,12 @@ def _put_label(label: Label, text: str) -> str:
     return f"{label.text}{gap}{text.strip()}"
 
 
+# `（14分）` after a line that says what the questions are about
+_LAST_BRACKET = re.compile(r"(?<=[。．.:：题])\s?[（(\[][^（()）\[\]]{1,12}[)）\]]\s?$")
+
+
 def _is_material(text: str) -> bool:
-    text = simplify(text)
+    text = _LAST_BRACKET.sub("", simplify(text))
     first = text.lstrip()[:1]
     may_open = first in _MATERIAL_STARTS or first.isdecimal()
     return (may_open and _MATERIAL.match(text) is not None) or (
@@ -284,7 +288,8 @@ def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> lis
         split = split_options(lines[start:], True) if start is not None else None
         if start is not None and split is not None and len(split.options) >= 4 and not split.notes:
             return list(lines[start:])
-    if first is None or not offers_options(lines[first + 1 :], True):
+    told = SHARES.match(lines[first].text) if first is not None else None
+    if first is None or (told and told["text"]) or not offers_options(lines[first + 1 :], True):
         return []
     return list(lines[first + 1 :])
 
@@ -339,5 +344,8 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         and not (section.fine is None and section.number and len(text) > 200)
     ):
         return None, None
-    spans = list(_RANGE.finditer(lines[opening].text))
+    told = next((line for line in lines if SHARES.match(line.text)), None)
+    if told is not None:
+        text = join_pieces([line for line in lines if line is not told])
+    spans = list(_RANGE.finditer((told or lines[opening]).text))
     return text, int(spans[-1].group(2)) if spans else None

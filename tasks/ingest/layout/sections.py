@@ -11,6 +11,7 @@ from tasks.ingest.layout.heading_search import find_headings
 from tasks.ingest.layout.headings import (
     MARKS_EACH,
     MARKS_GROUP,
+    SHARES,
     Heading,
     has_options_ahead,
     is_chapter,
@@ -217,7 +218,8 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if sum(1 for label in own if label is not None and label.style == "capnum") > 1:
         return False  # `A1.` `A2.` below `Part A`
     offered = sum(1 for piece in section.pieces if OPTION_A.match(piece.text))
-    if offered > 1 and (section.style == "part" or len(children_numbers) > 1):
+    shares = any(SHARES.match(piece.text) for piece in section.pieces)
+    if (offered > 1 or shares) and (section.style == "part" or len(children_numbers) > 1):
         return False  # several choice questions
     if section.style == "part" and any(READ_PASSAGE.search(piece.text) for piece in section.pieces[:3]):
         return len(children_numbers) < 2

@@ -32,6 +32,10 @@ _MATERIAL = re.compile(
 )
 
 
+# `默写。` above lines that each have a blank among words
+_WORDS, _LONGEST_TITLE = re.compile(r"[^\W\d_]{2}"), 16
+
+
 def are_truth_options(texts: list[str]) -> bool:
     """True for the two options 正确/错误, True/False and the like."""
     return len(texts) == 2 and {read_truth(text) for text in texts if text.strip() not in "01"} == {
@@ -47,6 +51,14 @@ def infer_free_type(stem: str, material: str | None) -> str:
         return "material_analysis"
     if _TERM.search(first) and len(stem) < 60:
         return "term_explanation"
+    title, *parts = stem.split("\n")
+    title = re.sub(r"[（(][^（()）]*[)）]", "", title)
+    if (
+        len(title) <= _LONGEST_TITLE
+        and len(parts) > 1
+        and all(has_blank(part) and _WORDS.search(part) and "？" not in part for part in parts)
+    ):
+        return "fill_in_the_blank"
     numbers = len(_NUMERIC.findall(_MARKS.sub("", stem[:1500])))
     if has_blank(stem) and "\n" not in stem[:400] and not re.search(r"[^_\s）)][\s]*[？?]\s*$", stem):
         return "fill_in_the_blank"
