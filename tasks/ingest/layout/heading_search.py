@@ -117,13 +117,13 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     return found
 
 
-_LEAST_ALIKE, _LONGEST_ALIKE = 2, 40
+_LEAST_ALIKE, _LONGEST_ALIKE, _LEAST_CAPITALS = 2, 40, 3
 
 
 def _find_alike(pieces: Sequence[Piece], typed: dict[int, Heading]) -> dict[int, Heading]:
     """The lines in capitals above a list, where so are all headings: `CRITICAL THINKING`."""
     bare = [index for index, heading in typed.items() if heading.label is None]
-    if len(bare) < _LEAST_ALIKE or not all(pieces[index].text.strip().isupper() for index in bare):
+    if len(bare) < _LEAST_ALIKE or not all(_is_loud(pieces[index].text) for index in bare):
         return {}
     return {
         index: Heading(None, "", None, None, len(piece.text))
@@ -132,11 +132,19 @@ def _find_alike(pieces: Sequence[Piece], typed: dict[int, Heading]) -> dict[int,
         and index > min(bare)
         and piece.kind == "body"
         and piece.label is None
-        and piece.text.strip().isupper()
-        and 3 < len(piece.text.strip()) <= _LONGEST_ALIKE
+        and _is_loud(piece.text)
         and not re.search(r"[?？_\d]", piece.text)
         and _opens_list(pieces, index)
     }
+
+
+def _is_loud(text: str) -> bool:
+    """Whether a line is in capitals; the letter of an option makes it none."""
+    return (
+        text.isupper()
+        and len(text.strip()) <= _LONGEST_ALIKE
+        and sum(map(str.isupper, text)) > _LEAST_CAPITALS
+    )
 
 
 def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
