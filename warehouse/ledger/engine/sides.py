@@ -88,11 +88,13 @@ def find_exam_address(settings: Settings) -> str:
 
 
 def show_address(url: str) -> str:
-    """A URL without its password; a file by its path."""
+    """A URL without its password, wherever in it that stands; a file by its path."""
     from sqlalchemy import make_url
 
     file = find_ledger_file(url)
-    return make_url(url).render_as_string(hide_password=True) if file is None else str(file)
+    if file is not None:
+        return str(file)
+    return make_url(url).difference_update_query(("password", "sslpassword")).render_as_string()
 
 
 def find_ledger_file(url: str | URL) -> Path | None:
