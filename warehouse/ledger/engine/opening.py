@@ -23,7 +23,7 @@ from warehouse.ledger.engine.migrate import (
     refuse_form,
     upgrade_ledger,
 )
-from warehouse.ledger.engine.sides import find_ledger_file, name_exam_file, show_address
+from warehouse.ledger.engine.sides import OPEN_ANSWERS, find_ledger_file, name_exam_file, show_address
 from warehouse.stores.away import LEDGER, until_there
 from warehouse.stores.installation import (
     check_held_id,
@@ -83,6 +83,7 @@ def _open_exam_database(url: str, busy_s: float | None) -> Ledger:
     with _telling_of(url, engine):
         if engine.dialect.name == "postgresql":
             check_role(engine)
+            engine.update_execution_options(**{OPEN_ANSWERS: True})
         found = read_ledger_version(engine)
         if found is not None and not is_new(found) and not is_form_known(found):
             raise refuse_form(found)

@@ -47,7 +47,11 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "sessions": ("SELECT", "UPDATE"),
         "allocations": ("SELECT", "UPDATE (delivered_at, error)"),
         "responses": ("SELECT (session_id, seq, answer_status, answered_at)", "INSERT"),
-        "access_log": ("SELECT", "INSERT"),
+        # Neither an answer's hash, from which a short answer is guessed, nor the chain's, into which that has gone.
+        "access_log": (
+            "SELECT (access_id, number, user_id, session_id, action, http_status, target, seq, accessed_at)",
+            "INSERT",
+        ),
         "access_chain": ("SELECT", "UPDATE"),
         "access_heads": (),
         "log_keys": ("SELECT", "INSERT"),
@@ -62,6 +66,9 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "clock_marks": ("SELECT", "INSERT", "UPDATE", "DELETE"),
     }
 )
+
+# On a server, the hashes of the answers of sessions that are not closed: their root is noted as they close.
+OPEN_ANSWERS: Final = "open_answer_hashes"
 
 
 def name_exam_file(ledger: Path) -> Path:
