@@ -1,4 +1,4 @@
-"""Secrets that a program gives (the client of a vault, of a keyring), and what is shown of settings.
+"""Secrets that a program gives, as the client of a vault, and what is shown of settings.
 
 Wherever a secret is set, `command:PROGRAM ARGUMENT …` in its place names a program that prints it. The program is started without a
 shell, in the environment of whoever asks, and what it prints is never shown: in an error stands its name and how it ended.
@@ -54,7 +54,7 @@ class AskedSecret(SecretStr):
 
 
 def show_value(value: Any) -> Any:
-    """A setting as it may be shown: of a program its name alone, of a web address its host alone.
+    """A setting as it may be shown: of a program its name, of a web address its host.
 
     A program may be given a PIN among its arguments, and the path of a web hook is its password.
     """
@@ -78,7 +78,7 @@ def show_value(value: Any) -> Any:
 
 
 def show_web_address(url: str) -> str:
-    """An address without name, password and query: they may be secrets, and errors go into logs."""
+    """An address without name, password and query, which may be secrets."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 

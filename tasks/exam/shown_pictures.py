@@ -1,4 +1,4 @@
-"""The folder from which an exam API without the archive hands out pictures: those of open seats."""
+"""Pictures of open seats, in the folder of an exam API without the archive."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
 
 
 def render_attach_script(settings: Settings) -> str:
-    """The statements of `list_attach_statements` as a script for DuckDB's own shell, with secrets."""
+    """`list_attach_statements` with secrets, as a script for DuckDB's own shell."""
     statements = [
         "SET autoinstall_known_extensions = false",
         *list_attach_statements(settings, with_secrets=True),

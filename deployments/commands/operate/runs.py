@@ -1,4 +1,4 @@
-"""Runs: `runs list`, `runs start`, `runs leave-out`, `runs budget`, `runs progress`, and `logs`."""
+"""Runs: `runs list|start|leave-out|budget|progress`, and `logs`."""
 
 from __future__ import annotations
 
@@ -133,9 +133,9 @@ def leave_out(
     month: Annotated[str, typer.Argument(help="A month that passed without its run, YYYY-MM.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say that a month which passed without its run is to have none: it is not named as missed any more.
+    """Say that a month which passed without its run is to have none.
 
-    The audit log says who did. `proctor monthly --month` can examine it all the same.
+    It is not named as missed any more. The audit log says who did. `proctor monthly --month` can examine it all the same.
 
     Example: proctor runs leave-out 2026-12
     """

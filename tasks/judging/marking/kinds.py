@@ -107,7 +107,7 @@ def _read_given(found: Round, person: str) -> dict[tuple[str, int], str]:
 
 
 def find_label_work(lake: Lake, marker: User) -> list[WorkSummary]:
-    """The sample of failures that was drawn last: who may label sees what is of their disciplines."""
+    """The sample of failures that was drawn last, as far as it is of their disciplines."""
     try:
         sample = _read_own_sample(lake, None, marker)
     except UsageError:

@@ -252,7 +252,7 @@ def test_an_analyst_and_an_annotator_of_no_discipline_see_nothing_that_waits_for
 
 
 def test_an_annotator_sees_the_failures_of_their_own_disciplines_alone(room: Room) -> None:
-    """Each stands there with its reference answer, and everybody who may mark is shown the sample."""
+    """Each stands with its reference answer; all who may mark are shown the sample."""
     drawn = draw_failures(room.lake, RUN, per_model=1)
     name = drawn["discipline"][0]
     own = drawn.filter(pl.col("discipline") == name)

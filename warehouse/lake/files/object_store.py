@@ -30,7 +30,7 @@ def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping
 
 
 def render_s3_secret(environment: Mapping[str, str], *, is_shown: bool = False) -> str:
-    """The statement that gives DuckDB the credentials; one that is shown does not hold them.
+    """The statement that gives DuckDB the credentials; one to be shown does not hold them.
 
     It takes what the extension has read from the variables of whoever runs it.
     """

@@ -55,7 +55,7 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "access_chain": ("SELECT", "UPDATE"),
         "access_heads": (),
         "log_keys": ("SELECT", "INSERT"),
-        "signed_heads": ("SELECT", "INSERT"),
+        "signed_heads": ("SELECT (number)", "INSERT"),
         "public_log": ("SELECT", "INSERT"),
         "public_head": ("SELECT", "UPDATE"),
         "approvals": ("SELECT", "INSERT", "UPDATE"),
