@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from schemas.settings import Settings
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
+from warehouse.lake.locks import hold_all
 from warehouse.lake.upkeep import compact_lake, maintenance, purge_files
 
 pytestmark = pytest.mark.service
@@ -31,9 +33,9 @@ def test_a_landing_and_what_wants_every_unit_do_not_wait_for_each_other(
     """The landing has its unit and is about to take the lake when the other asks for every unit."""
     settings = Settings.model_validate({"home": tmp_path / "home", "lake_catalog": postgresql.new_catalog()})
     has_unit, wants_all = threading.Event(), threading.Event()
-    write, hold_all = Lake._write_alone, maintenance.hold_all
+    write = Lake._write_alone
 
-    def write_late(self: Lake, *arguments: object) -> None:
+    def write_late(self: Lake, *arguments: Any) -> None:
         has_unit.set()
         wants_all.wait(60)
         write(self, *arguments)
