@@ -5,15 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 
-import yaml
-
-
-@lru_cache(maxsize=1)
-def _read() -> dict[str, list[str]]:
-    text = resources.files("tasks.ingest.words").joinpath("grammar.yaml").read_text(encoding="utf-8")
-    return {name: [str(word) for word in words] for name, words in yaml.safe_load(text).items()}
+from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.word_lists import read_word_lists as _read
 
 
 def _any(words: Sequence[str]) -> str:
@@ -70,7 +64,7 @@ def asking() -> re.Pattern[str]:
     latin = "|".join(word for word in verbs if _is_latin(word))
     chinese = "|".join(word for word in verbs if not _is_latin(word))
     return re.compile(
-        rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|[（(\[]\s*\d{{1,2}}\s*(?:分|marks?|points?|pts?|M)?\s*[)）\]]\s*$|"
+        rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|{BRACKETED_SUM}\s*$|"
         rf"{'|'.join(_read()['asking_words'])}|"
         rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
         rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
