@@ -8,20 +8,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK
 from tasks.ingest.words.answers import read_key, read_truth
-from tasks.ingest.words.kinds import infer_free_type
 from tasks.ingest.words.lexicon import FineType, match_exactly
-from tasks.ingest.words.points import BRACKETED, CLOSING, NUMBER, POINT, POINTS, TOTAL, WORTH, read_points
-from tasks.questions import has_blank
+from tasks.ingest.words.points import (
+    BRACKETED,
+    CLOSING,
+    LEADING,
+    NUMBER,
+    POINT,
+    POINTS,
+    ROOM,
+    TOTAL,
+    read_points,
+)
 
 _PART_MARKS = re.compile(rf"{BRACKETED}|(?:[.?!:)\]]|\s{{2}})\s*\[\d{{1,2}}(?:\s*\+\s*\d{{1,2}})*\]")
 _DIGIT = re.compile(r"\d")
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
-_BARE_MARKS_TAIL = re.compile(rf"(?<=[.?!:)\]。？])\s*(?:(?:[-–—/／]\s*)?{POINTS}|\[\d{{1,2}}\])\s*$")
-_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24}?)\s*[)）\]】]\s*[*＊]?\s*")
+_BARE_MARKS_TAIL = re.compile(
+    rf"(?<=[.?!…:)\]。？！])\s*(?:(?:[-–—/／]\s*)?{POINTS}|{ROOM}|\[\d{{1,2}}\])\s*$"
+)
+_GROUP = re.compile(r"\s*[（(\[【［]\s*([^（(\[【［）)\]】］\n]{1,24}?)\s*[)）\]】］]\s*[*＊]?\s*")
 _TAIL_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24})\s*[)）\]】]\s*[*＊]?\s*$")
 # `多选题 (10 分) 10分` after a stem, as platforms print it
 _TAIL_NAME = re.compile(
@@ -29,7 +38,7 @@ _TAIL_NAME = re.compile(
 )
 _PICTURES = re.compile(rf"(?:\s*{PICTURE_MARK.pattern})+\s*$")
 _PART = re.compile(r"[\s,，、;；|/]+")
-_WORTH = re.compile(WORTH)
+_WORTH = re.compile(LEADING)
 
 
 @dataclass(frozen=True)
@@ -42,12 +51,12 @@ class Tag:
 
 def read_tag(inner: str) -> Tag | None:
     """Read what stands in a bracket as a type, as marks or both; None for anything else."""
-    fine: FineType | None = None
+    inner = inner.strip()
+    fine = match_exactly(inner)
+    if fine is not None or _WORTH.fullmatch(inner) is not None:
+        return Tag(fine, read_points(inner) if fine is None else None)
     marks: float | None = None
-    whole = match_exactly(inner.strip())
-    if whole is not None:
-        return Tag(whole, None)
-    for part in _PART.split(re.sub(r"(?<=\d)\s+(?=[^\d\s])", "", inner.strip())):
+    for part in _PART.split(re.sub(r"(?<=\d)\s+(?=[^\d\s])", "", inner)):
         worth = _WORTH.fullmatch(part)
         named = None if worth is not None else match_exactly(part)
         if worth is None and named is None:
@@ -86,11 +95,7 @@ def cut_tail_tag(text: str) -> tuple[str, Tag]:
 
 def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
     """Read `【单选题】`, `(多选)` and `（10分）` at the start of a question."""
-    while (
-        len(pieces) > 1
-        and pieces[0].text.lstrip()[:1] in _OUTCOME_STARTS
-        and (outcome := _OUTCOME.fullmatch(pieces[0].text))
-    ):
+    while len(pieces) > 1 and (outcome := _OUTCOME.fullmatch(pieces[0].text)):
         total = outcome.group("marks")
         draft.marks = read_points(total) if total and draft.marks is None else draft.marks
         pieces = pieces[1:]
@@ -98,24 +103,16 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         first = pieces[0]
         if first.text.lstrip()[:1] not in _TAG_STARTS:
             break
-        marks = MARKS_GROUP.match(first.text)
         opening = _GROUP.match(first.text)
-        both = read_tag(opening.group(1)) if opening is not None else None
-        if marks and (len(first.text) > marks.end() or len(pieces) > 1):
-            draft.marks = read_points(marks[0])
-            lead = re.match(r"\s*[:：.]?\s*", first.text[marks.end() :])
-            pieces[0] = first.cut(marks.end() + (lead.end() if lead else 0))
-            if not pieces[0].text.strip():
-                pieces = pieces[1:]
-        elif (
-            opening is not None and both is not None and (len(pieces) > 1 or opening.end() < len(first.text))
-        ):
-            draft.fine = both.fine or draft.fine  # `(单选题, 1.5 分)`
-            draft.marks = both.marks if draft.marks is None else draft.marks
-            rest = first.cut(opening.end())
-            pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
-        else:
+        tag = read_tag(opening[1]) if opening is not None else None
+        if opening is None or tag is None or (len(pieces) == 1 and opening.end() == len(first.text)):
             break
+        draft.fine = tag.fine or draft.fine  # `(单选题, 1.5 分)`
+        draft.marks = tag.marks if draft.marks is None else draft.marks
+        rest = first.cut(opening.end())
+        if tag.fine is None and rest.text[:1] in _AFTER_MARKS:
+            rest = rest.cut(len(rest.text) - len(rest.text[1:].lstrip()))
+        pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
     # `… [单选题]` after the stem, as survey programs print it
     kept, closing = cut_tail_tag(pieces[0].text)
     if closing.fine is not None and kept.strip():
@@ -132,9 +129,8 @@ _OUTCOME = re.compile(
     r"[\[(]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*=\s*\d{1,3}\s*[\])]\s*|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]\s*)+",
     re.IGNORECASE,
 )
-# in either case, with the other letter that a pattern takes for s
-_OUTCOME_STARTS = frozenset("CcPpLlSsſBbDdTtMm[(")
 _TAG_STARTS = frozenset("（([【［")
+_AFTER_MARKS = (":", "：", ".")
 
 
 def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
@@ -170,11 +166,9 @@ def take_marks(draft: Draft) -> None:
         draft.stem = draft.stem[: tail.start()].rstrip()
 
 
-# `（难度系数C）`, `[CO2, L3]`, `-8M`, `___ / 2 P.`: a bracket, a number with a unit behind a dash, or a place for the marks
-# that somebody gives, at the end of a question
+# `（难度系数C）`, `[CO2, L3]`, `-8M`: a bracket, or a number with a unit behind a dash, at the end of a question
 _FORM_TAIL = re.compile(
-    r"(?:\s*[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|\s*(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6})|"
-    r"(?<=[.?!…。？！])\s*(?P<box>_+\s*[/／]\s*\d{1,3}(?:[.,]\d)?\s*[^\W\d_]{0,8}\.?))\s*$"
+    r"(?:\s*[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|\s*(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6}))\s*$"
 )
 # `(V / F)`, `Vrai / Faux`: two words or letters of which one is to be marked
 _OFFERED_TAIL = re.compile(
@@ -193,7 +187,7 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
         counts[draft.section] += 1
         for is_stem in (True, False)[: 2 if draft.options else 1]:
             tail = _FORM_TAIL.search(_read_end(draft, is_stem)[-_LONGEST_TAIL:])
-            said = (tail["held"] or tail["worth"] or tail["box"]) if tail is not None else ""
+            said = (tail["held"] or tail["worth"]) if tail is not None else ""
             shape = _VARYING.sub("0", said)
             if (
                 tail is not None
@@ -246,7 +240,5 @@ def _cut_tail(draft: Draft, tail: re.Match[str], is_stem: bool) -> None:
         draft.options[-1] = (draft.options[-1][0], kept)
     said = tail.groupdict()
     worth = said.get("held") or said.get("worth") or ""
-    if draft.marks is None and (said.get("box") or _WORTH.fullmatch(worth)):
-        draft.marks = read_points(said.get("box") or worth)
-    if said.get("box") and draft.question_type == "fill_in_the_blank" and not has_blank(draft.stem):
-        draft.question_type = infer_free_type(draft.stem, draft.material)  # nothing else was to be filled in
+    if draft.marks is None and _WORTH.fullmatch(worth):
+        draft.marks = read_points(worth)

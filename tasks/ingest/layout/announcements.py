@@ -11,7 +11,7 @@ import yaml
 
 from tasks.ingest.words.labels import read_number
 from tasks.ingest.words.points import EACH, NUMBER, QUESTION, TOTAL, UNIT, read_points
-from tasks.ingest.words.word_lists import read_word_lists
+from tasks.ingest.words.word_lists import WORDS
 
 _ENGLISH = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -22,15 +22,14 @@ _NUM = rf"((?<!\d){NUMBER}|[一二两三四五六七八九十]{{1,3}}|(?i:{'|'.j
 _FRAGMENTS = {"NUM": _NUM, "POINT": UNIT, "EACH": EACH, "TOTAL": TOTAL, "QUESTION": QUESTION}
 _MAY = re.compile(_NUM)
 # What holds none of these announces nothing of the kind: the patterns are many, and what they look for is rare.
-_words = read_word_lists()
 _HOLDS = {
-    "count": _words["question_words"],
+    "count": WORDS["question_words"],
     "product": [*"x×*✕"],
-    "each": [*_words["each_words"], "/", "／"],
-    "sum": [*_words["total_words"], *"([（"],
+    "each": [*WORDS["each_words"], "/", "／"],
+    "sum": [*WORDS["total_words"], *"([（"],
     "at_least": ["选", "any", "only", "choose", "select"],
-    "range": [*_words["question_words"], "question", "item", "problem"],
-    "blanks": [*_words["each_words"], "空"],
+    "range": [*WORDS["question_words"], "question", "item", "problem"],
+    "blanks": [*WORDS["each_words"], "空"],
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tasks.ingest.layout.announcements import read_announcement, read_each, read_sum
 from tasks.ingest.words.points import BRACKETED, COUNTS, read_points
+from tasks.ingest.words.word_lists import WORDS
 
 WORTH = {
     "（5分）": 5, "（本题满分12分）": 12, "（本小题3分）": 3, "[2 marks]": 2, "(3 pts.)": 3, "(2 scores)": 2, "[1 mk]": 1, "(4M)": 4,
@@ -21,6 +22,15 @@ WORTH = {
 def test_a_bracket_says_what_a_question_is_worth(text: str) -> None:
     assert re.fullmatch(BRACKETED, text) is not None
     assert read_points(text) == WORTH[text]
+
+
+def test_every_word_for_points_is_read_behind_its_number() -> None:
+    for word in (*WORDS["point_words"], *WORDS["point_signs"]):
+        assert re.fullmatch(BRACKETED, f"(2 {word})") is not None, word
+    for word in (*WORDS["total_words"], *WORDS["worth_words"]):
+        assert re.fullmatch(BRACKETED, f"({word}: 2 pts)") is not None, word
+    for word in WORDS["each_words"]:
+        assert read_each(f"{word} 2 pts") == 2, word
 
 
 @pytest.mark.parametrize(
@@ -51,6 +61,7 @@ def test_a_heading_says_what_each_question_is_worth(text: str, each: float) -> N
         "各部分共20分",
         "每错一个扣1分",
         "20 Punkte",
+        "共4小题，6-8题各5分，第9题10分",
         "Je weiter, desto 2 km",
     ],
 )
