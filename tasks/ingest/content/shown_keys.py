@@ -19,6 +19,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.grammar import truth_word
 from tasks.ingest.words.kinds import are_truth_options
+from tasks.ingest.words.points import POINT
 
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
 MIN_QUESTIONS = 3
@@ -380,7 +381,7 @@ Shape = tuple[str, str]
 _ENDS = "?？.。!！:：…)）_,，;；、]】”’"
 # A key that goes on the sentence is one letter of every question, or what answers say: `the length of AB?` names none.
 _MOST_WITHIN = 0.1
-_WORTH = re.compile(r"分|pt|point|mark|mk|punkt", re.IGNORECASE)
+_WORTH = re.compile(POINT)
 _MOST_BEHIND = 12
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.lexicon import match_type_name
+from tasks.ingest.words.points import BRACKETED_SUM
 
 _LETTERS = "ABCDEFGHIJ"
 _STEM = re.compile(
@@ -83,7 +84,7 @@ def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
 
 
 _TYPE_LINE = re.compile(
-    r"\s*[【\[（(]?\s*(?P<name>[^\s（(\[【】\])）\d]{2,8})\s*[】\])）]?\s*(?:[（(\[]\s*[\d.]+\s*分?\s*[)）\]])?\s*"
+    r"\s*[【\[（(]?\s*(?P<name>[^\s（(\[【】\])）\d]{2,8})\s*[】\])）]?\s*(?:" + BRACKETED_SUM + r")?\s*"
 )
 
 

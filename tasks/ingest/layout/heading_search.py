@@ -6,28 +6,27 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import (
     INSTRUCTED,
     INSTRUCTION,
     LEADING_MARKS,
     MARKS_GROUP,
+    ONLY_WORTH,
     SHARES,
     STRONG_STYLES,
     Heading,
     has_options_ahead,
     read_heading,
-    read_marks,
 )
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import match_exactly
+from tasks.ingest.words.points import COUNTS, WORTH, read_points
 
-_ONLY_MARKS = re.compile(
-    r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE
-)
 # what may follow a title behind a number in brackets: marks and remarks that count
 _ENDS_TITLE = re.compile(
-    r"\s*[:：]?\s*(?:[（(\[][^()（）\[\]]*(?:分|题|空|points?|marks?|pts?)[^()（）\[\]]*[)）\]]|共?\s*\d+\s*(?:小?题|分))*\s*[:：。.]?\s*"
+    rf"\s*[:：]?\s*(?:{COUNTS}|[（(\[][^()（）\[\]]*[题空][^()（）\[\]]*[)）\]]|{WORTH}|共?\s*\d+\s*小?题)*\s*[:：。.]?\s*"
 )
 BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")
 
@@ -65,7 +64,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         label = above.label if above is not None else None
         if above is None or label is None or index - 1 in typed or heading.label is not None:
             continue
-        if label.style in ("word", "part") and _ONLY_MARKS.fullmatch(above.text[label.end :]):
+        if label.style in ("word", "part") and ONLY_WORTH.fullmatch(above.text[label.end :]):
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
     for index in _list_counted(pieces, typed):
         del typed[index]
@@ -113,7 +112,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             found[index] = Heading(label, "", None, None, len(piece.text))
             continue
         marks = MARKS_GROUP.match(text)
-        found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
+        found[index] = Heading(label, "", None, read_points(marks[0]) if marks else None, label.end)
     return found
 
 
@@ -193,7 +192,7 @@ def _head_numbered_lists(pieces: Sequence[Piece]) -> dict[int, Heading]:
     found: dict[int, Heading] = {}
     for (index, label), (below, inner) in pairwise(labelled):
         if label.style in _OUTER and label.value == len(found) + 1 and inner.value == 1:
-            marks = read_marks(pieces[index].text)
+            marks = read_each(pieces[index].text)
             is_told = marks is not None or (label.style == "bare" and offers)
             if inner.style in _INNER and below - index <= _NEAR and is_told:
                 title = pieces[index].text[label.end :].strip()

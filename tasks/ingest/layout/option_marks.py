@@ -12,6 +12,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, truth_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.points import BRACKETED
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -235,9 +236,7 @@ def _count_asking(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequen
 _DIGIT = re.compile(
     r"(?<!\s)\s*+(?P<open>[（(\[]?)\s*+(?P<number>\d{1,2}|[①-⑩])\s*+(?P<close>[)）\].．、:：>]?)\s*+(?=\S)"
 )
-_ASKS = re.compile(
-    r"[？?]\s*$|[（(\[]\s*\d+\s*(?:分|marks?|points?|pts?)|_{3,}|[（(]\s+[)）]|（）", re.IGNORECASE
-)
+_ASKS = re.compile(rf"[？?]\s*$|{BRACKETED}|_{{3,}}|[（(]\s+[)）]|（）")
 _DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )

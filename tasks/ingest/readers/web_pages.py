@@ -16,6 +16,7 @@ from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Lin
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
+from tasks.ingest.words.points import POINTS
 
 _TABLE_MARK = "\ue0f1"
 
@@ -129,9 +130,7 @@ def _part_spans(block: Any) -> None:
             child.tail = "  "
 
 
-_POINTS = re.compile(
-    r"\d\s*/\s*\d|/\s*\d+\s*(?:pts?|points?|marks?)\b|\b\d+\s*(?:pts?|points?|marks?)\b|\d\s*分"
-)
+_POINTS = re.compile(rf"\d\s*/\s*\d|{POINTS}")
 
 
 _EMPHATIC = {"b": "bold", "strong": "bold", "u": "underline", "mark": "highlight"}
