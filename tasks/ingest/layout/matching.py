@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece
+from tasks.ingest.layout.pieces import SHARED_OPTIONS, IndexedLines, Piece
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, parse_label
 
 # a bar between cells, a tab or a wide gap, and the letter behind it
@@ -29,7 +29,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
             place = end
         elif len(items) >= _LEAST_ROWS:
             first, last = items[0].label, items[-1].label
-            lead = f"{first.value}～{last.value}题共用备选答案" if first and last else ""
+            lead = f"{first.value}～{last.value}{SHARED_OPTIONS}" if first and last else ""
             head = items[0]
             kept.append(replace(head, text=lead, sources=(head.start,) * len(lead), label_length=0))
             kept += [*options, *items]
