@@ -70,7 +70,7 @@ def read_content(
         )  # the answer is one letter: then `a)` `b)` at line starts are options
     if split is not None and kind != "multiple_choice" and _offers_nothing(split):
         split = None  # the rows `A | - | -` and `B | - | -` of a table
-    if split is not None and kind != "multiple_choice" and (_are_matched(split, draft.fine) or _ask(split)):
+    if split is not None and kind != "multiple_choice" and _are_matched(split, draft.fine):
         split = None
     raw_stem = ""
     if split is not None:
@@ -96,12 +96,6 @@ def _offers_nothing(split: OptionSplit) -> bool:
     """Whether what reads as options holds signs alone, the same in several."""
     texts = ["".join(piece.text for piece in pieces).strip() for _, pieces in split.options]
     return len(set(texts)) < len(texts) and not any(map(str.isalnum, "".join(texts[:-1])))
-
-
-def _ask(split: OptionSplit) -> bool:
-    """Whether what is lettered asks, each by itself: `(a) What …? (b) Why …?`."""
-    ends = ["".join(piece.text for piece in pieces).rstrip()[-1:] for _, pieces in split.options]
-    return all(end in ("?", "？") for end in ends)
 
 
 def _are_matched(split: OptionSplit, fine: FineType | None) -> bool:
