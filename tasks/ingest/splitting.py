@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -443,12 +444,10 @@ def _split_part(
     filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
+        # where the options of a section have capitals, small letters number parts
+        offers = number in offering and not any(_PART_A.match(line.text) for line in lines)
         draft = paper.read_content(
-            lines,
-            section.fine,
-            is_answered or number in filled,
-            number in offering or has_gap,
-            material is not None,
+            lines, section.fine, is_answered or number in filled, offers or has_gap, material is not None
         )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
@@ -481,6 +480,7 @@ def _split_part(
     return drafts, keys
 
 
+_PART_A = re.compile(r"\s*[（(]a\s*[)）]")
 # What stands below a heading before its first question, as far as it may announce something.
 _LEAD_LINES = 3
 

@@ -19,7 +19,7 @@ from tasks.ingest.layout.headings import (
     has_options_ahead,
     read_heading,
 )
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import COUNTS, WORTH, read_points
@@ -253,6 +253,8 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
         return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:
+        if piece.text.endswith(SHARED_OPTIONS):
+            return True  # columns to be matched, written as numbers that share their options
         label = piece.label
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
             return True

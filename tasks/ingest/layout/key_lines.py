@@ -83,7 +83,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
             titled = _TITLED.match(stripped)
             entries = _read_entries(stripped[titled.end() :]) if titled is not None else []
             return entries if len(entries) > 1 and _runs_on(entries) else []
-    entries = _read_ranges(stripped) or _read_cells(stripped) or _read_pairs(stripped)
+    entries = _read_ranges(stripped) or _read_cells(stripped)
     if entries:
         return entries
     foreign = _FOREIGN.search(stripped)
@@ -238,7 +238,7 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
             continue
         values, keys, last = _read_row_pair(pieces, place, asked)
         if not keys:
-            values, keys, last = _read_columns(pieces, place)
+            values, keys, last = _read_columns(pieces, place, asked)
         if not keys and label is not None and label.style in _STYLES and piece.kind != "table":
             if not label.is_weak:
                 asked.add(label.value)
@@ -366,12 +366,16 @@ def _read_row_pair(
     return values, keys, place + 1
 
 
-def _read_columns(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
+def _read_columns(
+    pieces: Sequence[Piece], place: int, asked: Collection[int]
+) -> tuple[list[int], list[str], int]:
     """The numbers and keys of rows that are to be read column by column, `1 | b | 6 | a` above `2 | c | 7 | d`."""
     rows = [*takewhile(bool, (_read_pairs(piece.text) for piece in pieces[place:]))]
     entries = sorted(chain.from_iterable(rows), key=lambda entry: entry.number)
-    if len(rows) < _LEAST_PAIRS or not _runs_on(entries):
+    if len(rows) < _LEAST_PAIRS or not _runs_on(entries) or len({one.text for one in entries}) < 2:
         return [], [], place
+    if not {one.number for one in entries} <= {*asked}:
+        return [], [], place  # the data of a question
     return [one.number for one in entries], [one.text for one in entries], place + len(rows) - 1
 
 

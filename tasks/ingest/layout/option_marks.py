@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
@@ -59,6 +59,9 @@ def _find_lettered(text: str) -> list[Lettered]:
 _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 
+_MOST_SILENT = 0.6
+
+
 def write_letters(lines: IndexedLines) -> IndexedLines:
     """Write letters of a shape (`a>`, `A-`, `A。`) that runs A B C in several questions."""
     if not _opens_unusual(lines):
@@ -72,17 +75,17 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
     wanted: dict[int, list[Lettered]] = {}
     for shape, found in shapes.items():
         sets = _find_sets(found, pieces)
+        if "a" in shape:
+            # among lists of answers, one that asks numbers the parts of its question
+            silent = [group for group in sets if 2 * _count_asking([group], pieces) < len(group)]
+            sets = silent if len(silent) >= _MOST_SILENT * len(sets) else sets
         is_plain = _PLAIN.match(shape) is not None and "A" in shape
         if is_plain:
             plain = max(plain, len(sets))
         elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
-            # among lists of answers, one that asks numbers the parts of its question
-            offered = (
-                group for group in sets if "A" in shape or 2 * _count_asking([group], pieces) < len(group)
-            )
-            for index, mark in chain.from_iterable(offered):
+            for index, mark in (one for group in sets for one in group):
                 wanted.setdefault(index, []).append(mark)
     if not wanted or plain > sum(len(one) for one in wanted.values()):
         return lines

@@ -94,16 +94,21 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
 
 
 def _write_selects(root: Any) -> None:
-    """Write what a list offers as `(a / b / c)`; the same list beside several items, once below the last of them."""
+    """Write what a list offers as `(a / b / c)`; the same list beside several items of a table, once below the last."""
     selects = list(root.iter("select"))
-    offered = [_list_offered(select) for select in selects]
-    for place, (select, texts) in enumerate(zip(selects, offered, strict=True)):
+    offered = [
+        (_list_offered(select), next(select.iterancestors("table", "ul", "ol", "dl"), None))
+        for select in selects
+    ]
+    for select, own, last, following in zip(
+        selects, offered, [None, *offered], [*offered[1:], None], strict=False
+    ):
+        texts, holder = own
         for option in list(select):
             select.remove(option)
-        is_same = texts in offered[place + 1 : place + 2] or texts in offered[max(0, place - 1) : place]
-        if not is_same:
+        if holder is None or own not in (last, following):
             select.text = f"({' / '.join(texts)})" if texts else ""
-        elif texts not in offered[place + 1 : place + 2]:
+        elif own != following:
             select.text = "\n" + "\n".join(texts) + "\n"
 
 
