@@ -86,7 +86,9 @@ def _find_fillings(stem: str) -> list[str]:
 
 
 # `True. Since …` on a line of its own
-_JUDGED_BELOW = re.compile(rf"\n\s*((?:{truth_word()}|[TF])(?:\s*[.。,，;；:：!！]|\s+[-–—]|\s*$))", re.MULTILINE)
+_JUDGED_BELOW = re.compile(
+    rf"\n\s*((?:{truth_word()}|[TF])(?:\s*[.。,，;；:：!！]|\s+[-–—]|\s*$))", re.MULTILINE
+)
 _LEAST_JUDGED, _MOST_JUDGED = 2, 0.6
 
 

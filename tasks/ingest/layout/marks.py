@@ -65,7 +65,9 @@ class Mark(NamedTuple):
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     """Return the lines with unusual marks in usual forms; characters keep their places."""
-    lines = tick_right(part_boxes(write_boxes(open_numbers(open_options(open_cells(open_details(IndexedLines(pieces))))))))
+    lines = tick_right(
+        part_boxes(write_boxes(open_numbers(open_options(open_cells(open_details(IndexedLines(pieces)))))))
+    )
     lines = lower_numbers(_drop_repeated(_drop_idle(lines)))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))

@@ -46,6 +46,14 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
             sign = "☑" if element.get("checked") is not None else "□"
             element.tail = f"{sign} {(element.tail or '').strip()}"
+    for element in list(root.iter("select", "textarea")):
+        # what may be chosen is asked; what somebody chose or wrote is not
+        offered = [(option.text_content() or "").strip() for option in element.iter("option")]
+        offered = [text for text in offered if text.strip(" .…-—") and not _PROMPTS.match(text)]
+        element.tail = f"{f' ({_BETWEEN.join(offered)})' if offered else ''}{element.tail or ''}"
+        element.drop_tree()
+    for element in root.xpath(_WRITTEN):
+        element.drop_tree()
     for element in root.iter("img"):
         if not any(True for _ in element.iterancestors("header", "footer", "nav")):
             element.tail = f"{_mark_picture(element, folder, extraction)}{element.tail or ''}"
@@ -89,6 +97,18 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
                 Line(text, kind="table", cells=cells, table=index + 1, emphasis=tuple(spans))
             )
     return extraction
+
+
+# the first line of a list to choose from: `Choose...`, `-- Select --`, `请选择`
+_PROMPTS = re.compile(
+    r"[\s–—-]*(?i:choose|select|pick|please|bitte|wählen|choisir|elige|seleccion\w+|scegli|выберите|请选择|請選擇|選択)\b.{0,24}$|请选择"
+)
+_BETWEEN = " / "
+# where Moodle shows what somebody answered to an essay question
+_WRITTEN = (
+    "//*[contains(concat(' ', @class, ' '), ' que ') and contains(concat(' ', @class, ' '), ' essay ')]"
+    "//*[contains(concat(' ', @class, ' '), ' answer ')]"
+)
 
 
 def _part_spans(block: Any) -> None:

@@ -362,3 +362,20 @@ def test_what_a_style_sheet_sets_apart_in_a_web_page_is_apart() -> None:
     assert [draft.stem for draft in split_lines(lines, starts).drafts] == [
         f"Which is {n}?" for n in range(1, 7)
     ]
+
+
+def test_what_somebody_chose_or_wrote_in_a_web_page_is_no_text_of_its_questions() -> None:
+    page = """<html><body>
+      <div class="que match"><p>1. Match each boat with its place.</p>
+      <p>ferry <select><option>Choose...</option><option>river</option><option selected>sea</option></select></p>
+      <p>Correct answer: ferry - river</p></div>
+      <div class="que essay"><p>2. Describe a harbour.</p>
+      <div class="answer"><p>It is wet.</p></div><textarea>And cold.</textarea>
+      <p>Information for graders: water, walls, ships</p></div></body></html>"""
+    extraction = read_html(page.encode())
+    _, starts, _ = join_lines(extraction.lines)
+    drafts = split_lines(extraction.lines, starts).drafts
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("Match each boat with its place.\nferry (river / sea)", ["ferry - river"]),
+        ("Describe a harbour.", ["water, walls, ships"]),
+    ]
