@@ -17,6 +17,7 @@ from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.named_pictures import follow_habit, label_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
+    blank_out,
     cut_numbers_again,
     cut_own_number,
     drop_form_lines,
@@ -441,7 +442,8 @@ def _split_part(
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled, offering = find_filled(chunks), find_offering(chunks)
-    for number, section, label, lines, material in chunks:
+    chunks, printed = blank_out(chunks, paper.lines, paper.starts)
+    for place, (number, section, label, lines, material) in enumerate(chunks):
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
         draft = paper.read_content(
             lines,
@@ -457,6 +459,9 @@ def _split_part(
         draft.section_parent = section.parent
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
+        if place in printed and not draft.answer:
+            draft.answer = printed[place]
+            draft.notes.append("key_by_format")
         cut_own_number(draft)
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material

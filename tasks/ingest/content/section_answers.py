@@ -16,7 +16,7 @@ from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.options import offers_letters
-from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.pieces import Piece, join_pieces, rewrite
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, is_picture
@@ -352,6 +352,68 @@ def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece]
     }
 
 
+Chunk = tuple[int, Section, Label | None, list[Piece], str | None]
+# So many questions of a section must show their answers by print, and so much of a question may stand out.
+_LEAST_PRINTED, _MOST_PRINTED, _MOST_OF_STEM = 2, 0.7, 0.6
+
+
+def blank_out(
+    chunks: Sequence[Chunk], lines: Sequence[Line], starts: Sequence[int]
+) -> tuple[list[Chunk], dict[int, list[str]]]:
+    """Put blanks where words stand out by print in fill-in sections that leave none; what stood there, by the chunk's place."""
+    places: dict[int, list[int]] = {}
+    for place, (number, section, _, _, _) in enumerate(chunks):
+        if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
+            places.setdefault(number, []).append(place)
+    written, texts = list(chunks), dict[int, list[str]]()
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for line, start in zip(lines, starts, strict=True) if places else ():
+        for first, last, kind in line.emphasis:
+            spans.setdefault(kind, []).append((start + first, start + last))
+    for own in places.values() if spans else ():
+        if any(has_blank(join_pieces(chunks[place][3])) for place in own):
+            continue
+        for kind in KINDS:
+            found = {place: _cut_print(chunks[place][3], spans.get(kind, ())) for place in own}
+            told = {place: one for place, one in found.items() if one is not None}
+            if len(told) < max(_LEAST_PRINTED, _MOST_PRINTED * len(own)):
+                continue
+            for place, (pieces, said) in told.items():
+                number, section, label, _, material = chunks[place]
+                written[place], texts[place] = (number, section, label, pieces, material), said
+            break
+    return written, texts
+
+
+def _cut_print(
+    pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]
+) -> tuple[list[Piece], list[str]] | None:
+    """The lines of a question with blanks for what stands out, and that; None where nothing or too much does."""
+    firsts = [first for first, _ in spans]
+    kept: list[Piece] = []
+    said: list[str] = []
+    for piece in pieces:
+        inside = [
+            (at := bisect_right(firsts, source) - 1) >= 0 and source < spans[at][1]
+            for source in piece.sources
+        ]
+        stretches: list[tuple[int, int]] = []
+        for at, is_inside in enumerate(inside):
+            if is_inside and stretches and stretches[-1][1] == at:
+                stretches[-1] = (stretches[-1][0], at + 1)
+            elif is_inside:
+                stretches.append((at, at + 1))
+        shown = [piece.text[first:last].strip() for first, last in stretches]
+        if not all(shown):
+            return None
+        said += shown
+        for first, last in reversed(stretches):
+            piece = rewrite(piece, last, "____", first)
+        kept.append(piece)
+    length = sum(len(piece.text) for piece in pieces)
+    return (kept, said) if said and sum(map(len, said)) <= _MOST_OF_STEM * length else None
+
+
 # So much of an option stands out in one that does, and at most so much in one that does not.
 STANDS_OUT, STANDS_BACK = 0.7, 0.1
 
@@ -389,7 +451,7 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
 def _read_choices(
     asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
 ) -> list[list[str] | None]:
-    """The options of every question that stand out entirely; None where it is no choice."""
+    """The options of every question that stand out entirely; None where parts of some do."""
     firsts = [first for first, _ in spans]
     reach: list[int] = []
     for _, last in spans:
@@ -409,7 +471,7 @@ def _read_choices(
         shares = [(label, share_out(places)) for label, places in options]
         labels = [label for label, share in shares if share >= STANDS_OUT]
         is_clear = all(share >= STANDS_OUT or share <= STANDS_BACK for _, share in shares)
-        choices.append(labels if is_clear and len(labels) < len(shares) else None)
+        choices.append(labels if is_clear else None)
     return choices
 
 

@@ -175,6 +175,29 @@ def test_the_option_that_alone_stands_out_in_every_question_is_the_key() -> None
         ]
 
 
+def test_all_options_are_the_key_where_questions_beside_it_have_several() -> None:
+    blocks = ["一、多项选择题"]
+    for (stem, texts, _), key in zip(QUESTIONS, ("AB", "ACD", "ABCD", "BC"), strict=True):
+        blocks += [stem, *print_options(texts, key, RED)]
+    drafts, _ = read(blocks)
+    assert ["".join(draft.answer) for draft in drafts] == ["AB", "ACD", "ABCD", "BC"]
+
+
+def test_words_that_stand_out_where_no_blank_is_left_are_what_fills_the_blanks() -> None:
+    line = '<w:u w:val="single"/>'
+    drafts, _ = read(
+        [
+            "一、填空题",
+            paragraph(run("1、脉率为"), run(" 60 ", line), run("～"), run(" 100 ", line), run("次/分。")),
+            paragraph(run("2、压力表至少要保留"), run(" 0.5 ", line), run("MPa。")),
+        ]
+    )
+    assert [(draft.stem, draft.answer, draft.notes) for draft in drafts] == [
+        ("脉率为____～____次/分。", ["60", "100"], ["key_by_format"]),
+        ("压力表至少要保留____MPa。", ["0.5"], ["key_by_format"]),
+    ]
+
+
 def test_print_is_no_key_where_it_is_on_every_label_on_part_of_an_option_or_in_few_questions() -> None:
     labels, parts, few = ["一、选择题"], ["一、选择题"], ["一、选择题"]
     for place, (stem, texts, key) in enumerate(QUESTIONS):
