@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, truth_word
+from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -55,10 +55,11 @@ _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 def write_letters(lines: IndexedLines) -> IndexedLines:
     """Write letters of a shape (`a>`, `A-`, `A。`) that runs A B C in several questions."""
-    if not _opens_unusual(lines):
+    small = _find_small(lines)
+    if not small and not _opens_unusual(lines):
         return lines
     pieces = lines.pieces
-    shapes: dict[str, list[tuple[int, Lettered]]] = {}
+    shapes: dict[str, list[tuple[int, Lettered]]] = {"(a)": small} if small else {}
     for index, piece in enumerate(pieces):
         for mark in _find_lettered(piece.text):
             shapes.setdefault(mark.shape, []).append((index, mark))
@@ -85,6 +86,36 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
             piece = rewrite(piece, mark.end, f"{lead}{mark.letter.upper()}. ", mark.begin)
         changed[index] = piece
     return lines.replace(changed)
+
+
+_SMALL = re.compile(r"(?:^|(?<=\s))[（(](?P<letter>[a-h])[)）]\s*(?=\S)")
+
+
+def _find_small(lines: IndexedLines) -> list[tuple[int, Lettered]]:
+    """The letters `(a)` of lists below lines that set no task, where the lists offer answers; else none."""
+    pieces = lines.pieces
+    found = [
+        (index, Lettered(one.start(), one.end(), "(a)", one["letter"]))
+        for index, piece in enumerate(pieces if len(lines.open_with("（(")) >= _LEAST_SMALL else ())
+        if piece.kind != "table"
+        for one in _SMALL.finditer(piece.text)
+    ]
+    sets = _find_sets(found, pieces)
+    above = [pieces[group[0][0] - 1] for group in sets]
+    stems = [piece.text[piece.label.end :] if piece.label else piece.text for piece in above]
+    tasks = sum(
+        1 for stem in stems if not stem.rstrip().endswith(("?", "？", ":", "：", "_")) or _sets_task(stem)
+    )
+    is_offered = bool(sets) and _offers_answers(sets, pieces) and tasks <= _MOST_TASKS * len(sets)
+    return found if is_offered else []
+
+
+def _sets_task(stem: str) -> bool:
+    return task().match(stem) is not None and not stem.rstrip().endswith(("?", "？"))
+
+
+# three lists of four at least; so many may stand below what sets a task
+_LEAST_SMALL, _MOST_TASKS = 3, 0.1
 
 
 def write_alphabets(lines: IndexedLines) -> IndexedLines:
