@@ -28,6 +28,7 @@ from tasks.ingest.content.section_answers import (
     read_answers_below,
     read_bracketed_ends,
     read_filled,
+    read_judged_below,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.contracts import Checked
@@ -354,6 +355,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         if matched.count or answered:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
         settle_orders(part_drafts)
+        read_judged_below(part_drafts)
         read_answers_below(part_drafts)
         take_shown_keys(part_drafts)
         if region:

@@ -264,7 +264,7 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 _REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
+    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:[^.?!:：]{1,24}\s[-–—]\s+)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
     + key_title()
     + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
     r"(?:\s*[（(\[][^()（）\[\]]{0,30}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
@@ -435,6 +435,10 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
     run = find_run(pieces[begin:index])
     if run is not None and _answers_run(run, pieces[begin:index], pieces[index + 1 :]):
         further = next(iter(marks[place + 1 :]), None)
+        if any(
+            _asks_one(pieces, _find_end(pieces, mark, marks)) for mark in marks[max(place - 1, 0) : place + 1]
+        ):
+            return False
         if further is None or _find_end(pieces, index, marks) <= further:
             return True
     for piece in following[:3]:
@@ -459,6 +463,18 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
                 return not _answers_parts(label, before)
             return False
     return False
+
+
+def _asks_one(pieces: Sequence[Piece], place: int) -> bool:
+    """Whether `（二）（20 分）` stands above what one more question is about: the answers above it are those of one question."""
+    label = pieces[place].label if place + 1 < len(pieces) else None
+    below = pieces[place + 1].label if label is not None else None
+    return (
+        label is not None
+        and label.style == "cnp"
+        and read_heading(pieces[place].text) is None
+        and (below is None or below.style not in _RUN_STYLES)
+    )
 
 
 def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:

@@ -17,6 +17,7 @@ from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
+from tasks.ingest.words.answers import read_judgement
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_word
 from tasks.ingest.words.labels import Label
@@ -80,6 +81,29 @@ def _find_fillings(stem: str) -> list[str]:
     is_filled = len(re.findall(r"_+", stem)) == 2 * len(texts)
     joins = any(_BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for text in texts)
     return texts if is_filled and not joins else []
+
+
+# `True. Since …` on a line of its own
+_JUDGED_BELOW = re.compile(
+    rf"\n\s*((?:{truth_word()}|[TF])(?:\s*[.。,，;；:：!！]|\s+[-–—]|\s*$))", re.MULTILINE
+)
+_LEAST_JUDGED, _MOST_JUDGED = 2, 0.6
+
+
+def read_judged_below(drafts: Sequence[Draft]) -> None:
+    """Read `False. The moon has no light.` below statements, where most of a section have a judgement there."""
+    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false"):
+        open_ones = [draft for draft in group if not draft.answer]
+        found = [(one, mark) for one in open_ones if (mark := _JUDGED_BELOW.search(one.stem)) is not None]
+        judged = len(found) + len(group) - len(open_ones)
+        if not found or judged < max(_LEAST_JUDGED, _MOST_JUDGED * len(group)):
+            continue
+        for draft, mark in found:
+            truth, remark = read_judgement(draft.stem[mark.start(1) :])
+            if truth is not None:
+                draft.answer, draft.stem = [truth], draft.stem[: mark.start()].rstrip()
+                draft.explanation = draft.explanation or remark
+                draft.notes.append("answer_without_mark")
 
 
 _LEAST_REPEATED = 5

@@ -83,6 +83,15 @@ def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]
         if labels and not draft.answer:
             draft.answer = labels
             draft.notes.append("key_by_format")
+    several = {draft.section for draft, labels in pairs if labels and len(labels) > 1}
+    for draft, labels in zip(drafts, chosen, strict=True):
+        # all of them, where questions beside it have several keys
+        is_several = (
+            draft.section in several and draft.fine is not None and draft.fine.name != "single_choice"
+        )
+        if is_several and labels is not None and len(labels) == len(draft.options) and not draft.answer:
+            draft.answer = sorted(labels)
+            draft.notes.append("key_by_format")
     return True
 
 

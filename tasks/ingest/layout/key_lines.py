@@ -31,7 +31,7 @@ _ENTRY = re.compile(
 )
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
-    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN])(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
+    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN]|(?<=[)）.．、])[a-j](?![a-z]))(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
 )
 _RANGE = re.compile(
     rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：]?\s*"
@@ -70,10 +70,14 @@ def _read_line(text: str) -> tuple[tuple[int, str], ...]:
     return tuple((entry.number, entry.text) for entry in _read_entries(text))
 
 
+# what OCR makes of a speck before a number: `~4)c`
+_SPECKS = re.compile(r"(?<!\S)[~`'·‘’](?=\d{1,3}\s*[.．、)）])")
+
+
 def _read_entries(text: str) -> list[KeyEntry]:
     if not _DIGIT.search(text):
         return []
-    stripped = text.strip().strip("|").strip()
+    stripped = _SPECKS.sub("", text).strip().strip("|").strip()
     if not _NUMBERED.match(stripped):
         section = _KEY_SECTION.match(stripped)  # `II. 1. C  2. B`
         stripped = stripped[section.end() :] if section else stripped

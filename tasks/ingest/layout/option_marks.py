@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, truth_word
+from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 from tasks.ingest.words.points import BRACKETED
 
@@ -82,7 +82,11 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
         is_plain = _PLAIN.match(shape) is not None and "A" in shape
         if is_plain:
             plain = max(plain, len(sets))
-        elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
+        elif (
+            "a" in shape
+            and _PLAIN.match(shape)
+            and (not _offers_answers(sets, pieces) or _ask_for_tasks(sets, pieces))
+        ):
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
             for index, mark in (one for group in sets for one in group):
@@ -98,6 +102,19 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
             piece = rewrite(piece, mark.end, f"{lead}{mark.letter.upper()}. ", mark.begin)
         changed[index] = piece
     return lines.replace(changed)
+
+
+def _ask_for_tasks(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:
+    """Whether lists stand below lines that set a task, whose parts they number."""
+    above = [pieces[group[0][0] - 1] for group in sets]
+    stems = [piece.text[piece.label.end :] if piece.label else piece.text for piece in above]
+    tasks = sum(
+        1 for stem in stems if task().match(stem) is not None and not stem.rstrip().endswith(("?", "？"))
+    )
+    return tasks > _MOST_TASKS * len(sets)
+
+
+_MOST_TASKS = 0.1
 
 
 def write_alphabets(lines: IndexedLines) -> IndexedLines:

@@ -47,6 +47,10 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
             sign = "☑" if element.get("checked") is not None else "□"
             element.tail = f"{sign} {(element.tail or '').strip()}"
+    for element in list(root.iter("textarea")):
+        element.drop_tree()  # what somebody wrote
+    for element in root.xpath(_WRITTEN):
+        element.drop_tree()
     _write_selects(root)
     for element in root.iter("img"):
         if not any(True for _ in element.iterancestors("header", "footer", "nav")):
@@ -112,13 +116,24 @@ def _write_selects(root: Any) -> None:
             select.text = "\n" + "\n".join(texts) + "\n"
 
 
-_PLACEHOLDER = re.compile(r"\s*(?:[\w\s]{0,30}(?:\.{2,}|…)|[-–—\s]*|[-–—]+[^-–—]*[-–—]+)\s*")
+# the first line of a list to choose from: `Choose...`, `-- Select --`
+_PLACEHOLDER = re.compile(
+    r"\s*(?:[\w\s]{0,30}(?:\.{2,}|…)|[-–—\s]*|[-–—]+[^-–—]*[-–—]+|请选择|請選擇|"
+    r"(?i:choose|select|pick|please|bitte|wählen|choisir|elige|seleccion\w+|scegli|выберите|選択)\b.{0,24})\s*"
+)
 
 
 def _list_offered(select: Any) -> list[str]:
     """The texts of a list, without the first where it only asks to choose."""
     texts = [" ".join(str(option.text_content()).split()) for option in select.iter("option")]
     return texts[1:] if texts and _PLACEHOLDER.fullmatch(texts[0]) else texts
+
+
+# where Moodle shows what somebody answered to an essay question
+_WRITTEN = (
+    "//*[contains(concat(' ', @class, ' '), ' que ') and contains(concat(' ', @class, ' '), ' essay ')]"
+    "//*[contains(concat(' ', @class, ' '), ' answer ')]"
+)
 
 
 def _part_spans(block: Any) -> None:

@@ -175,6 +175,29 @@ def test_the_option_that_alone_stands_out_in_every_question_is_the_key() -> None
         ]
 
 
+def test_all_options_are_the_key_where_questions_beside_it_have_several() -> None:
+    blocks = ["一、多项选择题"]
+    for (stem, texts, _), key in zip(QUESTIONS, ("AB", "ACD", "ABCD", "BC"), strict=True):
+        blocks += [stem, *print_options(texts, key, RED)]
+    drafts, _ = read(blocks)
+    assert ["".join(draft.answer) for draft in drafts] == ["AB", "ACD", "ABCD", "BC"]
+
+
+def test_words_that_stand_out_where_no_blank_is_left_are_what_fills_the_blanks() -> None:
+    line = '<w:u w:val="single"/>'
+    drafts, _ = read(
+        [
+            "一、填空题",
+            paragraph(run("1、脉率为"), run(" 60 ", line), run("～"), run(" 100 ", line), run("次/分。")),
+            paragraph(run("2、压力表至少要保留"), run(" 0.5 ", line), run("MPa。")),
+        ]
+    )
+    assert [(draft.stem, draft.answer, draft.notes) for draft in drafts] == [
+        ("脉率为____～ ____ 次/分。", ["60", "100"], ["key_by_format"]),
+        ("压力表至少要保留____MPa。", ["0.5"], ["key_by_format"]),
+    ]
+
+
 def test_print_is_no_key_where_it_is_on_every_label_on_part_of_an_option_or_in_few_questions() -> None:
     labels, parts, few = ["一、选择题"], ["一、选择题"], ["一、选择题"]
     for place, (stem, texts, key) in enumerate(QUESTIONS):
@@ -455,3 +478,20 @@ def test_the_texts_of_several_options_are_their_key_though_the_first_begins_with
     ]
     _, starts, _ = join_lines(lines)
     assert [draft.answer for draft in split_lines(lines, starts).drafts] == [["A", "B"]]
+
+
+def test_what_somebody_chose_or_wrote_in_a_web_page_is_no_text_of_its_questions() -> None:
+    page = """<html><body>
+      <div class="que match"><p>1. Match each boat with its place.</p>
+      <p>ferry <select><option>Choose...</option><option>river</option><option selected>sea</option></select></p>
+      <p>Correct answer: ferry - river</p></div>
+      <div class="que essay"><p>2. Describe a harbour.</p>
+      <div class="answer"><p>It is wet.</p></div><textarea>And cold.</textarea>
+      <p>Information for graders: water, walls, ships</p></div></body></html>"""
+    extraction = read_html(page.encode())
+    _, starts, _ = join_lines(extraction.lines)
+    drafts = split_lines(extraction.lines, starts).drafts
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("Match each boat with its place.\nferry (river / sea)", ["ferry - river"]),
+        ("Describe a harbour.", ["water, walls, ships"]),
+    ]
