@@ -10,7 +10,7 @@ its stops and brackets are. What the rules know already is left as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -131,7 +131,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     idle = {
         place
         for text, holders in below.items()
-        if len(holders - {0}) >= least and _says_nothing(text)
+        if _is_usual(holders - {0}, numbered) and _says_nothing(text)
         for place in places[text]
     }
     cut = {
@@ -143,6 +143,14 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     if not idle and not cut:
         return lines
     return IndexedLines([cut.get(place, one) for place, one in enumerate(pieces) if place not in idle])
+
+
+def _is_usual(holders: Collection[int], numbered: int) -> bool:
+    """Whether a line stands below most numbers from its first to its last: an answer part has none."""
+    if len(holders) < _LEAST_REPEATED:
+        return False
+    span = max(holders) - min(holders) + 1
+    return len(holders) >= _MOST_REPEATED * max(span, numbered / 2)
 
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
