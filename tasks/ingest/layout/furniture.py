@@ -193,7 +193,12 @@ def _count_answers(lines: IndexedLines) -> list[Piece]:
             else:
                 runs.append([place])
             last = value
-        elif label is not None and not label.is_weak and label.style in KNOWN_NUMBERS and label.value == (last or 0) + 1:
+        elif (
+            label is not None
+            and not label.is_weak
+            and label.style in KNOWN_NUMBERS
+            and label.value == (last or 0) + 1
+        ):
             last = None  # the next question
     for place in (place for run in runs if len(run) >= _LEAST_COUNTED for place in run):
         pieces[place] = rewrite(pieces[place], named[place].end(), f"{int(named[place][1])}. ")
