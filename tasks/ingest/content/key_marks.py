@@ -60,7 +60,8 @@ class Target:
     is_heading: bool = False
 
 
-SECTIONS = ("cn", "cnp", "part", "roman", "word")
+CAPITAL = "capital"
+SECTIONS = ("cn", "cnp", "part", "roman", "word", CAPITAL)
 HEADING = "heading"
 _COUNTING = (
     "num",
@@ -122,6 +123,10 @@ _OUTER = 0.1
 
 
 def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
+    lead = _CAPITAL_LEAD.match(piece.text)
+    if lead is not None:
+        own = KeyMark(part, index, 0, lead.end(), ord(lead[1]) - ord("A") + 1, CAPITAL, 0.0)
+        return [own, *_shift(_list_line_marks(part, index, piece.cut(lead.end())), lead.end())]
     keys = read_key_line(piece.text)
     if len(keys) == 1:
         end = piece.text.index(keys[0].text, piece.text.index(str(keys[0].number)))
@@ -149,8 +154,15 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
         return [own]
     # `一、（一）1-5 BCABC`: a number within a number
     inner = _list_line_marks(part, index, piece.cut(label.end))
-    shifted = (replace(mark, begin=mark.begin + label.end, end=mark.end + label.end) for mark in inner)
-    return [own, *shifted]
+    return [own, *_shift(inner, label.end)]
+
+
+def _shift(marks: Sequence[KeyMark], by: int) -> list[KeyMark]:
+    return [replace(mark, begin=mark.begin + by, end=mark.end + by) for mark in marks]
+
+
+# `C: 1) T 2) F`: the letter of the section before its answers
+_CAPITAL_LEAD = re.compile(r"\s*([A-H])\s*[.．:：)]\s*(?=[（(]?\d{1,3}\s*[.．、)）:：])")
 
 
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
