@@ -30,7 +30,7 @@ _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 _PAPER_END = re.compile(
     r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|[【（(\[]?(?:[试試][题題卷]|全卷|本卷)(?:至此|到此)?(?:完|[结結]束|[为為]止)(?:\s*[,，、。;；!！]\s*[^。？?\d]{2,16})?[】）)\]]?|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
     r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|"
-    r"good luck|[(\[（【]?(?:sub)?total(?: marks| points)?\s*[:：=]?\s*[(\[]?\d{1,3}(?: marks?| points?| pts?)?[)\]]?|"
+    r"good luck|(?-i:(?!total\s*=))[(\[（【]?(?:sub)?total(?: marks| points)?\s*[:：=]?\s*[(\[]?\d{1,3}(?: marks?| points?| pts?)?[)\]]?|"
     r"[\[(]?(?:please )?turn (?:the )?(?:page|over)(?: the page)?[\])]?|p\.?\s?t\.?\s?o\.?|you are on page \d+\s*of\s*\d+|"
     r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
