@@ -124,6 +124,23 @@ def test_a_box_drawn_last_moves_to_its_height() -> None:
     assert [row.text for row in ordered].index("stamp") == 2
 
 
+def test_what_is_drawn_after_its_line_stands_in_the_gaps_where_it_is_printed() -> None:
+    line = [(61.0, 700.0, "灯塔；"), (105.0, 700.0, "渡口；"), (149.0, 700.0, "磨坊")]
+    signs = [(50.0, 700.0, "①"), (94.0, 700.0, "②"), (138.0, 700.0, "③")]
+    assert body(make_pdf([[(50, 720, "1. 港口有什么？"), *line, *signs, (50, 680, "2. 谁住灯塔？")]])) == [
+        "1. 港口有什么？",
+        "①灯塔；②渡口；③磨坊",
+        "2. 谁住灯塔？",
+    ]
+
+
+def test_what_is_drawn_over_a_line_stands_in_no_gap_of_it() -> None:
+    assert body(make_pdf([[(50, 700, "Which lamp guides ships into the harbour?"), (80, 700, "DRAFT")]])) == [
+        "Which lamp guides ships into the harbour?",
+        "DRAFT",
+    ]
+
+
 def test_small_raised_text_becomes_a_superscript() -> None:
     from reportlab.pdfgen.canvas import Canvas
 
