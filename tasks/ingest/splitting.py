@@ -125,7 +125,7 @@ def split_lines(
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
     made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    marked = write_matching(write_judgements(write_marks(write_numbered_answers(made.pieces))))
+    marked = write_matching(write_judgements(write_marks(write_numbered_answers(made))))
     return write_key_blocks(write_ranges(write_passages(write_gaps(write_banks(marked)))))
 
 

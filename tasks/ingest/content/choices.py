@@ -14,6 +14,7 @@ from tasks.ingest.words.answers import (
     read_bare_key,
     read_bare_truth,
     read_bracketed_key,
+    read_judgement,
     read_key,
     read_trailing_key,
     read_truth,
@@ -208,9 +209,10 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = _read_ordinals(reason.group(1), labels)
         rest = f"{reason.group(2)}\n{rest}".strip() if letters else rest
     if letters is None and len(draft.options) == 2:
-        truth = read_truth(first)
+        truth, remark = read_judgement(first)  # `False → it was a diptych`
         if truth is not None:
             letters = [label for label, option in draft.options if read_truth(option) == truth] or None
+            rest = f"{remark or ''}\n{rest}" if letters else rest
     if letters is None:
         stray = read_key(first)
         draft.notes.append("key_not_among_options" if stray is not None else "answer_unreadable")

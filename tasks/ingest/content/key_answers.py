@@ -43,12 +43,15 @@ def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     key = text[: explanation.start()].strip() if explanation is not None else text
     why = text[explanation.end() :].strip() if explanation is not None else ""
     said = answer_mark().match(key) if key else None
-    if said is not None and _is_key(bare := key[said.end() :].strip(" .。")):
-        key = bare  # `The correct answer is A.`
+    bare = key[said.end() :].strip() if said is not None else ""
+    if _is_key(bare.strip(" .。")) or _is_key(_KEY_FIRST.split(bare, maxsplit=1)[0]):
+        key = bare  # `The correct answer is A.`, `The correct answer is A, as the lamp is seen from far out.`
     chosen = _CHOSEN.search(why) if not key else None
     return KeyEntry(number, key if chosen is None else chosen.group(1), why or None)
 
 
+# what parts a key from its reason
+_KEY_FIRST = re.compile(r"\s*(?:[.．。,，;；:：)）–—]|\s-|(?i:because|since)\b|因为)\s*")
 # `D.` alone below an answer: the letter of the section whose answers follow
 _NEXT_PART = re.compile(r"\s*(?:[A-H]|[IVX]{1,4}|[一二三四五六七八九十])\s*[.．、:：]\s*")
 

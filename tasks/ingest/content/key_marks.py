@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import read_key_line
@@ -60,7 +60,8 @@ class Target:
     is_heading: bool = False
 
 
-SECTIONS = ("cn", "cnp", "part", "roman", "word")
+CAPITAL = "capital"
+SECTIONS = ("cn", "cnp", "part", "roman", "word", CAPITAL)
 HEADING = "heading"
 _COUNTING = (
     "num",
@@ -122,6 +123,10 @@ _OUTER = 0.1
 
 
 def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
+    lead = _CAPITAL_LEAD.match(piece.text)
+    if lead is not None:
+        own = KeyMark(part, index, 0, lead.end(), ord(lead[1]) - ord("A") + 1, CAPITAL, 0.0)
+        return [own, *_shift(_list_line_marks(part, index, piece.cut(lead.end())), lead.end())]
     keys = read_key_line(piece.text)
     if len(keys) == 1:
         end = piece.text.index(keys[0].text, piece.text.index(str(keys[0].number)))
@@ -153,8 +158,15 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
         return [own]
     # `一、（一）1-5 BCABC`: a number within a number
     inner = _list_line_marks(part, index, piece.cut(label.end))
-    shifted = (replace(mark, begin=mark.begin + label.end, end=mark.end + label.end) for mark in inner)
-    return [own, *shifted]
+    return [own, *_shift(inner, label.end)]
+
+
+def _shift(marks: Sequence[KeyMark], by: int) -> list[KeyMark]:
+    return [replace(mark, begin=mark.begin + by, end=mark.end + by) for mark in marks]
+
+
+# `C: 1) T 2) F`: the letter of the section before its answers
+_CAPITAL_LEAD = re.compile(r"\s*([A-H])\s*[.．:：)]\s*(?=[（(]?\d{1,3}\s*[.．、)）:：])")
 
 
 _LETTER_LEAD = re.compile(r"\s*[A-H]\s?[.)]\s+(?=\d{1,3}\s?[.)]\s)")
@@ -175,12 +187,23 @@ def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
     # `1、…（2）…`: the bracketed number counts the points of the first answer
     found = [mark for mark in found if bool(mark.group(1)) == bool(found[0].group(1))]
     if len(found) < 2 or (found[0].start() > 0 and piece.text[: found[0].start()].strip()):
-        return []
+        return _split_at_commas(piece.text)
     chosen = found[:1]
     for mark in found[1:]:
         if _read_value(mark) == _read_value(chosen[-1]) + 1:
             chosen.append(mark)
     return [(_read_value(mark), mark.start(), mark.end()) for mark in chosen] if len(chosen) > 1 else []
+
+
+# `7 F (only plants), 8 T, 9 F`: numbers without a stop, each after a comma
+_AFTER_COMMA = re.compile(r"(?:^\s*|[,，;；]\s*)(\d{1,3})\s+(?=[^\W\d_]|[√×])")
+
+
+def _split_at_commas(text: str) -> list[tuple[int, int, int]]:
+    """The numbers that stand first and after commas, where all of them run 1 by 1."""
+    found = [(int(mark[1]), mark.start(), mark.end()) for mark in _AFTER_COMMA.finditer(text)]
+    is_run = all(right[0] == left[0] + 1 for left, right in pairwise(found))
+    return found if len(found) > 1 and is_run and not text[: found[0][1]].strip() else []
 
 
 def _read_value(mark: re.Match[str]) -> int:

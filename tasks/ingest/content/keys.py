@@ -18,6 +18,7 @@ from typing import Any
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_answers import apply_key, cut_echo, may_answer, read_entry
 from tasks.ingest.content.key_marks import (
+    CAPITAL,
     HEADING,
     NUMBERED_BLANK,
     SECTIONS,
@@ -283,6 +284,8 @@ def _weigh(mark: KeyMark, target: Target, ahead: str, is_echo: bool) -> float:
         return is_same + alike if is_same or alike > 0 else 0.0
     if target.draft is None:
         return 0.5 if is_same and mark.style in SECTIONS else 0.0
+    if mark.style == CAPITAL:
+        return 0.0
     if is_echo:
         return _SURE if is_same else _SURE - 1
     alike = (

@@ -180,6 +180,7 @@ _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 
 def take_form_tails(drafts: Sequence[Draft]) -> None:
     """Take what most questions of a section end with, its numbers or letters varying, if no key."""
+    _take_required(drafts)
     _take_offered_truths(drafts)
     _take_form_words(drafts)
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
@@ -203,6 +204,20 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
         if varies and (is_usual or len(found) == max(_LEAST_OF_ALL, counts[section])):
             for draft, tail in found:
                 _cut_tail(draft, tail, is_stem)
+
+
+# `… mean? *`, `… mean? * 1 point`: what must be answered, as forms print it
+_REQUIRED = re.compile(
+    r"(?<=[^\d\s*＊])\s*[*＊]\s*(?:[（(]?\s*(?P<worth>\d{1,3}(?:[.,]\d)?\s*[^\W\d_]{1,8}\.?)\s*[)）]?)?\s*$"
+)
+
+
+def _take_required(drafts: Sequence[Draft]) -> None:
+    """Take the star of a form, and the points behind it, where most questions have it."""
+    found = [(draft, tail) for draft in drafts if (tail := _REQUIRED.search(draft.stem)) is not None]
+    if len(found) >= max(_LEAST_OF_ALL, _LEAST_SHARE * len(drafts)):
+        for draft, tail in found:
+            _cut_tail(draft, tail, is_stem=True)
 
 
 def _take_offered_truths(drafts: Sequence[Draft]) -> None:

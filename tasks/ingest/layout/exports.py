@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.lexicon import match_type_name
 from tasks.ingest.words.points import BRACKETED_SUM
 
@@ -26,8 +27,53 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
-    found = _drop_titles(_drop_bubbles(lines))
+    found = _drop_titles(_drop_bubbles(_write_shares(lines)))
     return _join_letters(_write_tail_answers(_write_type_lines(found)))
+
+
+def _share_shape() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<lead>[^\d\n]{{0,24}}?)(?:{number_word()}\s*)?(?<!\d)(?P<number>\d{{1,3}})\s*(?:[/／]|\b(?:of|von|de|di|sur|из)\b|\s共)\s*(?P<all>\d{{1,3}})(?!\d)"
+        r"\s*题?\s*[)）\]】]?\s*[.．、:：]?\s*(?:[【\[（(]?\s*(?P<name>[^\W\d_]{2,8}题|[A-Z][A-Za-z/ -]{3,24}?)\s*[】\])）]?\s*$)?"
+    )
+
+
+_SHARE = _share_shape()
+_SHARED = re.compile(r"\d\s*(?:[/／]|of|von|de|di|sur|из|共)\s*\d")
+_LONGEST_LEAD = 48
+_LEAST_SHARES, _MOST_SHARES = 3, 0.7
+
+
+def _write_shares(lines: IndexedLines) -> IndexedLines:
+    """Write `单选题 3/12 …` and `Question 3 of 12: …` as `3. [单选题] …`, where nearly all of the 12 are there."""
+    found: dict[str, dict[int, tuple[int, re.Match[str], str]]] = {}
+    if len(_SHARED.findall(lines.text)) < _LEAST_SHARES:
+        return lines
+    for place, piece in enumerate(lines.pieces):
+        may_match = piece.kind != "table" and _SHARED.search(piece.text[:_LONGEST_LEAD]) is not None
+        match = _SHARE.match(piece.text) if may_match else None
+        if match is None:
+            continue
+        lead = match["lead"].strip(" \t【[（(·•-—|:：】])）")
+        name = match["name"] or lead
+        if (lead and match_type_name(lead) is None) or (name and match_type_name(name) is None):
+            continue
+        found.setdefault(match["all"], {}).setdefault(int(match["number"]), (place, match, name))
+    for count, own in found.items():
+        texts = {lines.pieces[place].text[match.end() :] for place, match, _ in own.values()}
+        # a question above the first of them would be lost
+        is_run = [*own] == sorted(own) and min(own) == 1 and max(own) <= int(count)
+        is_page = len(texts) < len(own) and not any(name for *_, name in own.values())
+        if is_run and not is_page and len(own) >= max(_LEAST_SHARES, _MOST_SHARES * int(count)):
+            return lines.replace(
+                {
+                    place: rewrite(
+                        lines.pieces[place], match.end(), f"{number}. [{name}] " if name else f"{number}. "
+                    )
+                    for number, (place, match, name) in own.items()
+                }
+            )
+    return lines
 
 
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")

@@ -12,7 +12,7 @@ from tasks.ingest.layout.matching import BESIDE
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon
-from tasks.ingest.words.grammar import truth_word, truth_words
+from tasks.ingest.words.grammar import may_open_answer, numbered_answer, truth_word, truth_words
 from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 from tasks.ingest.words.points import POINT, SUM
 
@@ -31,7 +31,11 @@ _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 _PAPER_END = re.compile(
     r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|[【（(\[]?(?:[试試][题題卷]|全卷|本卷)(?:至此|到此)?(?:完|[结結]束|[为為]止)(?:\s*[,，、。;；!！]\s*[^。？?\d]{2,16})?[】）)\]]?|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
     r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|"
-    r"good luck|[(\[（【]?(?:sub)?total(?: " + POINT + r")?\s*[:：=]?\s*[(\[]?" + SUM + r"[)\]]?|"
+    r"good luck|(?-i:(?!total\s*=))[(\[（【]?(?:sub)?total(?: "
+    + POINT
+    + r")?\s*[:：=]?\s*[(\[]?"
+    + SUM
+    + r"[)\]]?|"
     r"[\[(]?(?:please )?turn (?:the )?(?:page|over)(?: the page)?[\])]?|p\.?\s?t\.?\s?o\.?|you are on page \d+\s*of\s*\d+|"
     r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
@@ -156,9 +160,10 @@ _NUMBERED_ANSWER = re.compile(
 )
 
 
-def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Write `第3题参考答案B` below question 3 as `答案：B`."""
-    found = list(pieces)
+def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
+    """Write `第3题参考答案B` below question 3 as `答案：B`, and `Answer to Question 3: B` after all as `3. B`."""
+    pieces = lines.pieces
+    found = _count_answers(lines)
     last: int | None = None
     for place, piece in enumerate(pieces):
         label = piece.label
@@ -170,6 +175,39 @@ def write_numbered_answers(pieces: Sequence[Piece]) -> list[Piece]:
         elif label.value == last:
             found[place] = rewrite(piece, mark.end(), "答案：")
     return found
+
+
+_LEAST_COUNTED = 2
+
+
+def _count_answers(lines: IndexedLines) -> list[Piece]:
+    """The lines with answers that name their questions numbered, where they follow each other without a question."""
+    pieces = list(lines.pieces)
+    named = {
+        place: mark
+        for place in lines.open_where(may_open_answer)
+        if (mark := numbered_answer().match(pieces[place].text)) is not None
+    }
+    runs: list[list[int]] = []
+    last: int | None = None
+    for place, label in enumerate(lines.labels):
+        if place in named:
+            value = int(named[place][1])
+            if last is not None and value == last + 1:
+                runs[-1].append(place)
+            else:
+                runs.append([place])
+            last = value
+        elif (
+            label is not None
+            and not label.is_weak
+            and label.style in KNOWN_NUMBERS
+            and label.value == (last or 0) + 1
+        ):
+            last = None  # the next question
+    for place in (place for run in runs if len(run) >= _LEAST_COUNTED for place in run):
+        pieces[place] = rewrite(pieces[place], named[place].end(), f"{int(named[place][1])}. ")
+    return pieces
 
 
 def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:

@@ -17,11 +17,12 @@ from tasks.ingest.layout.headings import (
     STRONG_STYLES,
     Heading,
     has_options_ahead,
+    read_capital,
     read_heading,
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
 from tasks.ingest.words.labels import Label
-from tasks.ingest.words.lexicon import match_exactly
+from tasks.ingest.words.lexicon import find_type_by_pattern, match_exactly
 from tasks.ingest.words.points import COUNTS, WORTH, read_points
 
 # what may follow a title behind a number in brackets: marks and remarks that count
@@ -68,6 +69,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
     for index in _list_counted(pieces, typed):
         del typed[index]
+    typed |= _continue_capitals(pieces, typed)
     found = {**typed, **_find_alike(pieces, typed)} or _head_numbered_lists(pieces)
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
@@ -114,6 +116,29 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         marks = MARKS_GROUP.match(text)
         found[index] = Heading(label, "", None, read_points(marks[0]) if marks else None, label.end)
     return found
+
+
+def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
+    """The lines with A, B, C one after the other, `C. Answer in sentences.`, below each of which a list begins at 1."""
+    found: dict[int, Heading] = {}
+    last = 0
+    for index in range(len(pieces)):
+        own = typed[index].label if index in typed else None
+        if own is not None and own.style == "capital":
+            last = own.value
+            continue
+        text = pieces[index].text
+        label = read_capital(text.strip()) if pieces[index].label is None else None
+        if label is None or label.style != "capital" or label.value != last + 1:
+            continue
+        below = next((piece.label for piece in pieces[index + 1 : index + _NEAR + 1] if piece.label), None)
+        is_list = below is not None and not below.is_weak and below.style in _COUNTING and below.value == 1
+        if is_list and pieces[index].kind == "body" and not _stands_in_options(pieces, index):
+            last = label.value
+            title = text.strip()[label.end :]
+            fine = find_type_by_pattern(title, INSTRUCTED)
+            found[index] = Heading(label, title, fine, read_each(title), len(text), is_question=False)
+    return found if last > 1 else {}
 
 
 _LEAST_ALIKE, _LONGEST_ALIKE, _LEAST_CAPITALS = 2, 40, 3
@@ -236,6 +261,8 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
     own = heading.label.style if heading.label is not None else ""
     for place, piece in enumerate(pieces[index + 1 : index + 4], start=index + 1):
         label = piece.label
+        if SHARES.match(piece.text):
+            return True
         if label is not None and not label.is_weak:
             if label.style in ("num", "paren", "nump", "bracket", "wordp", "word", "dec"):
                 return label.style != own or label.value == 1

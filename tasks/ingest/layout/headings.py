@@ -125,7 +125,7 @@ def read_heading(text: str) -> Heading | None:
     if label is not None and label.style not in _LABELS:
         label = None
     if label is None:
-        label = _read_capital(stripped)
+        label = read_capital(stripped)
     body = stripped[label.end :] if label else stripped
     if _PROSE.match(body) is not None and (
         label is None or label.style not in ("word", "num") or not may_match_pattern(body)
@@ -180,7 +180,7 @@ def read_heading(text: str) -> Heading | None:
 _TOTAL = re.compile(rf"[（(,，]\s*(?:{TOTAL}|每小?题)[^（()）]{{0,12}}{POINT}\s*[)）]?\s*$")
 
 
-def _read_capital(text: str) -> Label | None:
+def read_capital(text: str) -> Label | None:
     """Read `B. True/False` or `(B) Essay`: a section's letter."""
     if not text or text[0] not in _CAPITALS:
         return None

@@ -10,7 +10,7 @@ its stops and brackets are. What the rules know already is left as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = lower_numbers(_drop_repeated(_drop_idle(lines)))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
-    lines = _write_numbers(_write_headings(_write_framed(write_turns(lines))))
+    lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(lines)))))
     lines = write_circled(write_digits(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
@@ -132,7 +132,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     idle = {
         place
         for text, holders in below.items()
-        if len(holders - {0}) >= least and _says_nothing(text)
+        if _is_usual(holders - {0}, numbered) and _says_nothing(text)
         for place in places[text]
     }
     cut = {
@@ -144,6 +144,14 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     if not idle and not cut:
         return lines
     return IndexedLines([cut.get(place, one) for place, one in enumerate(pieces) if place not in idle])
+
+
+def _is_usual(holders: Collection[int], numbered: int) -> bool:
+    """Whether a line stands below most numbers from its first to its last: an answer part has none."""
+    if len(holders) < _LEAST_REPEATED:
+        return False
+    span = max(holders) - min(holders) + 1
+    return len(holders) >= _MOST_REPEATED * max(span, numbered / 2)
 
 
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)?")
@@ -250,6 +258,42 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         piece = lines.pieces[place].cut(0, match.end("title"))
         changed[place] = rewrite(piece, match.start("title"), mark)
     return lines.replace(changed)
+
+
+# `E3-1`, `BE 3-2`, `Ex. 4.1`: a kind of exercise and its chapter before the number
+_CHAPTERED = re.compile(
+    r"\s*(?P<chapter>[A-Z][A-Za-z]{0,7}\.?\s?\d{1,2})\s?[-–.](?P<number>\d{1,3})(?:[.:：)）]\s*|\s+)(?=[\w(（$“\"¿¡])"
+)
+_LEAST_CHAPTERED = 2
+
+
+def _write_chaptered(lines: IndexedLines) -> IndexedLines:
+    """Write `E3-1 …` and `E3-2 …` as `1. …` and `2. …`, where the numbers behind one chapter run on from 1."""
+    found: dict[str, list[tuple[int, re.Match[str]]]] = {}
+    for place in lines.open_where(str.isupper):
+        piece = lines.pieces[place]
+        label = piece.label
+        if piece.kind == "table" or (label is not None and not label.is_weak):
+            continue
+        match = _CHAPTERED.match(piece.text)
+        if match is not None:
+            found.setdefault(re.sub(r"\s", "", match["chapter"]), []).append((place, match))
+    changed: dict[int, Piece] = {}
+    for own in found.values():
+        run, share = _find_run([int(match["number"]) for _, match in own])
+        first = [int(own[at][1]["number"]) for at in run[:_LEAST_CHAPTERED]]
+        if share == 1 and first == [1, 2] and _stands_below_title(lines, own[0][0]):
+            changed |= {
+                place: rewrite(lines.pieces[place], match.end(), f"{int(match['number'])}. ")
+                for place, match in own
+            }
+    return lines.replace(changed)
+
+
+def _stands_below_title(lines: IndexedLines, place: int) -> bool:
+    """Whether the line above is a title, or there is none: codes within a question stand below its words."""
+    above = lines.pieces[place - 1].text.rstrip() if place else ""
+    return not above or (lines.labels[place - 1] is None and above[-1].isalnum())
 
 
 def _number_shape() -> re.Pattern[str]:

@@ -390,7 +390,7 @@ def write_bare_letters(lines: IndexedLines) -> IndexedLines:
 
 
 # So many pairs of lines must say *true* and *false* for those to be what is offered.
-_LONGEST_TRUTH, _LEAST_PAIRS = 6, 3
+_LONGEST_TRUTH, _LEAST_PAIRS = 12, 3
 
 
 def write_truths(lines: IndexedLines) -> IndexedLines:
@@ -406,15 +406,26 @@ def write_truths(lines: IndexedLines) -> IndexedLines:
         return lines
     return lines.replace(
         {
-            place + number: rewrite(pieces[place + number], 0, f"{letter}. ")
+            place + number: rewrite(
+                pieces[place + number], _find_sign_end(pieces[place + number].text), f"{letter}. "
+            )
             for place in pairs
             for number, letter in enumerate("AB")
         }
     )
 
 
+# `- True`, `○ Falsch`: what a list puts before its entries
+_BULLET = re.compile(r"\s*(?:[-–—*•·▪◦○●◯□☐]\s+)?")
+
+
+def _find_sign_end(text: str) -> int:
+    mark = _BULLET.match(text)
+    return mark.end() if mark is not None else 0
+
+
 def _tell_truth(piece: Piece) -> str | None:
-    text = piece.text.strip()
+    text = piece.text[_find_sign_end(piece.text) :].strip()
     return read_truth(text) if 0 < len(text) <= _LONGEST_TRUTH and piece.kind != "table" else None
 
 

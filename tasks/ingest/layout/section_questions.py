@@ -294,6 +294,11 @@ def shared_options(lines: Sequence[Piece], expects_options: bool = False) -> lis
     return list(lines[first + 1 :])
 
 
+# `阅读材料，并回答问题。`, `Read the passage and answer the questions.`: nothing is to be read there
+_SAYS_TO_READ = re.compile(
+    r"(?:请?(?:仔细|认真)?阅读(?:下列|以下|下面|上述|所给)?(?:材料|史料|短文|案例|资料|文章|文字)\s*[,，]?\s*(?:并|然后)?\s*(?:按要求|根据要求)?(?:回答|完成|解答)?(?:下列|以下|下面|后面的|相关|有关|文后)?(?:的)?(?:各题|问题|题目|小题|试题)?|"
+    r"(?i:(?:read|study) the (?:following )?(?:passages?|texts?|cases?|materials?|paragraphs?)(?: carefully)?(?:,? (?:and|then) answer (?:all )?(?:the )?(?:following )?questions?(?: below| that follow)?)?))\s*[。.:：]?\s*"
+)
 _BARE_RANGE = re.compile(r"(?i)\s*questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*[:.]?\s*")
 
 
@@ -331,6 +336,8 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
     if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
         lines = lines[1:]
         text = join_pieces(lines)
+    if len(lines) == 1 and _SAYS_TO_READ.fullmatch(text) is not None:
+        return None, None  # what is to be read stands within the question
     is_marked = _is_material(lines[opening].text)
     is_analysis = section.fine is not None and (
         section.fine.question_type == "material_analysis" or section.fine.name == "cloze"

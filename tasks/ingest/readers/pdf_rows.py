@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -46,6 +47,7 @@ def build_rows(
     fractions.
     """
     reader = _RowBuilder(page, blanks, bars)
+    characters = _fill_gaps(characters)
     if not grids:
         for character in characters:
             reader.add(character)
@@ -67,6 +69,37 @@ def build_rows(
     for number in sorted(tables, key=lambda number: -places[number]):
         rows = _read_cells(grids[number], tables[number], blanks)
         page.rows[places[number] : places[number]] = [replace(row, table=number + 1) for row in rows]
+
+
+# Of one line are characters on one baseline and of about one size; boxes may reach so far over each other.
+_ON_LINE, _ALIKE, _OVERLAP = 0.1, (0.8, 1.25), 0.3
+
+
+def _fill_gaps(characters: Sequence[Character]) -> list[Character]:
+    """Put what a file writes after a line, `①` in a font of its own, into the gaps of the line where it is printed."""
+    found: list[Character] = []
+    line: list[Character] = []
+    is_filling = False
+    for item in characters:
+        slack = _OVERLAP * item.size
+        is_on_line = bool(line) and abs(item.y - line[0].y) <= _ON_LINE * item.size
+        if is_on_line and item.left < line[-1].right - slack:
+            at = bisect_left(line, item.left, key=lambda one: one.left)
+            is_free = at == 0 or line[at - 1].right <= item.left + slack
+            is_free = is_free and at < len(line) and item.right <= line[at].left + slack
+            is_near = at > 0 or line[0].left - item.right <= item.size
+            if is_free and is_near and _ALIKE[0] * item.size <= line[at].size <= _ALIKE[1] * item.size:
+                # the spaces told before it and after it are those of the way there and back
+                line[at] = replace(line[at], spaced=False, breaks=line[at].breaks and at > 0)
+                line.insert(at, replace(item, spaced=False, breaks=at == 0 and line[at].breaks))
+                is_filling = True
+                continue
+        if not is_on_line or item.left < line[-1].right - slack:
+            found += line
+            line = []
+        line.append(replace(item, spaced=False, breaks=False) if is_filling and line else item)
+        is_filling = False
+    return found + line
 
 
 def _read_cells(

@@ -119,10 +119,10 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     text = text.strip()
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text)
-    return truth, (text[len(first) :].strip(" ,，。.;；:：") or None) if truth else None
+    return truth, (text[len(first) :].strip(" ,，。.;；:：–—→-") or None) if truth else None
 
 
-_AFTER_JUDGEMENT = re.compile(r"[\s,，。.;；:：（(]")
+_AFTER_JUDGEMENT = re.compile(r"[\s,，。.;；:：（(–—→-]")
 _TRUE_LETTERS = frozenset([*"TtYyVv1正是真"])
 _FALSE_LETTERS = frozenset([*"FfNnXxХх0误誤否假"])
 

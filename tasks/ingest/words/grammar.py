@@ -101,6 +101,18 @@ def answer_mark() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def numbered_answer() -> re.Pattern[str]:
+    """What opens the answer of a question that is named: `Answer to Question 3:`; group 1 is its number."""
+    words = WORDS
+    links = "|".join(map(re.escape, sorted(words["answer_links"], key=len, reverse=True)))
+    return re.compile(
+        rf"\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,2}}(?:{_any(words['answer_words'])})\s*+(?:(?:{links})\s++)?"
+        rf"(?:(?:the)\s++)?{number_word()}\s*(\d{{1,3}})(?:\s*[.．:：)）\-–—]+|(?=\s*[（(]))\s*",
+        re.IGNORECASE,
+    )
+
+
+@lru_cache(maxsize=1)
 def answer_name() -> re.Pattern[str]:
     """The words that name an answer; `答：` opens a worked one, whose own words follow."""
     words = [word for word in WORDS["answer_words"] if word not in ("答", "解答")]

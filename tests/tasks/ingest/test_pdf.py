@@ -124,6 +124,30 @@ def test_a_box_drawn_last_moves_to_its_height() -> None:
     assert [row.text for row in ordered].index("stamp") == 2
 
 
+def test_what_is_drawn_after_its_line_stands_in_the_gaps_where_it_is_printed() -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    stream = io.BytesIO()
+    canvas = Canvas(stream, pagesize=(595, 842))
+    for x, face, drawn in (
+        (61, "Helvetica", "[(lamps;) -1000 (ferries;) -1000 (mills)] TJ"),
+        (50, "Courier", "[(*) -3623 (*) -3735 (*)] TJ"),
+    ):
+        text = canvas.beginText(x, 700)
+        text.setFont(face, 11)
+        text._code.append(drawn)
+        canvas.drawText(text)
+    canvas.save()
+    assert body(stream.getvalue()) == ["* lamps; *ferries; *mills"]
+
+
+def test_what_is_drawn_over_a_line_stands_in_no_gap_of_it() -> None:
+    assert body(make_pdf([[(50, 700, "Which lamp guides ships into the harbour?"), (80, 700, "DRAFT")]])) == [
+        "Which lamp guides ships into the harbour?",
+        "DRAFT",
+    ]
+
+
 def test_small_raised_text_becomes_a_superscript() -> None:
     from reportlab.pdfgen.canvas import Canvas
 
