@@ -320,7 +320,8 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
     gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
     gap = gap if gap.isspace() else ""
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
-    if not close and not gap and not match.group("word"):
+    is_worth = bool(opening) and MARKS_GROUP.match(rest) is not None  # `問題1（20点）`
+    if not (close or gap or match.group("word") or is_worth):
         return None
     if (
         not opening

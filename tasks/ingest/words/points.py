@@ -24,12 +24,15 @@ UNIT: Final = rf"(?:{POINT}|{match_words(WORDS['point_signs'])}\.?)"
 _SIGNED: Final = rf"(?:\s*{UNIT}|M)"
 # `/ 2`, `___ / 2`: room for the points that somebody gives
 _OF: Final = r"[_….]{0,40}\s*[/／]\s*"
+# `0–2 pkt`: at most so many
+_FROM: Final = r"0\s*[-–—]\s*"
 FULL: Final = rf"(?i:{match_words([*WORDS['total_words'], *WORDS['worth_words']])})\.?"
-_LEAD: Final = rf"(?:[本此][大小]?[题題]\s*)?(?:{FULL}\s*[:：]?\s*|{_OF})?"
+_LEAD: Final = rf"(?:[本此][大小]?[题題]\s*)?(?:{FULL}\s*[:：]?\s*|{_OF}|{_FROM})?"
 WORTH: Final = rf"{_LEAD}{NUMBER}{_SIGNED}(?:\s+{TOTAL})?"
-BRACKETED: Final = rf"[（(\[【［]\s*(?:{WORTH}|{_OF}{NUMBER}|{POINT}\s*[:：=]\s*{NUMBER})\s*[)）\]】］]"
+_INSIDE: Final = rf"{WORTH}|{_OF}{NUMBER}|(?:{POINT}|{FULL})\s*[:：=]\s*{NUMBER}"
+BRACKETED: Final = rf"[（(\[【［]\s*(?:{_INSIDE})\s*[)）\]】］]"
 # of what a paper leads off with even `(20%)` and `(5')` count points
-LEADING: Final = rf"(?:{WORTH}|{NUMBER}\s*[mp%'′])"
+LEADING: Final = rf"(?:{_INSIDE}|{NUMBER}\s*[mp%'′])"
 OPENING: Final = rf"[（(\[【［]\s*{LEADING}\s*[)）\]】］]"
 # a line to write the points on, in any word for them
 ROOM: Final = rf"_+\s*[/／]\s*{NUMBER}\s*[^\W\d_]{{0,8}}\.?"
@@ -40,7 +43,7 @@ BRACKETED_SUM: Final = rf"[（(\[［]\s*{SUM}\s*[)）\]］]"
 _OTHER: Final = r"[^()（）\[\]【】［］\n]{0,40}"
 COUNTS: Final = rf"[（(\[【［]{_OTHER}?(?:[\d一二两三四五六七八九十](?:{_SIGNED}|%|\s*{QUESTION})|{POINT}\s*[:：=]?\s*\d){_OTHER}[)）\]】］]"
 CLOSING: Final = re.compile(rf"{BRACKETED}\s*$")
-_FIRST_NUMBER: Final = re.compile(NUMBER)
+_FIRST_NUMBER: Final = re.compile(rf"(?!{_FROM}){NUMBER}")
 
 
 def read_points(text: str) -> float | None:

@@ -11,7 +11,7 @@ import yaml
 
 _TEXT = resources.files("tasks.ingest.words").joinpath("grammar.yaml").read_text(encoding="utf-8")
 WORDS: Final[Mapping[str, list[str]]] = {
-    name: [str(word) for word in words] for name, words in yaml.safe_load(_TEXT).items()
+    name: [str(word) for word in words] for name, words in yaml.load(_TEXT, Loader=yaml.CSafeLoader).items()
 }
 
 
