@@ -397,13 +397,12 @@ _WORD = re.compile(r"[^\W_]")
 
 
 def _list_inline(group: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]) -> list[str]:
-    """What stands behind each circled number, up to the next one; of the last on its line or below it."""
+    """What stands behind each number, up to the next one on its line; where nothing does, the line below."""
     texts: list[str] = []
-    for (place, mark), (following, after) in pairwise([*group, (group[-1][0], None)]):
-        if following == place:
-            text = pieces[place].text[mark.end() : after.start() if after is not None else None]
-        else:
-            text = pieces[place].text[mark.end() :]
+    for at, (place, mark) in enumerate(group):
+        following = group[at + 1] if at + 1 < len(group) else None
+        end = following[1].start() if following is not None and following[0] == place else None
+        text = pieces[place].text[mark.end() : end]
         is_open = not text.strip() and place + 1 < len(pieces)
         texts.append(pieces[place + 1].text if is_open else text)
     return texts
