@@ -34,8 +34,8 @@ from tasks.ingest.layout.mending import (
 )
 from tasks.ingest.layout.option_marks import (
     write_alphabets,
-    write_circled,
     write_digits,
+    write_inline_numbers,
     write_letters,
     write_unlettered,
 )
@@ -79,7 +79,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(lines)))))
-    lines = write_circled(write_digits(write_letters(write_alphabets(lines))))
+    lines = write_inline_numbers(write_digits(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
 

@@ -191,7 +191,10 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
         if (match := _SQUARE.match(lines.pieces[place].text)) is not None
     }
     ticked = sum(1 for match in found.values() if match["tick"])
-    if min(ticked, len(found) - ticked) < _LEAST_SQUARES:
+    is_unticked = not ticked and len(found) >= 2 * _LEAST_SQUARES
+    if is_unticked and any(parse_label(lines.pieces[at].text[one.end() :]) for at, one in found.items()):
+        return lines  # `[ ] 1. …`: the place for what judges a statement
+    if min(ticked, len(found) - ticked) < _LEAST_SQUARES and not is_unticked:
         return lines
     return lines.replace(
         {
