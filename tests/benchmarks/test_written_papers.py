@@ -18,7 +18,8 @@ GROUPS = Path(__file__).with_name("written_papers")
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("group", "count", "floor"), [("a", 17, 0.84), ("b", 17, 0.86), ("c", 17, 0.38), ("h", 22, 0.92), ("j", 20, 0.97)]
+    ("group", "count", "floor"),
+    [("a", 17, 0.84), ("b", 17, 0.86), ("c", 17, 0.38), ("h", 22, 0.92), ("j", 20, 0.97)],
 )
 def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floor: float) -> None:
     """Floors a little below docs/ingest.md, of questions that are right in all parts."""
