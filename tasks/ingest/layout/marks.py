@@ -27,6 +27,7 @@ from tasks.ingest.layout.mending import (
     open_options,
     part_boxes,
     part_lines,
+    raise_letters,
     tick_right,
     write_bare_letters,
     write_boxes,
@@ -75,7 +76,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = tick_right(
         part_boxes(write_boxes(open_numbers(open_options(open_cells(open_details(IndexedLines(pieces)))))))
     )
-    lines = lower_numbers(_drop_repeated(_drop_idle(lines)))
+    lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(lines))))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(lines)))))

@@ -392,6 +392,25 @@ def write_bare_letters(lines: IndexedLines) -> IndexedLines:
     return lines.replace(changed)
 
 
+_ANY_LETTER = re.compile(r"(?<![A-Za-z\d.])([A-Ha-h])(?=\s?[.．、:：)）])")
+_LEAST_LETTERS = 3
+
+
+def raise_letters(lines: IndexedLines) -> IndexedLines:
+    """Write `a. salt b. iron C. wood D. glass` with capitals, where all letters of one line run on: a scan shows some of them small."""
+    changed: dict[int, Piece] = {}
+    for place in lines.open_with("Aa（("):
+        piece = lines.pieces[place]
+        letters = [match for match in _ANY_LETTER.finditer(piece.text) if piece.kind != "table"]
+        said = "".join(match[1] for match in letters)
+        is_run = len(said) >= _LEAST_LETTERS and said.upper() == "ABCDEFGH"[: len(said)]
+        if is_run and not said.isupper() and not said.islower():
+            for match in letters:
+                piece = rewrite(piece, match.end(), match[1].upper(), match.start())
+            changed[place] = piece
+    return lines.replace(changed)
+
+
 # So many pairs of lines must say *true* and *false* for those to be what is offered.
 _LONGEST_TRUTH, _LEAST_PAIRS = 12, 3
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS
 from tasks.ingest.words.points import BRACKETED
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
@@ -121,7 +120,7 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
     """Write `ア イ ウ エ` and `а) б) в) г)` below several questions as `A. `."""
     for alphabet in option_alphabets():
         pieces = lines.pieces
-        if len(lines.open_with((alphabet[0], "(", "（"))) < _LEAST_OF_ALPHABET:
+        if not lines.open_with((alphabet[0], "(", "（")) or alphabet[0] not in lines.text:
             continue
         sets: list[list[tuple[int, Lettered]]] = []
         # letters alone count where none has a stop: `ア`, while `в` is a word of what `а)` offers
@@ -136,24 +135,31 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
                 if piece.kind != "table"
                 for one in mark.finditer(piece.text)
             ]
-            sets = sets if len(sets) >= _LEAST_OF_ALPHABET else _find_sets(found, pieces)
-        if len(sets) < _LEAST_OF_ALPHABET:
+            sets = max(sets, _find_sets(found, pieces), key=len) if len(sets) < _LEAST_OF_ALPHABET else sets
+        if not sets:
             continue
+        entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
+        held = {index for group in sets for index, _ in group}
+        keys = {
+            index: [] if index in held else _find_keys(piece.text, entry)
+            for index, piece in enumerate(pieces)
+        }
+        if len(sets) < _LEAST_OF_ALPHABET and sum(map(len, keys.values())) < _LEAST_KEYS:
+            continue  # a box of words above several questions stands once
         changed: dict[int, Piece] = {}
         for index, one in sorted((pair for group in sets for pair in group), key=lambda pair: -pair[1].begin):
             piece = changed.get(index, pieces[index])
             lead = "  " if piece.text[: one.begin].strip() else ""
             changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
-        entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
         for index, piece in enumerate(pieces):
-            for begin, end in reversed([] if index in changed else _find_keys(piece.text, entry)):
+            for begin, end in reversed(keys[index]):
                 written = "".join(_LETTERS[alphabet.index(letter)] for letter in piece.text[begin:end])
                 piece = changed[index] = rewrite(piece, end, written, begin)
         lines = lines.replace(changed)
     return lines
 
 
-_LEAST_OF_ALPHABET = 2
+_LEAST_OF_ALPHABET, _LEAST_KEYS = 2, 3
 # `Вариант 1:`, `第1問`: what keys may stand behind; a key behind its number, or alone; what may explain the last one
 _KEY_LEAD = re.compile(r"(?:[^:：\d]{0,16}\d?\s*[:：]|第\s*\d\s*\w\s)\s*")
 _KEY_ENTRY = (
