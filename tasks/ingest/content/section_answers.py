@@ -91,7 +91,7 @@ _LEAST_JUDGED, _MOST_JUDGED = 2, 0.6
 
 
 def read_judged_below(drafts: Sequence[Draft]) -> None:
-    """Read `False. The moon has no light.` below statements, where most of a section have a judgement there."""
+    """Read `False. The moon has no light.` below statements, where most of a section do so."""
     for group in _by_section(drafts, lambda draft: draft.question_type == "true_false"):
         open_ones = [draft for draft in group if not draft.answer]
         found = [(one, mark) for one in open_ones if (mark := _JUDGED_BELOW.search(one.stem)) is not None]

@@ -148,7 +148,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
 
 
 def _is_usual(holders: Collection[int], numbered: int) -> bool:
-    """Whether a line stands below most numbers from its first to its last: an answer part has none."""
+    """Whether a line stands below most numbers from its first to its last."""
     if len(holders) < _LEAST_REPEATED:
         return False
     span = max(holders) - min(holders) + 1
@@ -269,7 +269,7 @@ _LEAST_CHAPTERED = 2
 
 
 def _write_chaptered(lines: IndexedLines) -> IndexedLines:
-    """Write `E3-1 …` and `E3-2 …` as `1. …` and `2. …`, where the numbers behind one chapter run on from 1."""
+    """Write `E3-1 …`, `E3-2 …` as `1. …`, `2. …`, where one chapter's numbers run from 1."""
     found: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for place in lines.open_where(str.isupper):
         piece = lines.pieces[place]
@@ -292,7 +292,7 @@ def _write_chaptered(lines: IndexedLines) -> IndexedLines:
 
 
 def _stands_below_title(lines: IndexedLines, place: int) -> bool:
-    """Whether the line above is a title, or there is none: codes within a question stand below its words."""
+    """Whether the line above is a title, or there is none."""
     above = lines.pieces[place - 1].text.rstrip() if place else ""
     return not above or (lines.labels[place - 1] is None and above[-1].isalnum())
 
