@@ -137,7 +137,7 @@ def _find_alike(pieces: Sequence[Piece], typed: dict[int, Heading]) -> dict[int,
 
 
 def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a number stands below a line, with one line at most between that tells how to answer."""
+    """Whether a number stands below a line, with one line at most between."""
     below = [piece.label for piece in pieces[index + 1 : index + 3]]
     return any(label is not None and not label.is_weak and label.style in _COUNTING for label in below)
 

@@ -1,4 +1,4 @@
-"""Letters that judge in the language of a paper: `B jika benar, S jika salah`, `R (richtig) / F (falsch)`."""
+"""Letters that judge in the language of a paper: `B jika benar, S jika salah`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def write_judgements(lines: IndexedLines) -> IndexedLines:
 
 
 def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
-    """The two letters of a line that says how to judge, each beside its word; None where it says none."""
+    """The two letters of a line that says how to judge; None where it says none."""
     if len(text) > _LONGEST_TOLD or lines.pieces[place].kind == "table":
         return None
     judging = {word.casefold() for words in truth_words() for word in words if word.isalpha()}
@@ -89,7 +89,7 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
 
 
 def _read_initials(words: Sequence[str]) -> dict[str, str]:
-    """The first letters of two words that judge and stand together, as in the title `Benar / Salah`."""
+    """The first letters of two words that judge and stand together: `Benar / Salah`."""
     for one, other in (*pairwise(words), *zip(words, words[2:], strict=False)):
         truths = {read_truth(word) or "": word[0].upper() for word in (one, other) if len(word) > 2}
         if truths.keys() == {"true", "false"}:

@@ -88,7 +88,7 @@ def _is_part(item: Piece) -> bool:
 
 
 def lists_items(texts: Sequence[str]) -> bool:
-    """Whether lines number the items of one question, `(i)` `(ii)` `(iii)`, to which letters are to be given."""
+    """Whether lines number the items of one question, which letters are to be given to."""
     labels = [parse_label(text) for text in texts]
     items = [label.value for label in labels if label is not None and label.style in _PARTS]
     return len(items) >= _LEAST_ROWS and items == [*range(1, len(items) + 1)]

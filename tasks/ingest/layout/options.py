@@ -191,7 +191,7 @@ def _take_stars(
 
 
 def _take_boxes(options: list[tuple[str, list[Piece]]]) -> list[str]:
-    """Take out the boxes that stand behind the letters, `A. □ north`; the labels of those ticked."""
+    """Take out the boxes behind the letters, `A. □ north`; the labels of those ticked."""
     found = [_BOX.match(content[0].text) if content else None for _, content in options]
     if not all(found):
         return []
