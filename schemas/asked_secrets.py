@@ -1,4 +1,4 @@
-"""Secrets that a program gives: the client of a vault, of a keyring, of a key store.
+"""Secrets that a program gives, as the client of a vault, and what is shown of settings.
 
 Wherever a secret is set, `command:PROGRAM ARGUMENT …` in its place names a program that prints it. The program is started without a
 shell, in the environment of whoever asks, and what it prints is never shown: in an error stands its name and how it ended.
@@ -14,7 +14,8 @@ import subprocess
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -50,6 +51,36 @@ class AskedSecret(SecretStr):
 
     def __len__(self) -> int:
         return len(self._secret_value)
+
+
+def show_value(value: Any) -> Any:
+    """A setting as it may be shown: of a program its name, of a web address its host.
+
+    A program may be given a PIN among its arguments, and the path of a web hook is its password.
+    """
+    match value:
+        case AskedSecret():
+            return "set (not shown)" if value.program is None else "asked of a program (not shown)"
+        case dict():
+            return {name: show_value(one) for name, one in value.items()}
+        case tuple():
+            return [show_value(one) for one in value]
+        case str() if value.startswith(COMMAND):
+            name, *arguments = value.split(maxsplit=1)
+            return f"{name} …" if arguments else name
+        case str() if value.startswith(("https://", "http://")):
+            shown = urlsplit(show_web_address(value))
+            whole = f"{shown.scheme}://{shown.netloc}"
+            return whole if value.rstrip("/") == whole else f"{whole}/…"
+        case None | bool() | int() | float():
+            return value
+    return str(value)
+
+
+def show_web_address(url: str) -> str:
+    """An address without name, password and query, which may be secrets."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 @lru_cache

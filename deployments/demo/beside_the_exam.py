@@ -168,7 +168,7 @@ def _share_of(reference: str, text: str) -> float:
 def _mark_work(
     ledger: Ledger, lake: Lake, kind: str, name: str, person: str, choose: Callable[[str, MarkItem], str]
 ) -> int:
-    work = open_work(lake, kind, name, person)
+    work = open_work(ledger, lake, kind, name, person)
     given = read_given(ledger, work)
     open_items = [item for item in work.items.values() if item.key not in given]
     for item in open_items:

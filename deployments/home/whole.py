@@ -100,6 +100,7 @@ def _create_stores(settings: Settings, *, joins: bool, tell: Callable[[str], obj
 def describe_home(settings: Settings) -> dict[str, Any]:
     """Server, stores and open work; reads only."""
     from deployments.flow_runs.server import is_healthy, read_named_server, read_state
+    from tasks.running.flow_runs.record import find_missed_runs, select_unmade
     from warehouse.lake.reading import LakeReader
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.exam import sittings
@@ -113,9 +114,13 @@ def describe_home(settings: Settings) -> dict[str, Any]:
         "server": "healthy" if is_there else "not answering" if named or state else "none",
         "api_url": named.shown if named else state.api_url if state else None,
     }
-    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-        description["open_review_batches"] = assigning.count_open_batches(connection)
-        description["open_runs"] = sittings.list_open_runs(connection)
+    with open_ledger(settings.ledger_address) as ledger:
+        with ledger.read() as connection:
+            description["open_review_batches"] = assigning.count_open_batches(connection)
+            description["open_runs"] = sittings.list_open_runs(connection)
+        description["missed_runs"] = [
+            f"{one.describe()} ({one.remedy})" for one in select_unmade(find_missed_runs(ledger))
+        ]
     with LakeReader(settings) as lake:
         landed = lake.read("landed_row_counts")
         quarantined = lake.read("quarantined_count")

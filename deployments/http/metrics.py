@@ -45,7 +45,7 @@ class RunMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Every family with what the ledger says now."""
-        from tasks.running.flow_runs.record import find_missed_runs, is_lost
+        from tasks.running.flow_runs.record import find_missed_runs, is_lost, select_unmade
         from warehouse.ledger.engine.runs.flow_runs import count_flow_runs, list_last_ends, list_unended_runs
         from warehouse.ledger.money.paces import read_pauses
 
@@ -93,13 +93,16 @@ class RunMetrics(Collector):
         )
         counts_missed = GaugeMetricFamily(
             "proctor_missed_runs",
-            "Times within a week at which a deployment was due and did not run, made up for or not.",
+            "Times within a week (months: two years) at which a deployment was due and did not run, made up for or not.",
             labels=("deployment",),
         )
-        for one in find_missed_runs(self._ledger):
-            counts_missed.add_metric((one.deployment,), one.count)
-            if not one.is_made_up:
-                missed.add_metric((one.deployment,), one.due_at.timestamp())
+        # Each month that passed without its run is one of its own.
+        found = find_missed_runs(self._ledger)
+        for name in dict.fromkeys(one.deployment for one in found):
+            own = [one for one in found if one.deployment == name]
+            counts_missed.add_metric((name,), sum(one.count for one in own))
+            if unmade := select_unmade(own):
+                missed.add_metric((name,), unmade[-1].due_at.timestamp())
         yield missed
         yield counts_missed
         yield from self._collect_open_runs()

@@ -164,7 +164,8 @@ def _open(request: Request, kept: Kept[tuple[str, str], Work], visitor: SignedIn
         if summary is None:
             raise HTTPException(404)
         door: LakeDoor = request.app.state.lake
-        work = open_work(door.read(sight=None), summary.kind, summary.name, visitor.user_id)
+        ledger: Ledger = request.app.state.ledger
+        work = open_work(ledger, door.read(sight=None), summary.kind, summary.name, visitor.user_id)
         kept.put((visitor.session_id, work_id), work)
     return work
 

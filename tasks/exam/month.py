@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from schemas.errors import GateError, UsageError
+from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan import (
     Chance,
@@ -27,6 +27,7 @@ from tasks.exam.plan import (
     read_schedule,
 )
 from tasks.exam.public.bank import NO_BANK, LakeRows
+from tasks.exam.shown_pictures import share_pictures
 from tasks.models.budget import compute_worst_cost
 from tasks.models.registry import check_callable, read_registry
 from warehouse.lake import Lake
@@ -156,10 +157,17 @@ def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
 
 
 def publish_month(ledger: Ledger, settings: Settings, plan: RunPlan) -> str:
-    """Publish a plan that can be sat: every key and address that it needs is there."""
+    """Publish a plan that can be sat: every key and address that it needs is there.
+
+    Raises StoreError where the run is planned and the exam API lacks one of its pictures.
+    """
     check_served(plan)
     check_reachable(settings, plan)
-    return publish_plan(ledger, plan)
+    run_id = publish_plan(ledger, plan)
+    # What was drawn is known now, and nobody waits for the ledger meanwhile; every later flow does it again.
+    if faults := share_pictures(ledger, settings):
+        raise StoreError(f"Run {run_id} is planned. {faults[0]}")
+    return run_id
 
 
 def check_reachable(settings: Settings, plan: RunPlan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from tasks.ingest.content.section_answers import (
     read_answers_below,
     read_bracketed_ends,
     read_filled,
+    read_judged_below,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.contracts import Checked
@@ -354,6 +356,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
         offer_lettered(part_drafts)
         settle_orders(part_drafts)
+        read_judged_below(part_drafts)
         read_answers_below(part_drafts)
         take_shown_keys(part_drafts)
         if region:
@@ -444,12 +447,10 @@ def _split_part(
     filled, offering = find_filled(chunks), find_offering(chunks)
     for number, section, label, lines, material in chunks:
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
+        # where the options of a section have capitals, small letters number parts
+        offers = number in offering and not any(_PART_A.match(line.text) for line in lines)
         draft = paper.read_content(
-            lines,
-            section.fine,
-            is_answered or number in filled,
-            number in offering or has_gap,
-            material is not None,
+            lines, section.fine, is_answered or number in filled, offers or has_gap, material is not None
         )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
@@ -482,6 +483,7 @@ def _split_part(
     return drafts, keys
 
 
+_PART_A = re.compile(r"\s*[（(]a\s*[)）]")
 # What stands below a heading before its first question, as far as it may announce something.
 _LEAD_LINES = 3
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
+from schemas.asked_secrets import show_web_address
 from tasks.texts import cut_text
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Failure:
         if self.status_code == 404:
             return f"Check base_url and endpoint_model ({model.endpoint_model}) in the registry."
         if self.error == "connection":
-            return f"Nothing answers at {_show_address(model.base_url)}: start what serves it, or correct its address in the registry."
+            return f"Nothing answers at {show_web_address(model.base_url)}: start what serves it, or correct its address in the registry."
         if self.code in QUOTA_CODES:
             return "The account's quota is used up: raise it, then run again."
         if not self.is_retryable:
@@ -128,12 +128,6 @@ def compute_status(reply: ParsedReply) -> Literal["answered", "empty", "refused"
     if reply.finish_reason in _CUT or (reply.whole is not None and "text" in reply.whole):
         return "truncated"
     return "answered" if reply.text.strip() else "empty"
-
-
-def _show_address(url: str) -> str:
-    """An address without name, password and query: they may be secrets, and errors go into logs."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def _split_thinking(text: str) -> tuple[str | None, str]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from deployments.command_line import listed_commands
+from schemas.ledger.engine import FlowSchedule
 from schemas.settings import load_settings
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import write_flow_schedules
 from warehouse.ledger.exam.tokens import read_ended_tokens
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -270,6 +273,37 @@ def test_whoever_looks_is_told_at_once_of_a_store_that_is_away(home: Path, comma
     assert "The ledger at postgresql://proctor:***@127.0.0.1:1/x cannot be opened" in done.output
     assert "waited for" not in done.output
     assert "Traceback" not in done.output
+
+
+def test_status_names_a_month_that_passed_without_its_run_until_it_is_left_out(home: Path) -> None:
+    since = datetime.now(UTC) - timedelta(days=70)
+    with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger, ledger.write() as connection:
+        write_flow_schedules(
+            connection,
+            [
+                FlowSchedule(
+                    deployment="monthly",
+                    flow="monthly",
+                    cron="0 2 1 * *",
+                    timezone="UTC",
+                    deployed_at=since.isoformat(),
+                )
+            ],
+        )
+
+    def name_missed() -> list[str]:
+        missed: list[str] = json.loads(invoke(home, "status", "--json").stdout)["missed_runs"]
+        return missed
+
+    earlier, *later = name_missed()
+    month = earlier.removeprefix("monthly did not run at ")[:7]
+    assert f"(proctor monthly --month {month}, or proctor runs leave-out {month})" in earlier
+    assert invoke(home, "runs", "leave-out", month).exit_code == 0
+    assert name_missed() == later
+    again = invoke(home, "runs", "leave-out", month)
+    assert (again.exit_code, f"No run of {month} was missed" in again.stderr) == (2, True)
+    with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger, ledger.write() as connection:
+        write_flow_schedules(connection, [])
 
 
 def test_a_token_is_for_a_session_that_its_user_has(home: Path) -> None:

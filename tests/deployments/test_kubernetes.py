@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -110,6 +111,25 @@ def test_every_volume_is_claimed_and_every_start_is_a_command_of_ours() -> None:
         if "command" not in container:
             words = [word for word in container["args"] if re.fullmatch("[a-z]+", word)]
             assert f"`proctor {' '.join(words)}`" in listed
+
+
+def test_a_job_of_the_pool_has_the_volumes_and_the_secret_that_a_worker_of_the_base_has() -> None:
+    text = (SERVER.parent / "pools/kubernetes.json").read_text("utf-8")
+    variables = json.loads(text)["variables"]["properties"]
+    text = re.sub(r"{{ (\w+) }}", lambda found: str(variables[found[1]].get("default", "")), text)
+    pod = find_pod(json.loads(text)["job_configuration"]["job_manifest"])
+    assert list_mounts(pod) == list_mounts(find_pod(WORKLOADS["worker"]))
+    assert pod["containers"][0]["envFrom"] == find_pod(WORKLOADS["worker"])["containers"][0]["envFrom"]
+    told = {one["name"]: one["value"] for one in find_pod(WORKLOADS["worker"])["containers"][0]["env"]}
+    assert told.items() <= variables["env"]["default"].items()
+    # The base makes no account: jobs are of the one that each namespace has.
+    assert pod["serviceAccountName"] == "default"
+
+
+def list_mounts(pod: dict[str, Any]) -> dict[str, str]:
+    """Where each claim is mounted."""
+    claims = {one["name"]: one["persistentVolumeClaim"]["claimName"] for one in pod["volumes"]}
+    return {mount["mountPath"]: claims[mount["name"]] for mount in pod["containers"][0]["volumeMounts"]}
 
 
 @pytest.mark.long

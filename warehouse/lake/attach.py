@@ -59,8 +59,15 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         load_extensions(connection, extensions)
         if is_remote(data):
             create_s3_secret(connection, os.environ)
-        shown, secret = _keep_password(connection, catalog)
-        statement = _attach_statement(shown, data, read_only=read_only, secret=secret)
+        shown, password = _part_password(catalog)
+        if password is not None:
+            # DuckDB shows the address of what is attached, and no secret.
+            connection.execute(
+                f"CREATE OR REPLACE TEMPORARY SECRET {_KEPT_AS} (TYPE postgres, PASSWORD {quote_text(password)})"
+            )
+        statement = _attach_statement(
+            shown, data, read_only=read_only, secret=None if password is None else _KEPT_AS
+        )
         retry_opening(lambda: connection.execute(statement))
         connection.execute(f"USE {ALIAS}")
         if is_postgres(catalog) and home_id is not None:
@@ -87,15 +94,19 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
 
 
 def render_attach_script(settings: Settings) -> str:
-    """The statements of `list_attach_statements` as a script for DuckDB's own shell."""
-    statements = ["SET autoinstall_known_extensions = false", *list_attach_statements(settings)]
+    """`list_attach_statements` with secrets, as a script for DuckDB's own shell."""
+    statements = [
+        "SET autoinstall_known_extensions = false",
+        *list_attach_statements(settings, with_secrets=True),
+    ]
     return "".join(f"{statement};\n" for statement in statements)
 
 
-def list_attach_statements(settings: Settings) -> list[str]:
+def list_attach_statements(settings: Settings, *, with_secrets: bool = False) -> list[str]:
     """The statements that open the lake read-only in any DuckDB of this version, offline.
 
-    They may hold passwords.
+    Without secrets, whoever runs them has these himself: PostgreSQL's password in PGPASSWORD or ~/.pgpass, the object store's
+    credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
 
     Raises StoreError when there is no lake, or an extension is not installed.
     """
@@ -114,8 +125,9 @@ def list_attach_statements(settings: Settings) -> list[str]:
             )
         statements.append(f"LOAD {quote_text(str(path))}")
     if is_remote(data):
-        statements.append(render_s3_secret(os.environ))
-    return [*statements, _attach_statement(_absolute(catalog), data, read_only=True), f"USE {ALIAS}"]
+        statements.append(render_s3_secret(os.environ, is_shown=not with_secrets))
+    shown = catalog if with_secrets else _part_password(catalog)[0]
+    return [*statements, _attach_statement(_absolute(shown), data, read_only=True), f"USE {ALIAS}"]
 
 
 def _absolute(catalog: str) -> str:
@@ -265,8 +277,8 @@ def _catalog_extension(catalog: str) -> str:
     return "postgres_scanner" if is_postgres(catalog) else "sqlite_scanner"
 
 
-def _keep_password(connection: duckdb.DuckDBPyConnection, catalog: str) -> tuple[str, str | None]:
-    """The address without its password, which DuckDB shows, and the secret that holds it."""
+def _part_password(catalog: str) -> tuple[str, str | None]:
+    """The address of a catalog without its password, and that password; None where it has none."""
     if not is_postgres(catalog):
         return catalog, None
     import psycopg
@@ -278,10 +290,7 @@ def _keep_password(connection: duckdb.DuckDBPyConnection, catalog: str) -> tuple
         return catalog, None  # DuckDB refuses it, too.
     if (password := parts.pop("password", None)) is None:
         return catalog, None
-    connection.execute(
-        f"CREATE OR REPLACE TEMPORARY SECRET {_KEPT_AS} (TYPE postgres, PASSWORD {quote_text(str(password))})"
-    )
-    return f"postgres:{make_conninfo('', **parts)}", _KEPT_AS
+    return f"postgres:{make_conninfo('', **parts)}", str(password)
 
 
 def _attach_statement(catalog: str, data: str, *, read_only: bool, secret: str | None = None) -> str:

@@ -1,4 +1,8 @@
-"""The right to write to a lake: one writer with SQLite's catalog, one of a unit elsewhere."""
+"""The right to write to a lake: one writer with SQLite's catalog, one of a unit elsewhere.
+
+Rights of units, of merging and of all come first, and then the lake's own lock (`Lake.exclusive`, `Lake.transaction`): two threads that
+took them the other way round would wait for each other.
+"""
 
 from __future__ import annotations
 

@@ -226,6 +226,9 @@ def attach(
     Paste them: they load DuckDB's extensions from this installation and attach the lake read-only, with all its tables and
     views. Any client of the DuckDB version that is named can do it; Proctor need not be installed beside it.
 
+    They hold no password: PostgreSQL's is taken from PGPASSWORD or ~/.pgpass, the keys of an object store from AWS_ACCESS_KEY_ID and
+    AWS_SECRET_ACCESS_KEY.
+
     Example: proctor attach python
 
     Example: proctor attach r --json

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from typing import Annotated
 
@@ -113,8 +112,7 @@ def rotate_log(
         f"Key {new.key_id} signs from now on; what key {former.key_id} signs after this counts for nothing.",
         *(
             [
-                f"Now, before any other command: proctor settings set log_signer {shlex.quote(signer)}",
-                f"and: proctor settings set log_public_key {shlex.quote(public_key)}",
+                "Now, before any other command: proctor settings set log_signer, and log_public_key, with what was given here."
             ]
             if signer
             else ["Unset log_signer and log_public_key before any other command."]

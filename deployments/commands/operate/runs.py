@@ -1,4 +1,4 @@
-"""Runs: `runs list`, `runs start`, `runs budget`, `runs progress`, and `logs`."""
+"""Runs: `runs list|start|leave-out|budget|progress`, and `logs`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from deployments.command_line import group_with_default
 from deployments.command_line.printing import print_note, print_records, print_result, render_duration
-from deployments.commands.options import AsJson, NoServer
+from deployments.commands.options import AsJson, NoServer, read_month
 from deployments.flow_runs import PAID, check_budget, find_deployment, run_flow, start_on_worker
 from deployments.flow_runs.server import fetch_run_lines
 from schemas.errors import UsageError
@@ -19,7 +19,7 @@ from schemas.settings import load_settings
 from tasks.models.budget import raise_limit, read_run_account
 from tasks.models.registry import read_registry
 from tasks.running import iter_run_lines, render_text
-from tasks.running.flow_runs.record import find_missed_runs, select_unmade
+from tasks.running.flow_runs.record import find_missed_runs, leave_month_out, select_unmade
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import find_flow_runs
@@ -126,6 +126,22 @@ def start(
     with as_deployment(found.name):
         result = run_flow(found.flow, without_server=no_server, **found.parameters)
     print_result(result, as_json=as_json, then="proctor runs")
+
+
+@runs_app.command("leave-out")
+def leave_out(
+    month: Annotated[str, typer.Argument(help="A month that passed without its run, YYYY-MM.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say that a month which passed without its run is to have none.
+
+    It is not named as missed any more. The audit log says who did. `proctor monthly --month` can examine it all the same.
+
+    Example: proctor runs leave-out 2026-12
+    """
+    with open_ledger(load_settings().ledger_address) as ledger:
+        leave_month_out(ledger, read_month(month, "MONTH"))
+    print_result({"left_out": month}, as_json=as_json, then="proctor runs")
 
 
 def logs(

@@ -11,13 +11,12 @@ import typer
 from deployments.command_line import group_with_default
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson
-from schemas.asked_secrets import COMMAND, AskedSecret
+from schemas.asked_secrets import COMMAND, AskedSecret, show_value
 from schemas.errors import UsageError
 from schemas.settings import PREFIX, TOML_NAME, Settings, find_toml, load_settings, read_setting
 from warehouse.stores.whole_files import SHARED, writing_whole
 
 _COLUMNS: Final = ("setting", "value", "from", "meaning")
-_HIDDEN: Final = "set (not shown)"
 
 settings_app = typer.Typer(cls=group_with_default("list"))
 
@@ -82,13 +81,12 @@ def set_setting(
     load_settings.cache_clear()
     if f"{PREFIX}{name.upper()}" in os.environ:
         print_note(f"{PREFIX}{name.upper()} is set in the environment, and counts before {path}.")
-    print_result({"setting": name, "value": _write(read), "file": str(path)}, as_json=as_json)
+    print_result({"setting": name, "value": show_value(read), "file": str(path)}, as_json=as_json)
 
 
 def _show(value: Any) -> str:
-    if isinstance(value, AskedSecret):
-        return _HIDDEN if value.program is None else "asked of a program (not shown)"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
+    shown = show_value(value)
+    return ", ".join(shown) if isinstance(shown, list) else "" if shown is None else str(shown)
 
 
 def _write(value: Any) -> Any:

@@ -98,9 +98,9 @@ def keep_head(ledger: Ledger, settings: Settings) -> bool:
 def _write_head(connection: Connection, signer: LogSigner, path: Path) -> bool:
     """What is signed is the last entry that is committed; the file has it before the ledger."""
     head = access.read_head(connection)
-    last = access.read_last_head(connection)
+    last = access.read_last_signed(connection)
     # The entry that says that a head was signed needs no head of its own.
-    if head.number == 0 or (last is not None and head.number <= last.number + 1):
+    if head.number == 0 or (last is not None and head.number <= last + 1):
         return False
     if is_key_ended(connection, signer.key_id):
         raise StoreError(

@@ -168,7 +168,6 @@ def plan_run(
         chance=chance,
         public=settings.public_dir,
         archive=settings.archive_dir,
-        exam_pictures=settings.exam_pictures,
         picture_share=settings.picture_share,
         estimate=TokenEstimate(picture_share=settings.picture_share),
         planned_on=chance.committed_at or datetime.now(UTC),

@@ -19,7 +19,7 @@ from tasks.exam.public.draws import write_draw
 from tasks.models.registry import describe_model
 from tasks.questions import BareQuestion
 from tasks.questions.forms import strip_questions
-from tasks.questions.pictures import copy_picture, read_picture
+from tasks.questions.pictures import read_picture
 from tasks.running.approvals import Request, Unapproved, ask_and_refuse, use_approval
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
@@ -281,9 +281,6 @@ def _write_plan(
         orders,
         at,
     )
-    if request.exam_pictures is not None:
-        for sha256 in plans.list_shown_pictures(connection, plan.run_id):
-            copy_picture(request.archive, request.exam_pictures, sha256)
     seal_run(
         connection,
         plan.run_id,

@@ -125,7 +125,6 @@ class PlanRequest:
     chance: Chance
     public: Path
     archive: Path
-    exam_pictures: Path | None = None
     picture_share: float = 0.0
     estimate: TokenEstimate = field(default_factory=TokenEstimate)
     planned_on: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -22,6 +22,7 @@ from tasks.ingest.words.answers import (
 )
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import are_truth_options
+from tasks.ingest.words.points import WORTH
 
 _KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
 
@@ -295,7 +296,7 @@ def offer_lettered(drafts: Sequence[Draft]) -> None:
         set_choice_answer(draft, draft.answer.pop())
 
 
-_WORTH = re.compile(r"\s*\d+(?:\.\d+)?\s*(?:分|points?|pts?)\s*")
+_WORTH = re.compile(rf"\s*{WORTH}\s*")
 
 
 def _drop_echo(rest: str, options: Sequence[tuple[str, str]], letters: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
 def _read_choices(
     asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
 ) -> list[list[str] | None]:
-    """The options of every question that stand out entirely; None where it is no choice."""
+    """The options of every question that stand out entirely; None where parts of some do."""
     firsts = [first for first, _ in spans]
     reach: list[int] = []
     for _, last in spans:
@@ -71,7 +71,7 @@ def _read_choices(
         shares = [(label, share_out(places)) for label, places in options]
         labels = [label for label, share in shares if share >= STANDS_OUT]
         is_clear = all(share >= STANDS_OUT or share <= STANDS_BACK for _, share in shares)
-        choices.append(labels if is_clear and len(labels) < len(shares) else None)
+        choices.append(labels if is_clear else None)
     return choices
 
 
@@ -82,7 +82,7 @@ def _list_letters(piece: Piece) -> list[int]:
 
 
 # In so many questions, and so much of those that lack an answer, one must stand out.
-_LEAST_WRITTEN, _MOST_WRITTEN = 3, 0.7
+_LEAST_FILLED, _LEAST_WRITTEN, _MOST_WRITTEN = 2, 3, 0.7
 _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 _ARROW = re.compile(r"\s*(?:[→⇒➜➔▶>-]+\s*)?")
 _LONGEST_FILLING = 0.6
@@ -116,12 +116,10 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
             for draft in free
             if kind in _LOUD and (parts := _part_written(draft, own[id(draft)])) is not None
         ]
-        if len(filled) + len(written) < _LEAST_WRITTEN:
-            continue
-        if len(filled) >= _MOST_WRITTEN * len(gaps):
+        if len(filled) >= max(_LEAST_FILLED, _MOST_WRITTEN * len(gaps)):
             for draft, words in filled:
                 _fill(draft, words)
-        if len(written) >= _MOST_WRITTEN * len(free):
+        if len(filled) + len(written) >= _LEAST_WRITTEN and len(written) >= _MOST_WRITTEN * len(free):
             for draft, (draft.stem, answer) in written:
                 draft.answer = [answer]
                 draft.notes.append("key_by_format")

@@ -25,6 +25,7 @@ from tasks.ingest.words.answers import (
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, task
 from tasks.ingest.words.kinds import infer_free_type
+from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
 
 _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
@@ -213,7 +214,7 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
             continue
         is_part = _SUBPART.match(text) and re.search(r"[？?]\s*(?:[（(].{0,8}[)）])?$", text)
         if (
-            re.search(r"[？?]\s*(?:[（(]\s*\d+\s*(?:分|points?|pts?|marks?)\s*[)）])?$", text)
+            re.search(rf"[？?]\s*(?:{BRACKETED})?$", text)
             or is_part
             or MARKS_GROUP.fullmatch(text)
             or task().match(text)
@@ -282,9 +283,7 @@ def _sets_task(text: str) -> bool:
     return bool(part["marks"]) or asking().search(text, part.end()) is not None
 
 
-_PART_LEAD = re.compile(
-    r"[（(]?(?:\d{1,2}|[ivx]{1,4}|[a-h])[)）.、]\s*(?P<marks>\[\s*\d+\s*(?:pts?|points?|marks?|分)\s*\]\s*)?"
-)
+_PART_LEAD = re.compile(rf"[（(]?(?:\d{{1,2}}|[ivx]{{1,4}}|[a-h])[)）.、]\s*(?P<marks>{BRACKETED}\s*)?")
 
 
 def _skip_named_figure(paragraphs: Sequence[list[Piece]], cut: int) -> int:
@@ -355,7 +354,7 @@ _FIRST_PART = re.compile(
     r"^\s*(?:(?:问题?|请问|请回答|试问)\s*[:：]\s*)?(?:[（(]\s*(?:1|一|i|a)\s*[)）]|1\s*[.、．)）]|①|(?:问题|Question)\s*(?:1|一)?\s*[:：.])"
 )
 _ASKING_LEAD = re.compile(
-    r"\s*(?:请(?:根据(?:以上|上述)(?:材料|资料|案例))?(?:回答|思考|分析)?(?:以下|下列|上述)?(?:问题)?|(?:思考)?问题?|试问|回答(?:下列|以下)?问题)\s*[:：]?\s*"
+    r"\s*[【\[]?(?:请(?:根据(?:以上|上述)(?:材料|资料|案例))?(?:回答|思考|分析)?(?:以下|下列|上述)?(?:问题)?|(?:思考)?问题?|试问|回答(?:下列|以下)?问题)[】\]]?\s*[:：]?\s*"
 )
 _REQUEST = re.compile(
     r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"

@@ -23,6 +23,7 @@ from tasks.ingest.words.answers import (
 )
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import answer_mark
+from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks
 
 _FREE = ("short_answer", "essay", "calculation", "material_analysis")
@@ -124,7 +125,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
 _LEAST_ECHO = 2
 _REMARK = 24
 _MARK_AFTER = re.compile(
-    r"[\s：:。.？?；;]*(?:[（(]\s*\d+(?:\.\d+)?\s*(?:分|points?|marks?|pts?)\s*[)）]\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
+    rf"[\s：:。.？?；;]*(?:{BRACKETED}\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
 )
 
 

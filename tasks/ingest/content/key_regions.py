@@ -435,6 +435,10 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
     run = find_run(pieces[begin:index])
     if run is not None and _answers_run(run, pieces[begin:index], pieces[index + 1 :]):
         further = next(iter(marks[place + 1 :]), None)
+        if any(
+            _asks_one(pieces, _find_end(pieces, mark, marks)) for mark in marks[max(place - 1, 0) : place + 1]
+        ):
+            return False
         if further is None or _find_end(pieces, index, marks) <= further:
             return True
     for piece in following[:3]:
@@ -459,6 +463,18 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
                 return not _answers_parts(label, before)
             return False
     return False
+
+
+def _asks_one(pieces: Sequence[Piece], place: int) -> bool:
+    """Whether `（二）（20 分）` stands above what one more question is about: the answers above it are those of one question."""
+    label = pieces[place].label if place + 1 < len(pieces) else None
+    below = pieces[place + 1].label if label is not None else None
+    return (
+        label is not None
+        and label.style == "cnp"
+        and read_heading(pieces[place].text) is None
+        and (below is None or below.style not in _RUN_STYLES)
+    )
 
 
 def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:

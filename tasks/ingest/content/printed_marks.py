@@ -8,40 +8,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK
 from tasks.ingest.words.answers import read_key, read_truth
-from tasks.ingest.words.kinds import infer_free_type
 from tasks.ingest.words.lexicon import FineType, match_exactly
-from tasks.questions import has_blank
+from tasks.ingest.words.points import (
+    BRACKETED,
+    CLOSING,
+    LEADING,
+    NUMBER,
+    POINT,
+    POINTS,
+    ROOM,
+    TOTAL,
+    read_points,
+)
 
-_MARKS_TAIL = re.compile(
-    r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*(?:total)?[)）\]】]()\s*$",
-    re.IGNORECASE,
-)
-_PART_MARKS = re.compile(
-    r"[（(\[]\s*\d+(?:\.\d+)?\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*[)）\]]|(?:[.?!:)\]]|\s{2})\s*\[\d{1,2}(?:\s*\+\s*\d{1,2})*\]",
-    re.IGNORECASE,
-)
+_PART_MARKS = re.compile(rf"{BRACKETED}|(?:[.?!:)\]]|\s{{2}})\s*\[\d{{1,2}}(?:\s*\+\s*\d{{1,2}})*\]")
 _DIGIT = re.compile(r"\d")
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
 _BARE_MARKS_TAIL = re.compile(
-    r"(?<=[.?!:)\]。？])\s*(?:(?:[-–—]\s*)?(\d+(?:\.\d+)?)\s*(?:pts?|points?|marks?|mks?)\s*\.?|\[(\d{1,2})\])\s*$",
-    re.IGNORECASE,
+    rf"(?<=[.?!…:)\]。？！])\s*(?:(?:[-–—/／]\s*)?{POINTS}|{ROOM}|\[\d{{1,2}}\])\s*$"
 )
-_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24}?)\s*[)）\]】]\s*[*＊]?\s*")
+_GROUP = re.compile(r"\s*[（(\[【［]\s*([^（(\[【［）)\]】］\n]{1,24}?)\s*[)）\]】］]\s*[*＊]?\s*")
 _TAIL_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24})\s*[)）\]】]\s*[*＊]?\s*$")
 # `多选题 (10 分) 10分` after a stem, as platforms print it
 _TAIL_NAME = re.compile(
-    r"(?:^|(?<=[？?。.！!）)\s]))\s*([\u4e00-\u9fff]{2,6}题)\s*[（(]\s*(\d+(?:\.\d+)?)\s*分\s*[)）](?:\s*\d+(?:\.\d+)?\s*分)?\s*$"
+    rf"(?:^|(?<=[？?。.！!）)\s]))\s*([\u4e00-\u9fff]{{2,6}}题)\s*({BRACKETED})(?:\s*{POINTS})?\s*$"
 )
 _PICTURES = re.compile(rf"(?:\s*{PICTURE_MARK.pattern})+\s*$")
 _PART = re.compile(r"[\s,，、;；|/]+")
-_PART_WORTH = re.compile(
-    r"(?:本[大小]?题|共|满分|分值\s*[:：]?)?(\d+(?:\.\d+)?)(?:分|pts?\.?|points?|marks?|mks?\.?)",
-    re.IGNORECASE,
-)
+_WORTH = re.compile(LEADING)
 
 
 @dataclass(frozen=True)
@@ -54,17 +51,17 @@ class Tag:
 
 def read_tag(inner: str) -> Tag | None:
     """Read what stands in a bracket as a type, as marks or both; None for anything else."""
-    fine: FineType | None = None
+    inner = inner.strip()
+    fine = match_exactly(inner)
+    if fine is not None or _WORTH.fullmatch(inner) is not None:
+        return Tag(fine, read_points(inner) if fine is None else None)
     marks: float | None = None
-    whole = match_exactly(inner.strip())
-    if whole is not None:
-        return Tag(whole, None)
-    for part in _PART.split(re.sub(r"(?<=\d)\s+(?=[^\d\s])", "", inner.strip())):
-        worth = _PART_WORTH.fullmatch(part)
+    for part in _PART.split(re.sub(r"(?<=\d)\s+(?=[^\d\s])", "", inner)):
+        worth = _WORTH.fullmatch(part)
         named = None if worth is not None else match_exactly(part)
         if worth is None and named is None:
             return None
-        marks = float(worth.group(1)) if worth is not None else marks
+        marks = read_points(part) if worth is not None else marks
         fine = named or fine
     return Tag(fine, marks)
 
@@ -87,7 +84,7 @@ def cut_tail_tag(text: str) -> tuple[str, Tag]:
     named = _TAIL_NAME.search(text) if text.rstrip()[-1:] in "分)）" and "题" in text[-40:] else None
     fine = match_exactly(named.group(1)) if named is not None else None
     if named is not None and fine is not None and named.start() > 0:
-        return text[: named.start()].rstrip(), Tag(fine, float(named.group(2)))
+        return text[: named.start()].rstrip(), Tag(fine, read_points(named[2]))
     closing = _TAIL_GROUP.search(text[-40:]) if text.rstrip()[-1:] in "】])）*＊" else None
     tag = read_tag(closing.group(1)) if closing is not None else None
     start = len(text) - len(text[-40:]) + closing.start() if closing is not None else 0
@@ -98,36 +95,24 @@ def cut_tail_tag(text: str) -> tuple[str, Tag]:
 
 def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
     """Read `【单选题】`, `(多选)` and `（10分）` at the start of a question."""
-    while (
-        len(pieces) > 1
-        and pieces[0].text.lstrip()[:1] in _OUTCOME_STARTS
-        and (outcome := _OUTCOME.fullmatch(pieces[0].text))
-    ):
+    while len(pieces) > 1 and (outcome := _OUTCOME.fullmatch(pieces[0].text)):
         total = outcome.group("marks")
-        draft.marks = float(total) if total and draft.marks is None else draft.marks
+        draft.marks = read_points(total) if total and draft.marks is None else draft.marks
         pieces = pieces[1:]
     for _ in range(3):
         first = pieces[0]
         if first.text.lstrip()[:1] not in _TAG_STARTS:
             break
-        marks = MARKS_GROUP.match(first.text)
         opening = _GROUP.match(first.text)
-        both = read_tag(opening.group(1)) if opening is not None else None
-        if marks and (len(first.text) > marks.end() or len(pieces) > 1):
-            draft.marks = float(marks.group(1))
-            lead = re.match(r"\s*[:：.]?\s*", first.text[marks.end() :])
-            pieces[0] = first.cut(marks.end() + (lead.end() if lead else 0))
-            if not pieces[0].text.strip():
-                pieces = pieces[1:]
-        elif (
-            opening is not None and both is not None and (len(pieces) > 1 or opening.end() < len(first.text))
-        ):
-            draft.fine = both.fine or draft.fine  # `(单选题, 1.5 分)`
-            draft.marks = both.marks if draft.marks is None else draft.marks
-            rest = first.cut(opening.end())
-            pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
-        else:
+        tag = read_tag(opening[1]) if opening is not None else None
+        if opening is None or tag is None or (len(pieces) == 1 and opening.end() == len(first.text)):
             break
+        draft.fine = tag.fine or draft.fine  # `(单选题, 1.5 分)`
+        draft.marks = tag.marks if draft.marks is None else draft.marks
+        rest = first.cut(opening.end())
+        if tag.fine is None and rest.text[:1] in _AFTER_MARKS:
+            rest = rest.cut(len(rest.text) - len(rest.text[1:].lstrip()))
+        pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
     # `… [单选题]` after the stem, as survey programs print it
     kept, closing = cut_tail_tag(pieces[0].text)
     if closing.fine is not None and kept.strip():
@@ -140,12 +125,12 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
 # `CLO: <2>; Bloom Taxonomy Level: <Applying>   Marks: 9`, `[3+5=8]`, `[4, 6]`: what a form says of a question
 _OUTCOME = re.compile(
     r"\s*(?:(?:C\.?L\.?O|P\.?L\.?O|CO|LO|SO|BL|BT|Bloom['’]?s?(?:\s+Taxonomy)?(?:\s+Level)?|Difficulty|Topic|Time)\b\s*[-:：#]+\s*[<(\[]?[\w ,&/+-]{1,24}[>)\]]?\s*[:;,.|]*\s*|"
-    r"(?:Marks|Points|Total Marks)\s*[-:：=]\s*\[?(?P<marks>\d{1,3})\]?\s*[;,.]?\s*|[\[(]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*=\s*\d{1,3}\s*[\])]\s*|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]\s*)+",
+    rf"(?:{TOTAL}\s*)?{POINT}\s*[-:：=]\s*\[?(?P<marks>{NUMBER})\]?\s*[;,.]?\s*|"
+    r"[\[(]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*=\s*\d{1,3}\s*[\])]\s*|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]\s*)+",
     re.IGNORECASE,
 )
-# in either case, with the other letter that a pattern takes for s
-_OUTCOME_STARTS = frozenset("CcPpLlSsſBbDdTtMm[(")
-_TAG_STARTS = frozenset("（([【")
+_TAG_STARTS = frozenset("（([【［")
+_AFTER_MARKS = (":", "：", ".")
 
 
 def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
@@ -170,30 +155,26 @@ def take_marks(draft: Draft) -> None:
     draft.fine = tag.fine or draft.fine
     draft.marks = tag.marks if draft.marks is None else draft.marks
     last = draft.stem.rstrip()[-1:]
-    if last not in ")）]】.tTsSkKſ\u212a" or _DIGIT.search(draft.stem) is None:
-        return  # neither of the two marks below ends so, and both have a number
+    if _DIGIT.search(draft.stem[-_LONGEST_TAIL:]) is None:
+        return
     if len(_PART_MARKS.findall(draft.stem)) > 1:
         return  # marks of the parts stay where they are
-    tail = _MARKS_TAIL.search(draft.stem) if last in ")）]】" else None
+    tail = CLOSING.search(draft.stem) if last in ")）]】］" else None
     tail = tail or _BARE_MARKS_TAIL.search(draft.stem)
     if tail and tail.start() > 0:
-        draft.marks = draft.marks if draft.marks is not None else float(tail.group(1) or tail.group(2))
+        draft.marks = draft.marks if draft.marks is not None else read_points(tail[0])
         draft.stem = draft.stem[: tail.start()].rstrip()
 
 
-# `（难度系数C）`, `[CO2, L3]`, `-8M`, `___ / 2 P.`: a bracket, a number with a unit behind a dash, or a place for the marks
-# that somebody gives, at the end of a question
+# `（难度系数C）`, `[CO2, L3]`, `-8M`: a bracket, or a number with a unit behind a dash, at the end of a question
 _FORM_TAIL = re.compile(
-    r"(?:\s*[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|\s*(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6})|"
-    r"(?<=[.?!…。？！])\s*(?P<box>_+\s*[/／]\s*\d{1,3}(?:[.,]\d)?\s*[^\W\d_]{0,8}\.?))\s*$"
+    r"(?:\s*[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,40}?)\s*[)）\]】]|\s*(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6}))\s*$"
 )
 # `(V / F)`, `Vrai / Faux`: two words or letters of which one is to be marked
 _OFFERED_TAIL = re.compile(
     r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*(?:[（(][^()（）\d]{3,24}[)）]\s*)?$"
 )
 _VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
-_BOX = re.compile(r"_+\s*[/／]\s*(\d+(?:[.,]\d)?)")
-_WORTH = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:分|pts?|points?|marks?|mks?|M)", re.IGNORECASE)
 _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3
 
 
@@ -208,7 +189,7 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
         counts[draft.section] += 1
         for is_stem in (True, False)[: 2 if draft.options else 1]:
             tail = _FORM_TAIL.search(_read_end(draft, is_stem)[-_LONGEST_TAIL:])
-            said = (tail["held"] or tail["worth"] or tail["box"]) if tail is not None else ""
+            said = (tail["held"] or tail["worth"]) if tail is not None else ""
             shape = _VARYING.sub("0", said)
             if (
                 tail is not None
@@ -291,8 +272,6 @@ def _cut_tail(draft: Draft, tail: re.Match[str], is_stem: bool) -> None:
     else:
         draft.options[-1] = (draft.options[-1][0], kept)
     said = tail.groupdict()
-    worth = _WORTH.fullmatch(said.get("held") or said.get("worth") or "") or _BOX.match(said.get("box") or "")
-    if worth is not None and draft.marks is None:
-        draft.marks = float(worth[1].replace(",", "."))
-    if said.get("box") and draft.question_type == "fill_in_the_blank" and not has_blank(draft.stem):
-        draft.question_type = infer_free_type(draft.stem, draft.material)  # nothing else was to be filled in
+    worth = said.get("held") or said.get("worth") or ""
+    if draft.marks is None and _WORTH.fullmatch(worth):
+        draft.marks = read_points(worth)

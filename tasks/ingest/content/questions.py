@@ -12,6 +12,7 @@ from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE, KeptPictures, 
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, find_marks, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
+from tasks.ingest.words.points import EACH, POINTS, TOTAL
 from tasks.questions import (
     ORIGINAL,
     SHOWN_PLACES,
@@ -185,8 +186,9 @@ def _name_discipline(draft: Draft, document: dict[str, Any]) -> tuple[str | None
 
 # `Ⅳ 判断（10分，每题2分）`, `Part C (20 points, 2 each)`: no line of a question
 _HELD_HEADING = re.compile(
-    r"[ \n][ⅠⅡⅢⅣⅤⅥⅦⅧIVX一二三四五六七八九十]{1,3}\s?[、.．]?\s?[^\s（(]{2,10}\s?[（(][^（()）\n]{0,12}(?:每\s?(?:小)?[题空][^（()）\n]{0,6}分|共\s?\d{1,3}\s?分)|"
-    r"\n(?:Part|Section|PART|SECTION) [IVXA-H\d]{1,4}\b[^\n]{0,60}\d (?:points?|marks?|pts)"
+    r"[ \n][ⅠⅡⅢⅣⅤⅥⅦⅧIVX一二三四五六七八九十]{1,3}\s?[、.．]?\s?[^\s（(]{2,10}\s?[（(][^（()）\n]{0,12}"
+    rf"(?:{EACH}[^（()）\n]{{0,8}}|{TOTAL}\s?){POINTS}|"
+    rf"\n(?:Part|Section|PART|SECTION) [IVXA-H\d]{{1,4}}\b[^\n]{{0,60}}{POINTS}"
 )
 # No question is longer; patterns that look for several marks in a row stay within it.
 _LOOKED_AT = 3_000

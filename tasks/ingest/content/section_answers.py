@@ -17,9 +17,11 @@ from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
+from tasks.ingest.words.answers import read_judgement
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_word
 from tasks.ingest.words.labels import Label
+from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
 
 _FILLED = re.compile(r"_+([^_\n]{1,40})_+")
@@ -81,6 +83,29 @@ def _find_fillings(stem: str) -> list[str]:
     return texts if is_filled and not joins else []
 
 
+# `True. Since …` on a line of its own
+_JUDGED_BELOW = re.compile(
+    rf"\n\s*((?:{truth_word()}|[TF])(?:\s*[.。,，;；:：!！]|\s+[-–—]|\s*$))", re.MULTILINE
+)
+_LEAST_JUDGED, _MOST_JUDGED = 2, 0.6
+
+
+def read_judged_below(drafts: Sequence[Draft]) -> None:
+    """Read `False. The moon has no light.` below statements, where most of a section have a judgement there."""
+    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false"):
+        open_ones = [draft for draft in group if not draft.answer]
+        found = [(one, mark) for one in open_ones if (mark := _JUDGED_BELOW.search(one.stem)) is not None]
+        judged = len(found) + len(group) - len(open_ones)
+        if not found or judged < max(_LEAST_JUDGED, _MOST_JUDGED * len(group)):
+            continue
+        for draft, mark in found:
+            truth, remark = read_judgement(draft.stem[mark.start(1) :])
+            if truth is not None:
+                draft.answer, draft.stem = [truth], draft.stem[: mark.start()].rstrip()
+                draft.explanation = draft.explanation or remark
+                draft.notes.append("answer_without_mark")
+
+
 _LEAST_REPEATED = 5
 
 
@@ -128,7 +153,8 @@ _POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
 # what may be shown below, and may as well be asked about (`What is a hash table?`)
 _POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
-_MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
+# below the marks of a part, `[7M]`, the next part stands
+_MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
 

@@ -19,6 +19,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.grammar import truth_word
 from tasks.ingest.words.kinds import are_truth_options
+from tasks.ingest.words.points import POINT
 
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
 MIN_QUESTIONS = 3
@@ -81,6 +82,15 @@ def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]
     for draft, labels in pairs:
         if labels and not draft.answer:
             draft.answer = labels
+            draft.notes.append("key_by_format")
+    several = {draft.section for draft, labels in pairs if labels and len(labels) > 1}
+    for draft, labels in zip(drafts, chosen, strict=True):
+        # all of them, where questions beside it have several keys
+        is_several = (
+            draft.section in several and draft.fine is not None and draft.fine.name != "single_choice"
+        )
+        if is_several and labels is not None and len(labels) == len(draft.options) and not draft.answer:
+            draft.answer = sorted(labels)
             draft.notes.append("key_by_format")
     return True
 
@@ -380,7 +390,7 @@ Shape = tuple[str, str]
 _ENDS = "?？.。!！:：…)）_,，;；、]】”’"
 # A key that goes on the sentence is one letter of every question, or what answers say: `the length of AB?` names none.
 _MOST_WITHIN = 0.1
-_WORTH = re.compile(r"分|pt|point|mark|mk|punkt", re.IGNORECASE)
+_WORTH = re.compile(POINT)
 _MOST_BEHIND = 12
 
 

@@ -15,6 +15,7 @@ from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking
+from tasks.ingest.words.points import COUNTS
 
 NOTHING_ASKS = "nothing_asks"
 # At most so large a share of a list that is none asks by chance.
@@ -103,7 +104,7 @@ def _goes_on(before: Draft, draft: Draft) -> bool:
     return before.section == draft.section and (before.value or 0) < (draft.value or 0)
 
 
-_TITLE = re.compile(r"[（(\[][^()（）]{0,12}\d{1,3}\s*(?:分|(?i:marks?|points?|pts?))[^()（）]{0,24}[)）\]]")
+_TITLE = re.compile(COUNTS)
 _LINES_ABOVE = 4
 
 

@@ -12,6 +12,7 @@ from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range, read_sum
 from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.words.labels import read_number
+from tasks.ingest.words.points import FULL, POINT
 from tasks.questions import count_blanks
 
 # What a paper says of all its questions stands on its first lines.
@@ -176,8 +177,7 @@ def keep_score_table(reading: Reading) -> ContractCheck:
 # What all the sections of a paper are usually worth.
 _USUAL_MARKS = (100.0, 120.0, 150.0)
 _FULL_MARKS = re.compile(
-    r"(?:满分|总分|全卷共|试卷共)\s*(?:为|[:：])?\s*(\d{2,3})\s*分|"
-    r"(?i:(?:total|max(?:imum)?|full)\.?\s*marks?)\s*[:：=-]?\s*(\d{2,3})(?!\d)"
+    rf"(?:[满滿总總]分|[全试]卷共)\s*(?:为|[:：])?\s*(\d{{2,3}})\s*分|{FULL}\s*{POINT}\s*[:：=-]?\s*(\d{{2,3}})(?!\d)"
 )
 # Of so many sections and with so large a share of the marks it can be told that some are missing.
 _LEAST_SECTIONS, _LEAST_SHARE = 2, 0.4

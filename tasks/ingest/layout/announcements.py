@@ -10,28 +10,26 @@ from typing import NamedTuple
 import yaml
 
 from tasks.ingest.words.labels import read_number
+from tasks.ingest.words.points import EACH, NUMBER, QUESTION, TOTAL, UNIT, read_points
+from tasks.ingest.words.word_lists import WORDS
 
 _ENGLISH = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "fifteen": 15, "sixteen": 16, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
     "sixty": 60, "eighty": 80, "hundred": 100,
 }  # fmt: skip
-_NUM = rf"((?<!\d)\d{{1,3}}(?:\.5)?(?!\d)|[一二两三四五六七八九十]{{1,3}}|(?i:{'|'.join(_ENGLISH)})\b)"
-# What a line must hold to announce anything: most lines are not looked at any further.
-# It begins with one character and looks back at it: a search skips to these.
-_MAY = re.compile(
-    r"[分题选]|[xX×*✕aAcCsSſpPmMqQiIıİ](?:(?<=[x×X*✕])\s*[\d一-十]|(?<=[aA])(?i:ny)\s|(?<=[cC])(?i:hoose)\s|(?<=[sSſ])(?i:elect)\s|"
-    r"(?<=[pP])(?i:oints?|ts|roblems)\b|(?<=[mM])(?i:arks?)\b|(?<=[qQ])(?i:uestions?)\b|(?<=[iIıİ])(?i:tems)\b)"
-)
+_NUM = rf"((?<!\d){NUMBER}|[一二两三四五六七八九十]{{1,3}}|(?i:{'|'.join(_ENGLISH)})\b)"
+_FRAGMENTS = {"NUM": _NUM, "POINT": UNIT, "EACH": EACH, "TOTAL": TOTAL, "QUESTION": QUESTION}
+_MAY = re.compile(_NUM)
 # What holds none of these announces nothing of the kind: the patterns are many, and what they look for is rare.
 _HOLDS = {
-    "count": ("题", "question", "problem", "item"),
-    "product": tuple("x×*✕"),
-    "each": ("分", "point", "pt", "mark"),
-    "sum": ("分", "point", "pt", "mark", "total"),
-    "at_least": ("选", "any", "only", "choose", "select"),
-    "range": ("question", "item", "problem", "题"),
-    "blanks": ("每", "空", "each", "per"),
+    "count": WORDS["question_words"],
+    "product": [*"x×*✕"],
+    "each": [*WORDS["each_words"], "/", "／"],
+    "sum": [*WORDS["total_words"], *"([（"],
+    "at_least": ["选", "any", "only", "choose", "select"],
+    "range": [*WORDS["question_words"], "question", "item", "problem"],
+    "blanks": [*WORDS["each_words"], "空"],
 }
 
 
@@ -88,6 +86,12 @@ def read_sum(text: str) -> float | None:
     return _number(match.group(1)) if match is not None else None
 
 
+def read_each(text: str) -> float | None:
+    """The marks of each question that a heading tells: `每题2分`, `3 points each`; None without."""
+    match = _find(text, "each") if _MAY.search(text) is not None else None
+    return _number(match.group(1)) if match is not None else None
+
+
 def read_range(text: str) -> tuple[int, int] | None:
     """The first and last number that an instruction names: `Questions 1-15`, `第1~10题`."""
     match = _find(text, "range") if _MAY.search(text) is not None else None
@@ -108,7 +112,7 @@ def _values(match: re.Match[str]) -> list[int]:
 
 def _number(token: str) -> float | None:
     if token[:1].isdigit():
-        return float(token)
+        return read_points(token)
     return _ENGLISH.get(token.casefold()) or read_number(token.replace("两", "二"))
 
 
@@ -126,6 +130,8 @@ def _list_patterns(text: str, name: str) -> list[re.Pattern[str]]:
 def _patterns() -> dict[str, list[re.Pattern[str]]]:
     source = resources.files("tasks.ingest.words").joinpath("announcements.yaml").read_text(encoding="utf-8")
     return {
-        name: [re.compile(pattern.replace("NUM", _NUM)) for pattern in patterns]
+        name: [
+            re.compile(re.sub("[A-Z]{3,}", lambda name: _FRAGMENTS[name[0]], pattern)) for pattern in patterns
+        ]
         for name, patterns in yaml.safe_load(source).items()
     }

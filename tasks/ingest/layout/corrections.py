@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from schemas.errors import UsageError
-from tasks.ingest.layout.headings import Heading, read_marks
+from tasks.ingest.layout.announcements import read_each
+from tasks.ingest.layout.headings import Heading
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.words.labels import Label, read_number
@@ -207,7 +208,7 @@ def _make_heading(piece: Piece, number: int, fine: str | None) -> Heading:
     style = label.style if label is not None and label.style in ("cn", "part") else "cn"
     value = label.value if label is not None and label.style in ("cn", "part") else number
     return Heading(
-        Label(style, value, 0, ""), title, kind, read_marks(title), len(piece.text), is_question=False
+        Label(style, value, 0, ""), title, kind, read_each(title), len(piece.text), is_question=False
     )
 
 

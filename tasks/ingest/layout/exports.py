@@ -15,6 +15,7 @@ from itertools import pairwise
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.lexicon import match_type_name
+from tasks.ingest.words.points import BRACKETED_SUM
 
 _LETTERS = "ABCDEFGHIJ"
 _STEM = re.compile(
@@ -60,7 +61,8 @@ def _write_shares(lines: IndexedLines) -> IndexedLines:
         found.setdefault(match["all"], {}).setdefault(int(match["number"]), (place, match, name))
     for count, own in found.items():
         texts = {lines.pieces[place].text[match.end() :] for place, match, _ in own.values()}
-        is_run = [*own] == sorted(own) and max(own) <= int(count)
+        # a question above the first of them would be lost
+        is_run = [*own] == sorted(own) and min(own) == 1 and max(own) <= int(count)
         is_page = len(texts) < len(own) and not any(name for *_, name in own.values())
         if is_run and not is_page and len(own) >= max(_LEAST_SHARES, _MOST_SHARES * int(count)):
             return lines.replace(
@@ -128,7 +130,7 @@ def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
 
 
 _TYPE_LINE = re.compile(
-    r"\s*[【\[（(]?\s*(?P<name>[^\s（(\[【】\])）\d]{2,8})\s*[】\])）]?\s*(?:[（(\[]\s*[\d.]+\s*分?\s*[)）\]])?\s*"
+    r"\s*[【\[（(]?\s*(?P<name>[^\s（(\[【】\])）\d]{2,8})\s*[】\])）]?\s*(?:" + BRACKETED_SUM + r")?\s*"
 )
 
 

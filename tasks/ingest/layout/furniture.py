@@ -14,6 +14,7 @@ from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.grammar import may_open_answer, numbered_answer, truth_word, truth_words
 from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
+from tasks.ingest.words.points import POINT, SUM
 
 _NOTICE = re.compile(
     r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
@@ -30,7 +31,11 @@ _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 _PAPER_END = re.compile(
     r"[-—–=*▒▓\s]*(?:以下(?:为)?(?:试题|答题)区域?.{0,60}|[【（(\[]?(?:[试試][题題卷]|全卷|本卷)(?:至此|到此)?(?:完|[结結]束|[为為]止)(?:\s*[,，、。;；!！]\s*[^。？?\d]{2,16})?[】）)\]]?|(?:试卷|试题|全卷)?(?:完|结束|END|The end)|"
     r"(?:this is )?(?:the )?end\s*of\s*(?:the )?(?:question )?(?:paper|exam|examination|test|quiz|questions|section \w+|part \w+)|"
-    r"good luck|(?-i:(?!total\s*=))[(\[（【]?(?:sub)?total(?: marks| points)?\s*[:：=]?\s*[(\[]?\d{1,3}(?: marks?| points?| pts?)?[)\]]?|"
+    r"good luck|(?-i:(?!total\s*=))[(\[（【]?(?:sub)?total(?: "
+    + POINT
+    + r")?\s*[:：=]?\s*[(\[]?"
+    + SUM
+    + r"[)\]]?|"
     r"[\[(]?(?:please )?turn (?:the )?(?:page|over)(?: the page)?[\])]?|p\.?\s?t\.?\s?o\.?|you are on page \d+\s*of\s*\d+|"
     r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",

@@ -6,29 +6,28 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import (
     INSTRUCTED,
     INSTRUCTION,
     LEADING_MARKS,
     MARKS_GROUP,
+    ONLY_WORTH,
     SHARES,
     STRONG_STYLES,
     Heading,
     has_options_ahead,
     read_capital,
     read_heading,
-    read_marks,
 )
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, match_exactly
+from tasks.ingest.words.points import COUNTS, WORTH, read_points
 
-_ONLY_MARKS = re.compile(
-    r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE
-)
 # what may follow a title behind a number in brackets: marks and remarks that count
 _ENDS_TITLE = re.compile(
-    r"\s*[:：]?\s*(?:[（(\[][^()（）\[\]]*(?:分|题|空|points?|marks?|pts?)[^()（）\[\]]*[)）\]]|共?\s*\d+\s*(?:小?题|分))*\s*[:：。.]?\s*"
+    rf"\s*[:：]?\s*(?:{COUNTS}|[（(\[][^()（）\[\]]*[题空][^()（）\[\]]*[)）\]]|{WORTH}|共?\s*\d+\s*小?题)*\s*[:：。.]?\s*"
 )
 BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")
 
@@ -66,7 +65,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         label = above.label if above is not None else None
         if above is None or label is None or index - 1 in typed or heading.label is not None:
             continue
-        if label.style in ("word", "part") and _ONLY_MARKS.fullmatch(above.text[label.end :]):
+        if label.style in ("word", "part") and ONLY_WORTH.fullmatch(above.text[label.end :]):
             typed[index - 1] = Heading(label, heading.title, heading.fine, heading.marks, len(above.text))
     for index in _list_counted(pieces, typed):
         del typed[index]
@@ -115,7 +114,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             found[index] = Heading(label, "", None, None, len(piece.text))
             continue
         marks = MARKS_GROUP.match(text)
-        found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
+        found[index] = Heading(label, "", None, read_points(marks[0]) if marks else None, label.end)
     return found
 
 
@@ -138,7 +137,7 @@ def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) ->
             last = label.value
             title = text.strip()[label.end :]
             fine = find_type_by_pattern(title, INSTRUCTED)
-            found[index] = Heading(label, title, fine, read_marks(title), len(text), is_question=False)
+            found[index] = Heading(label, title, fine, read_each(title), len(text), is_question=False)
     return found if last > 1 else {}
 
 
@@ -218,7 +217,7 @@ def _head_numbered_lists(pieces: Sequence[Piece]) -> dict[int, Heading]:
     found: dict[int, Heading] = {}
     for (index, label), (below, inner) in pairwise(labelled):
         if label.style in _OUTER and label.value == len(found) + 1 and inner.value == 1:
-            marks = read_marks(pieces[index].text)
+            marks = read_each(pieces[index].text)
             is_told = marks is not None or (label.style == "bare" and offers)
             if inner.style in _INNER and below - index <= _NEAR and is_told:
                 title = pieces[index].text[label.end :].strip()
@@ -281,6 +280,8 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
         return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:
+        if piece.text.endswith(SHARED_OPTIONS):
+            return True  # columns to be matched, written as numbers that share their options
         label = piece.label
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
             return True

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label, parse_label, read_number
@@ -19,23 +20,17 @@ from tasks.ingest.words.lexicon import (
     may_name,
     simplify,
 )
+from tasks.ingest.words.points import COUNTS, EACH, OPENING, POINT, SUM, TOTAL, WORTH
 from tasks.questions import has_blank
 
 _CN = "一二三四五六七八九十百"
-MARKS_EACH = re.compile(
-    r"(?:每\s*(?:小)?[题空道]?[题]?\s*[:：]?|[（(]各)\s*(\d++(?:\.\d++)?)\s*[分点]|(?<!\d)(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
-    r"each[^.;,]{0,30}?(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)",
-    re.IGNORECASE,
-)
-MARKS_GROUP = re.compile(
-    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|p|m|%)\s*[)）\]】]\s*",
-    re.IGNORECASE,
-)
+MARKS_GROUP = re.compile(rf"\s*{OPENING}\s*")
 INSTRUCTION = re.compile(
     r"在?(?:每|下列)(?:小)?题?(?:各题|列出|给出|的|中|只有|有|至少)|下列各题|请将|将(?:正确|所选|答案)|(?:错选|多选|少选|漏选)|每(?:小)?题\d|判断下列|只有一(?:个|项)|答在|写在答题|答题纸|"
     r"本(?:大|小)?题(?:共|满分)|共\d+(?:小)?题|填(?:入|写|在|上)|正确的(?:打|划|画|填|写)|用[“\"]?√|"
     r"(?i:write your answers?|each (?:question|item|statement|correct)|there (?:is|are) (?:only|one|four)|for each (?:question|of)|directions?:|instructions?:|mark (?:each|the)|"
-    r"choose the|points? (?:for )?each|\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle (?:the|one|all)|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
+    rf"choose the|{POINT} (?:for )?{EACH}|"
+    r"\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle (?:the|one|all)|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
 )
 # what says that several questions share the options, or the text, below it
 SHARES = re.compile(r"\s*\d+\s*[～~\-—–至]\s*\d+\s*题共用(?:备选|(?P<text>材料))")
@@ -62,14 +57,17 @@ _REQUEST = re.compile(
 )
 GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
 
-LEADING_MARKS = re.compile(
-    r"\s*[(（\[][^()（）\[\]]{0,40}(?:points?|pts?\.?|marks?|mks?|%|分)[^()（）\[\]]{0,24}[)）\]]\s*[:：.]?\s*",
+LEADING_MARKS = re.compile(rf"\s*{COUNTS}\s*[:：.]?\s*")
+# nothing but what a heading is worth: `10 marks`, `: [6 x 2 = 12 marks]`
+ONLY_WORTH = re.compile(
+    rf"[\s:：.\-–—]*+(?:Answer\s++(?:any|all)\s++\w++\s*+)?[(\[（【]?\s*(?:{SUM}%?)?[\s)\]）】]*+[.:]?\s*+",
     re.IGNORECASE,
 )
 # begins with any of the characters that may end a title and looks back at it: a search skips to them
 _TITLE_END = re.compile(
     r"[（(：:。．;；\[【\s.,，—–-](?:(?<=[（(：:。．;；\[【])|(?<=\s)\s{2}|(?<=\.)(?=\s|$)|(?<=[—–-])[—–-]|"
-    r"(?<=[,，])(?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|(?<=\s)(?=共?\d+\s*(?:分|小题|题)))"
+    r"(?<=[,，])(?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|"
+    rf"(?<=\s)(?={WORTH}|共?\d+\s*小?题))"
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _ASKS = re.compile("[?？]")
@@ -80,7 +78,7 @@ _LATIN = re.compile("[A-Za-z]")
 _REMARK_GAP = re.compile(r"[\s：:。．.;；、,，—–-]+")
 _REMARK = re.compile(
     r"[（(\[【][^（()）]*(?:[（(][^()（）]*[)）][^（()）]*)*[)）\]】]|"
-    r"(?:共|每(?:小)?题|本大?题)?\s*\d+\s*(?:小题|题|分|points?|pts?|marks?)"
+    rf"{WORTH}|(?:共|每小?题|本大?题)?\s*\d+\s*(?:小?题|{POINT})"
 )
 _NO_CHAPTER = re.compile(r"[？?。；;，,：]")
 INSTRUCTED = ("true_false", "multiple_choice", "fill_in_the_blank")
@@ -143,7 +141,7 @@ def read_heading(text: str) -> Heading | None:
         named = body[lead.end() :].strip(" 。.:：") if lead else ""
         fine = match_exactly(named) if named else None
         if fine is not None:
-            return Heading(label, named, fine, read_marks(body), len(text))
+            return Heading(label, named, fine, read_each(body), len(text))
     title, end = _cut_title(body)
     if not title:
         return None
@@ -154,14 +152,14 @@ def read_heading(text: str) -> Heading | None:
     fine = _match_title(title, is_strong)
     if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
         fine = None if "？" in body or "?" in body else find_type_by_pattern(body, INSTRUCTED)
-        return Heading(label, body, fine, read_marks(body), len(text)) if fine is not None else None
+        return Heading(label, body, fine, read_each(body), len(text)) if fine is not None else None
     if fine is None:
         return None
     tail = body[end:]
     if fine.name == "short_answer" and may_match_pattern(tail):
         # `Answer all questions. Each has four options; choose the correct one.`
         fine = find_type_by_pattern(tail, INSTRUCTED) or fine
-    marks = read_marks(body)
+    marks = read_each(body)
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()
     has_keys = bool(remainder) and remainder[0] in _KEY_START and holds_keys(remainder)
@@ -179,13 +177,7 @@ def read_heading(text: str) -> Heading | None:
 
 
 # `代码题：要求代码完整……（总分40分）` tells how to answer
-_TOTAL = re.compile(r"[（(,，]\s*(?:总分|总计|合计|共|满分|每题|每小题)[^（()）]{0,12}分\s*[)）]?\s*$")
-
-
-def read_marks(body: str) -> float | None:
-    """The marks of each question that a heading tells: `每题2分`, `3 points each`."""
-    each = MARKS_EACH.search(body)
-    return next((float(group) for group in each.groups() if group), None) if each else None
+_TOTAL = re.compile(rf"[（(,，]\s*(?:{TOTAL}|每小?题)[^（()）]{{0,12}}{POINT}\s*[)）]?\s*$")
 
 
 def read_capital(text: str) -> Label | None:

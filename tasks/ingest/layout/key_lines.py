@@ -31,7 +31,7 @@ _ENTRY = re.compile(
 )
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
-    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN])(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
+    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN]|(?<=[)）.．、])[a-j](?![a-z]))(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
 )
 _RANGE = re.compile(
     rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：]?\s*"
@@ -70,10 +70,14 @@ def _read_line(text: str) -> tuple[tuple[int, str], ...]:
     return tuple((entry.number, entry.text) for entry in _read_entries(text))
 
 
+# what OCR makes of a speck before a number: `~4)c`
+_SPECKS = re.compile(r"(?<!\S)[~`'·‘’](?=\d{1,3}\s*[.．、)）])")
+
+
 def _read_entries(text: str) -> list[KeyEntry]:
     if not _DIGIT.search(text):
         return []
-    stripped = text.strip().strip("|").strip()
+    stripped = _SPECKS.sub("", text).strip().strip("|").strip()
     if not _NUMBERED.match(stripped):
         section = _KEY_SECTION.match(stripped)  # `II. 1. C  2. B`
         stripped = stripped[section.end() :] if section else stripped
@@ -83,7 +87,7 @@ def _read_entries(text: str) -> list[KeyEntry]:
             titled = _TITLED.match(stripped)
             entries = _read_entries(stripped[titled.end() :]) if titled is not None else []
             return entries if len(entries) > 1 and _runs_on(entries) else []
-    entries = _read_ranges(stripped) or _read_cells(stripped) or _read_pairs(stripped)
+    entries = _read_ranges(stripped) or _read_cells(stripped)
     if entries:
         return entries
     foreign = _FOREIGN.search(stripped)
@@ -238,7 +242,7 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
             continue
         values, keys, last = _read_row_pair(pieces, place, asked)
         if not keys:
-            values, keys, last = _read_columns(pieces, place)
+            values, keys, last = _read_columns(pieces, place, asked)
         if not keys and label is not None and label.style in _STYLES and piece.kind != "table":
             if not label.is_weak:
                 asked.add(label.value)
@@ -366,12 +370,16 @@ def _read_row_pair(
     return values, keys, place + 1
 
 
-def _read_columns(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
+def _read_columns(
+    pieces: Sequence[Piece], place: int, asked: Collection[int]
+) -> tuple[list[int], list[str], int]:
     """The numbers and keys of rows that are to be read column by column, `1 | b | 6 | a` above `2 | c | 7 | d`."""
     rows = [*takewhile(bool, (_read_pairs(piece.text) for piece in pieces[place:]))]
     entries = sorted(chain.from_iterable(rows), key=lambda entry: entry.number)
-    if len(rows) < _LEAST_PAIRS or not _runs_on(entries):
+    if len(rows) < _LEAST_PAIRS or not _runs_on(entries) or len({one.text for one in entries}) < 2:
         return [], [], place
+    if not {one.number for one in entries} <= {*asked}:
+        return [], [], place  # the data of a question
     return [one.number for one in entries], [one.text for one in entries], place + len(rows) - 1
 
 

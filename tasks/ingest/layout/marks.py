@@ -52,6 +52,7 @@ from tasks.ingest.words.grammar import (
 )
 from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
+from tasks.ingest.words.points import BRACKETED_SUM
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
@@ -203,7 +204,7 @@ _LETTER_MARK = re.compile(r"[A-Ja-j](?:\W|$)")
 
 # a dotted line to write on, with the number of the point and its marks: `1 ………… [2]`
 _ANSWER_RULE = re.compile(
-    r"\s*(?:[（(]?(?:\d|[a-z]|[ivx]{1,4})[)）.]?)?\s*\.{20,}\s*(?:[（(\[]\s*\d{1,2}\s*(?:marks?|分)?\s*[)）\]])?\s*"
+    rf"\s*(?:[（(]?(?:\d|[a-z]|[ivx]{{1,4}})[)）.]?)?\s*\.{{20,}}\s*(?:{BRACKETED_SUM})?\s*"
 )
 _HEADING = re.compile(
     r"\s*[^\w\s]?\s*(?:第\s*)?([一二三四五六七八九十]{1,3}|[Ⅰ-Ⅻ])\s*(?:大?题|部分)?\s*[^\w\s（(]{0,2}\s*(?=[（(]?[\u4e00-\u9fffA-Z])"
@@ -329,7 +330,8 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
     gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
     gap = gap if gap.isspace() else ""
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
-    if not close and not gap and not match.group("word"):
+    is_worth = bool(opening) and MARKS_GROUP.match(rest) is not None  # `問題1（20点）`
+    if not (close or gap or match.group("word") or is_worth):
         return None
     if (
         not opening

@@ -32,7 +32,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
             kept += [*items, *options]  # of one question, which offers them to all its items
             place = end
         elif len(items) >= _LEAST_ROWS:
-            first, last = (items[at].label for at in (0, -1))
+            first, last = items[0].label, items[-1].label
             kept += [
                 *([_lead(items[0], first.value, last.value)] if first and last else []),
                 *options,

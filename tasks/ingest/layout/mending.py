@@ -247,7 +247,9 @@ def open_details(lines: IndexedLines) -> IndexedLines:
 
 
 _ASKED_ABOVE = re.compile(r"\s*[★☆※◆●▲■►▶*]\s*\S.*|.*\w.*[？?：:]\s*")
-_NUMBERED_OPTIONS = re.compile(r"\s*(?P<number>\d{1,3}\s*[.．、)）])\s*(?=[（(]?A\s*[.．、)）\s]\s*\S)")
+_NUMBERED_OPTIONS = re.compile(
+    r"\s*(?P<number>\d{1,3}\s*[.．、)）])\s*(?=[（(]?A(?:\s*[.．、)）]\s*\S|\s.*\sB\s))"
+)
 _LEAST_ASKED_ABOVE = 2
 
 

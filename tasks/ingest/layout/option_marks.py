@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
-from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, truth_word
+from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.points import BRACKETED
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -58,6 +59,9 @@ def _find_lettered(text: str) -> list[Lettered]:
 _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 
+_MOST_SILENT = 0.6
+
+
 def write_letters(lines: IndexedLines) -> IndexedLines:
     """Write letters of a shape (`a>`, `A-`, `A。`) that runs A B C in several questions."""
     if not _opens_unusual(lines):
@@ -71,17 +75,21 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
     wanted: dict[int, list[Lettered]] = {}
     for shape, found in shapes.items():
         sets = _find_sets(found, pieces)
+        if "a" in shape:
+            # among lists of answers, one that asks numbers the parts of its question
+            silent = [group for group in sets if 2 * _count_asking([group], pieces) < len(group)]
+            sets = silent if len(silent) >= _MOST_SILENT * len(sets) else sets
         is_plain = _PLAIN.match(shape) is not None and "A" in shape
         if is_plain:
             plain = max(plain, len(sets))
-        elif "a" in shape and _PLAIN.match(shape) and not _offers_answers(sets, pieces):
+        elif (
+            "a" in shape
+            and _PLAIN.match(shape)
+            and (not _offers_answers(sets, pieces) or _ask_for_tasks(sets, pieces))
+        ):
             continue  # parts of questions
         elif len(sets) >= (2 if "A" in shape else 3):
-            # among lists of answers, one that asks numbers the parts of its question
-            offered = (
-                group for group in sets if "A" in shape or 2 * _count_asking([group], pieces) < len(group)
-            )
-            for index, mark in chain.from_iterable(offered):
+            for index, mark in (one for group in sets for one in group):
                 wanted.setdefault(index, []).append(mark)
     if not wanted or plain > sum(len(one) for one in wanted.values()):
         return lines
@@ -94,6 +102,19 @@ def write_letters(lines: IndexedLines) -> IndexedLines:
             piece = rewrite(piece, mark.end, f"{lead}{mark.letter.upper()}. ", mark.begin)
         changed[index] = piece
     return lines.replace(changed)
+
+
+def _ask_for_tasks(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:
+    """Whether lists stand below lines that set a task, whose parts they number."""
+    above = [pieces[group[0][0] - 1] for group in sets]
+    stems = [piece.text[piece.label.end :] if piece.label else piece.text for piece in above]
+    tasks = sum(
+        1 for stem in stems if task().match(stem) is not None and not stem.rstrip().endswith(("?", "？"))
+    )
+    return tasks > _MOST_TASKS * len(sets)
+
+
+_MOST_TASKS = 0.1
 
 
 def write_alphabets(lines: IndexedLines) -> IndexedLines:
@@ -235,9 +256,7 @@ def _count_asking(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequen
 _DIGIT = re.compile(
     r"(?<!\s)\s*+(?P<open>[（(\[]?)\s*+(?P<number>\d{1,2}|[①-⑩])\s*+(?P<close>[)）\].．、:：>]?)\s*+(?=\S)"
 )
-_ASKS = re.compile(
-    r"[？?]\s*$|[（(\[]\s*\d+\s*(?:分|marks?|points?|pts?)|_{3,}|[（(]\s+[)）]|（）", re.IGNORECASE
-)
+_ASKS = re.compile(rf"[？?]\s*$|{BRACKETED}|_{{3,}}|[（(]\s+[)）]|（）")
 _DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )

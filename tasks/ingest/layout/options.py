@@ -22,6 +22,7 @@ from tasks.ingest.layout.option_chains import (
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
+from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
 
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
 _BREAK = re.compile(r"\s*\n\s*")
@@ -31,9 +32,7 @@ _OFFERS = re.compile(
     r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)"
 )
 # What closes a part that brings marks: `[7M]`, `(6 marks)`, `6分`, and in the margin a bare number.
-_WORTH = re.compile(
-    r"(?:\s*[\[(（]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*(?:M|分|(?i:marks?|points?|pts?))?\s*[\])）]|\s{3,}\d{1,2})\s*(?:[(（]?(?i:or)[)）]?)?\s*$"
-)
+_WORTH = re.compile(rf"(?:\s*{BRACKETED_SUM}|\s{{3,}}\d{{1,2}})\s*(?:[(（]?(?i:or)[)）]?)?\s*$")
 
 
 @dataclass
@@ -214,8 +213,7 @@ def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     if len(chain) < 4:
         return are_truth_options(texts)
     return all(
-        len(text) <= 60 and not re.search(r"[？?:：]|[(（]\s*\d+\s*(?:分|marks?|points?|pts?)", text)
-        for text in texts
+        len(text) <= 60 and not re.search(rf"[？?:：]|{BRACKETED}", text) for text in texts
     ) and not any(map(task().match, texts))
 
 

@@ -14,12 +14,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
-from tasks.ingest.layout.announcements import read_announcement
-from tasks.ingest.layout.headings import Heading, read_heading, read_marks
+from tasks.ingest.layout.announcements import read_announcement, read_each
+from tasks.ingest.layout.headings import Heading, read_heading
 from tasks.ingest.layout.pieces import PASSAGE, Piece, rewrite
 from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, run_up
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
+from tasks.ingest.words.points import COUNTS, POINTS
 
 _LONGEST_GAP = 30
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
@@ -300,9 +301,7 @@ def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> li
     return [(counted, frozenset())]
 
 
-_WORTH = re.compile(
-    r"\s*(?P<title>[^\W\d][^（(:：.。?？]{1,60}?)\s*[（(][^()（）]{0,20}?\d+\s*(?:分|(?i:points?|pts?|marks?))[^()（）]{0,20}[)）]\s*[:：.]?\s*"
-)
+_COUNTED_TITLE = re.compile(rf"\s*(?P<title>[^\W\d][^（(:：.。?？]{{1,60}}?)\s*{COUNTS}\s*[:：.]?\s*")
 _LINES_BELOW = 4
 
 
@@ -316,7 +315,7 @@ def find_titled(
     found: dict[int, Heading] = {}
     for place, piece in enumerate(pieces):
         is_plain = len(piece.text) <= _LONGEST_TITLE and place not in marked
-        match = _WORTH.fullmatch(piece.text) if is_plain else None
+        match = _COUNTED_TITLE.fullmatch(piece.text) if is_plain else None
         below = (
             [one.label for one in pieces[place + 1 : place + 1 + _LINES_BELOW]] if match is not None else []
         )
@@ -326,7 +325,7 @@ def find_titled(
         title = match["title"]
         fine = find_type_in_title(title)
         found[piece.start] = Heading(
-            None, title, fine, read_marks(piece.text), len(piece.text), is_question=False
+            None, title, fine, read_each(piece.text), len(piece.text), is_question=False
         )
     is_new = any(start not in heads for start in found)
     return found if len(found) > 1 and is_new else {}
@@ -397,11 +396,11 @@ def make_heading(
         label,
         title,
         fine if is_list else None,
-        read_marks(title),
+        read_each(title),
         rest,
         is_question=not is_list if is_told else None,
     )
-    return heading, is_list or bool(re.search(r"分|points?|marks?", title))
+    return heading, is_list or bool(re.search(POINTS, title))
 
 
 def _counts_parts(family: str) -> bool:

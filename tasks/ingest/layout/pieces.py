@@ -79,6 +79,8 @@ class Piece:
         return self._label
 
 
+# What closes the line that is written above options that several questions share.
+SHARED_OPTIONS = "题共用备选答案"
 # What is written for the number of a passage, so that it is known as the material of the questions below it.
 PASSAGE = "【材料】："
 

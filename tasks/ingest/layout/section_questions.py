@@ -326,13 +326,12 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
     begin = _find_paragraph(lines, opening) if opening else 0
     if begin < opening and _is_material(lines[opening].text):
         # a paragraph that names its questions at its end
-        lines = [
-            replace(lines[begin], text=_SIGN.sub("", lines[begin].text), sources=()),
-            *lines[begin + 1 :],
-        ]
-        opening -= begin
+        lines, opening = lines[begin:], opening - begin
     else:
         lines, opening = lines[opening:], 0
+    sign = _SIGN.match(lines[0].text)
+    if sign is not None and sign.end() < len(lines[0].text):
+        lines = [lines[0].cut(sign.end()), *lines[1:]]
     text = join_pieces(lines).replace(PASSAGE, "").strip()
     if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
         lines = lines[1:]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tasks.ingest.layout.announcements import read_sum
+from tasks.ingest.layout.announcements import read_each, read_sum
 from tasks.ingest.layout.heading_search import find_headings
 from tasks.ingest.layout.headings import (
-    MARKS_EACH,
     MARKS_GROUP,
+    ONLY_WORTH,
     SHARES,
     Heading,
     has_options_ahead,
@@ -22,6 +22,7 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
+from tasks.ingest.words.points import BRACKETED
 
 CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
@@ -110,7 +111,7 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
     for section in sections:
         section.is_question = _is_question(section, last) if section.is_fixed is None else section.is_fixed
         if section.fine is None and not section.is_question:
-            section.marks = None  # `Section A [20 marks]` tells the sum
+            section.marks = read_each(section.heading)  # `Section A [20 marks]` tells the sum
         elif section.is_question and section.marks is None and _begins_below(section):
             section.marks = read_sum(section.heading)  # `题一.（40分）`
         last = max(
@@ -194,12 +195,6 @@ def _count(piece: Piece) -> Label | None:
     return label if counts else None
 
 
-_ONLY_SUM = re.compile(
-    r"[\s:：.\-–—]*+(?:Answer\s++(?:any|all)\s++\w++\s*+)?[(\[（【]?[\d\s×x*=+.]*+(?:points?|pts?|marks?|分)?[\s)\]）】]*+[.:]?\s*+",
-    re.IGNORECASE,
-)
-
-
 def _is_question(section: Section, last: int = 0) -> bool:
     """Whether an untyped heading is one question; `last` is the number before it."""
     if section.fine is not None or section.number is None or not section.pieces:
@@ -210,7 +205,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     if last and children_numbers and children_numbers[0] == last + 1:
         return False
-    if section.style == "part" and _ONLY_SUM.fullmatch(first) and len(children_numbers) >= 2:
+    if section.style == "part" and ONLY_WORTH.fullmatch(first) and len(children_numbers) >= 2:
         return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
     if section.style == "part" and _opens_list(section, last):
         return False
@@ -236,7 +231,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
         ),
         None,
     )
-    if MARKS_EACH.search(first) and first_number is not None and len(first) < 120:
+    if read_each(first) is not None and first_number is not None and len(first) < 120:
         return False  # `Read the programs (5 points each)`
     numbered = [label for label in children if label is not None and label.style in ("num", "nump", "paren")]
     if len(numbered) < 2 or (numbered[0].value != 1 and numbered[1].value != numbered[0].value + 1):
@@ -314,8 +309,7 @@ def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) ->
 
 # `Développement construit (/3)`, `Document study (4 points)`: a title with what it is worth
 _WORTH_TITLE = re.compile(
-    r"[^?？!！.:：\u3400-\u9fff]{2,60}?\s*[（(\[]\s*/?\s*\d{1,3}\s*(?:points?|pts?\.?|marks?|P\.?|Punkte)?\s*[)）\]]\s*",
-    re.IGNORECASE,
+    rf"[^?？!！.:：\u3400-\u9fff]{{2,60}}?\s*(?:{BRACKETED}|[（(\[]\s*\d{{1,3}}\s*[)）\]])\s*", re.IGNORECASE
 )
 
 

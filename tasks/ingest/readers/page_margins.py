@@ -12,8 +12,9 @@ from itertools import pairwise
 
 from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
+from tasks.ingest.words.points import SUM
 
-_WORTH = r"[\[(（]?\s*\d{1,2}(?:\s*[+xX×=]\s*\d{1,3}){0,4}\s*(?:M|分|(?i:marks?|points?|pts?))?\s*[\])）]?"
+_WORTH = rf"[\[(（]?\s*{SUM}\s*[\])）]?"
 _CODE = r"(?:(?:C?L?O|CLO|BT?L?|RBT|PO|PSO|K|L|U)[-: ]?\d[,;/& ]*){1,4}"
 _MARK = re.compile(rf"\s*(?:{_CODE}\s*{_WORTH}|{_WORTH}\s*{_CODE}|{_WORTH}|{_CODE})\s*")
 # So many marks make a column, of which so many stand between the rows of a text.

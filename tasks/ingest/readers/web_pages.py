@@ -16,6 +16,7 @@ from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Lin
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
+from tasks.ingest.words.points import POINTS
 
 _TABLE_MARK = "\ue0f1"
 
@@ -46,6 +47,10 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
             sign = "☑" if element.get("checked") is not None else "□"
             element.tail = f"{sign} {(element.tail or '').strip()}"
+    for element in list(root.iter("textarea")):
+        element.drop_tree()  # what somebody wrote
+    for element in root.xpath(_WRITTEN):
+        element.drop_tree()
     _write_selects(root)
     for element in root.iter("img"):
         if not any(True for _ in element.iterancestors("header", "footer", "nav")):
@@ -93,26 +98,42 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
 
 
 def _write_selects(root: Any) -> None:
-    """Write what a list offers as `(a / b / c)`; the same list beside several items, once below the last of them."""
+    """Write what a list offers as `(a / b / c)`; the same list beside several items of a table, once below the last."""
     selects = list(root.iter("select"))
-    offered = [_list_offered(select) for select in selects]
-    for place, (select, texts) in enumerate(zip(selects, offered, strict=True)):
+    offered = [
+        (_list_offered(select), next(select.iterancestors("table", "ul", "ol", "dl"), None))
+        for select in selects
+    ]
+    for select, own, last, following in zip(
+        selects, offered, [None, *offered], [*offered[1:], None], strict=False
+    ):
+        texts, holder = own
         for option in list(select):
             select.remove(option)
-        is_same = texts in offered[place + 1 : place + 2] or texts in offered[max(0, place - 1) : place]
-        if not is_same:
+        if holder is None or own not in (last, following):
             select.text = f"({' / '.join(texts)})" if texts else ""
-        elif texts not in offered[place + 1 : place + 2]:
+        elif own != following:
             select.text = "\n" + "\n".join(texts) + "\n"
 
 
-_PLACEHOLDER = re.compile(r"\s*(?:[\w\s]{0,30}(?:\.{2,}|…)|[-–—\s]*|[-–—]+[^-–—]*[-–—]+)\s*")
+# the first line of a list to choose from: `Choose...`, `-- Select --`
+_PLACEHOLDER = re.compile(
+    r"\s*(?:[\w\s]{0,30}(?:\.{2,}|…)|[-–—\s]*|[-–—]+[^-–—]*[-–—]+|请选择|請選擇|"
+    r"(?i:choose|select|pick|please|bitte|wählen|choisir|elige|seleccion\w+|scegli|выберите|選択)\b.{0,24})\s*"
+)
 
 
 def _list_offered(select: Any) -> list[str]:
     """The texts of a list, without the first where it only asks to choose."""
     texts = [" ".join(str(option.text_content()).split()) for option in select.iter("option")]
     return texts[1:] if texts and _PLACEHOLDER.fullmatch(texts[0]) else texts
+
+
+# where Moodle shows what somebody answered to an essay question
+_WRITTEN = (
+    "//*[contains(concat(' ', @class, ' '), ' que ') and contains(concat(' ', @class, ' '), ' essay ')]"
+    "//*[contains(concat(' ', @class, ' '), ' answer ')]"
+)
 
 
 def _part_spans(block: Any) -> None:
@@ -129,9 +150,7 @@ def _part_spans(block: Any) -> None:
             child.tail = "  "
 
 
-_POINTS = re.compile(
-    r"\d\s*/\s*\d|/\s*\d+\s*(?:pts?|points?|marks?)\b|\b\d+\s*(?:pts?|points?|marks?)\b|\d\s*分"
-)
+_POINTS = re.compile(rf"\d\s*/\s*\d|{POINTS}")
 
 
 _EMPHATIC = {"b": "bold", "strong": "bold", "u": "underline", "mark": "highlight"}

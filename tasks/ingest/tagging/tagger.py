@@ -17,7 +17,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from tasks.ingest.layout.headings import Heading, read_heading, read_marks
+from tasks.ingest.layout.announcements import read_each
+from tasks.ingest.layout.headings import Heading, read_heading
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.series import Repeated, SeriesMark, read_marks_of, read_series_mark
@@ -338,4 +339,4 @@ def _make_heading(place: int, piece: Piece) -> Heading:
     title = piece.text[mark.end if mark is not None else 0 :].strip()
     label = Label("cn", mark.value, mark.end, piece.text[: mark.end].strip()) if mark is not None else None
     fine = find_type_in_title(title) if len(title) <= _LONGEST_TITLE else None
-    return Heading(label, title, fine, read_marks(title), len(piece.text), is_question=False)
+    return Heading(label, title, fine, read_each(title), len(piece.text), is_question=False)

@@ -15,10 +15,10 @@ ANSWER_MARK = re.compile(
     r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
     r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)(?:\s+is)?\s*(?:[:：]|$)|"
     r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)\s*\d{0,2}\s*(?:[(][a-h\d][)])?\s*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
-    r"(?:Ans|ANS)\s*(?:[.:：]|$)|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
+    r"(?:Ans|ANS)\s*(?:[.:：]|$)|Information for graders\s*[:：]|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
 )
 # what the mark of an answer may begin with
-ANSWER_STARTS = frozenset("【[（(参正标本我你您学考答试解证CRSMAKPask")
+ANSWER_STARTS = frozenset("【[（(参正标本我你您学考答试解证CRSMAKPIask")
 _ANSWER_OPENS = ANSWER_STARTS | {"评"}
 # `运行结果：24`, `参考程序：`: marks of an answer only behind a question about a program
 PROGRAM_ANSWER = re.compile(

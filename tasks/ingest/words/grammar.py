@@ -5,15 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 
-import yaml
-
-
-@lru_cache(maxsize=1)
-def _read() -> dict[str, list[str]]:
-    text = resources.files("tasks.ingest.words").joinpath("grammar.yaml").read_text(encoding="utf-8")
-    return {name: [str(word) for word in words] for name, words in yaml.safe_load(text).items()}
+from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.word_lists import WORDS, is_parted
 
 
 def _any(words: Sequence[str]) -> str:
@@ -28,8 +22,8 @@ def _any(words: Sequence[str]) -> str:
 @lru_cache(maxsize=1)
 def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
-    latin = [word for word in _read()["number_words"] if word.islower()]
-    chinese = [word for word in _read()["number_words"] if not word.islower()]
+    latin = [word for word in WORDS["number_words"] if word.islower()]
+    chinese = [word for word in WORDS["number_words"] if not word.islower()]
     either = "|".join(sorted(map(re.escape, latin), key=len, reverse=True))
     return rf"(?:(?i:{either})\s*[.．:：#]?(?:\s*(?i:no|number|nr)\s*[.．:：#]?)?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
 
@@ -37,26 +31,26 @@ def number_word() -> str:
 @lru_cache(maxsize=1)
 def not_counting() -> frozenset[str]:
     """The words whose numbers count no questions: `Table 3`, `图2`."""
-    return frozenset(_read()["not_counting"])
+    return frozenset(WORDS["not_counting"])
 
 
 @lru_cache(maxsize=1)
 def key_title() -> str:
     """A pattern of the titles of answer parts in languages other than Chinese and English."""
-    return "|".join(sorted(map(re.escape, _read()["key_titles"]), key=len, reverse=True))
+    return "|".join(sorted(map(re.escape, WORDS["key_titles"]), key=len, reverse=True))
 
 
 @lru_cache(maxsize=1)
 def option_alphabets() -> tuple[str, ...]:
     """The letters that label options in other scripts, in their order."""
-    return tuple(_read()["option_alphabets"])
+    return tuple(WORDS["option_alphabets"])
 
 
 @lru_cache(maxsize=1)
 def truth_words() -> tuple[frozenset[str], frozenset[str]]:
     """The words and signs for true statements, and those for false ones, folded."""
     true, false = (
-        frozenset(word.casefold() for word in _read()[name]) for name in ("true_words", "false_words")
+        frozenset(word.casefold() for word in WORDS[name]) for name in ("true_words", "false_words")
     )
     return true, false
 
@@ -72,29 +66,24 @@ def truth_word() -> str:
 @lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
-    verbs = [*_read()["task_verbs"], *_read()["asking_verbs"]]
-    latin = "|".join(word for word in verbs if _is_latin(word))
-    chinese = "|".join(word for word in verbs if not _is_latin(word))
+    verbs = [*WORDS["task_verbs"], *WORDS["asking_verbs"]]
+    latin = "|".join(word for word in verbs if is_parted(word))
+    chinese = "|".join(word for word in verbs if not is_parted(word))
     return re.compile(
-        rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|[（(\[]\s*\d{{1,2}}\s*(?:分|marks?|points?|pts?|M)?\s*[)）\]]\s*$|"
-        rf"{'|'.join(_read()['asking_words'])}|"
+        rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|{BRACKETED_SUM}\s*$|"
+        rf"{'|'.join(WORDS['asking_words'])}|"
         rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
         rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
         re.IGNORECASE | re.MULTILINE,
     )
 
 
-def _is_latin(word: str) -> bool:
-    """Whether a word is written in letters that part words by spaces."""
-    return word[0] < "\u0370"
-
-
 @lru_cache(maxsize=1)
 def task() -> re.Pattern[str]:
     """What sets a task: a verb of tasks at its beginning, or a question mark at its end."""
-    verbs = _read()["task_verbs"]
-    latin = "|".join(word.capitalize() for word in verbs if _is_latin(word))
-    chinese = "|".join(word for word in verbs if not _is_latin(word))
+    verbs = WORDS["task_verbs"]
+    latin = "|".join(word.capitalize() for word in verbs if is_parted(word))
+    chinese = "|".join(word for word in verbs if not is_parted(word))
     return re.compile(
         rf"\s*(?:{chinese}|(?:(?:Also|Briefly|Please|Then|Now)\s+(?i:{latin})|{latin})\b)|[^?？]*[?？]\s*$"
     )
@@ -103,7 +92,7 @@ def task() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
     """What opens an answer; group 1 is a closing separator or empty."""
-    words = _read()
+    words = WORDS
     return re.compile(
         rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}(?:{_any(words['answer_words'])})\s*+[.．]?"
         rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
@@ -114,7 +103,7 @@ def answer_mark() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def numbered_answer() -> re.Pattern[str]:
     """What opens the answer of a question that is named: `Answer to Question 3:`; group 1 is its number."""
-    words = _read()
+    words = WORDS
     links = "|".join(map(re.escape, sorted(words["answer_links"], key=len, reverse=True)))
     return re.compile(
         rf"\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,2}}(?:{_any(words['answer_words'])})\s*+(?:(?:{links})\s++)?"
@@ -126,14 +115,14 @@ def numbered_answer() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def answer_name() -> re.Pattern[str]:
     """The words that name an answer; `答：` opens a worked one, whose own words follow."""
-    words = [word for word in _read()["answer_words"] if word not in ("答", "解答")]
+    words = [word for word in WORDS["answer_words"] if word not in ("答", "解答")]
     return re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in words), re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)
 def _status() -> tuple[frozenset[str], frozenset[str]]:
     """The status lines, folded, and the characters that they begin with."""
-    lines = frozenset(_fold_status(line) for line in _read()["status_lines"])
+    lines = frozenset(_fold_status(line) for line in WORDS["status_lines"])
     return lines, frozenset(line[:1] for line in lines)
 
 
@@ -170,7 +159,7 @@ def _is_start(character: str, *names: str) -> bool:
 @lru_cache(maxsize=8)
 def _starts(names: tuple[str, ...]) -> re.Pattern[str]:
     """The first characters of these words, in either case."""
-    firsts = {word[0] for name in names for word in _read()[name]}
+    firsts = {word[0] for name in names for word in WORDS[name]}
     return re.compile(f"[{re.escape(''.join(sorted(firsts)))}]", re.IGNORECASE)
 
 
@@ -234,7 +223,4 @@ def is_instruction_title(text: str) -> bool:
     folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
     if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
         return True
-    return (
-        folded in _read()["instruction_titles"]
-        or folded.removeprefix("本次") in _read()["instruction_titles"]
-    )
+    return folded in WORDS["instruction_titles"] or folded.removeprefix("本次") in WORDS["instruction_titles"]

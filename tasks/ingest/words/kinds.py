@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.points import BRACKETED_SUM, POINTS
 from tasks.questions import has_blank
 
 _CALCULATE = re.compile(
@@ -12,10 +13,7 @@ _CALCULATE = re.compile(
 )
 _NUMERIC = re.compile(r"\d+(?:\.\d+)?")
 # `(1+2+2 = 5)`, `（10分）`, `2019年`: numbers that measure nothing
-_MARKS = re.compile(
-    r"[（(\[][\d\s+=.*×x/]*(?:分|marks?|points?|pts?)?[)）\]]|(?<!\d)\d++\s*(?:分|年|世纪|字|marks?\b|points?\b)|(?m:^\s*[（(]?\d+[)）.、])",
-    re.IGNORECASE,
-)
+_MARKS = re.compile(rf"{BRACKETED_SUM}|{POINTS}|(?<!\d)\d++\s*(?:年|世纪|字)|(?m:^\s*[（(]?\d+[)）.、])")
 _QUANTITY = re.compile(
     r"\d\s*(?:[KMGT]i?B|[KMG]?Hz|[kKmM]?bps|m/s|km|cm|mm|nm|kg|mg|mol|kPa|Pa|℃|K\b|V\b|mA|A\b|Ω|[kM]?W\b|J\b|N\b|元|万元|千米|公里|米|秒|吨|位(?!同|置|于)|个字)"
 )

@@ -19,7 +19,7 @@ from .desk import land_given as land_given
 # Land every mark given on the web that has not landed: what a server that died left behind. Rows, by kind.
 from .desk import land_marks as land_marks
 
-# One work with its texts; raises UsageError for one that is none.
+# One work with what of its texts the person may see; raises UsageError for one that is none, and for who may not mark.
 from .desk import open_work as open_work
 
 # What the person gave on the web in a work, by item.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from schemas.errors import UsageError
 from tasks.judging.marking.work import Work, WorkSummary
-from tasks.judging.persons import check_persons
+from tasks.judging.persons import check_persons, find_marker, need_marker
 from tasks.judging.persons import may_mark as may_mark
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -41,18 +41,19 @@ class StaleMarkError(UsageError):
 
 def find_work(ledger: Ledger, lake: Lake, person: str) -> list[WorkSummary]:
     """What waits for somebody or is done, of all kinds; nothing for who may not mark."""
-    if not may_mark(ledger, person):
+    marker = find_marker(ledger, person)
+    if marker is None:
         return []
     from tasks.judging.marking.kinds import MARK_KINDS
 
-    return [one for kind in MARK_KINDS.values() for one in kind.find(lake, person)]
+    return [one for kind in MARK_KINDS.values() for one in kind.find(lake, marker)]
 
 
-def open_work(lake: Lake, kind: str, name: str, person: str) -> Work:
-    """One work with its texts; raises UsageError for one that is none."""
+def open_work(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) -> Work:
+    """One work with its texts; UsageError for one that is none, and for who may not mark."""
     from tasks.judging.marking.kinds import find_kind
 
-    return find_kind(kind).open(lake, name, person)
+    return find_kind(kind).open(lake, name, need_marker(ledger, person))
 
 
 def read_given(ledger: Ledger, work: Work) -> dict[str, GivenMark]:

@@ -24,6 +24,7 @@ from tasks.judging.marking.work import MarkItem, Work, WorkSummary, order_items
 from tasks.league.people import PersonVerdict, land_verdicts, read_waiting
 from tasks.review.marking import compute_key
 from warehouse.lake import Lake
+from warehouse.ledger.trust.users import User
 
 YES, NO = "yes", "no"
 # Item → the mark that was given it, and the note beside it.
@@ -33,8 +34,8 @@ Marks = Mapping[str, tuple[str, str]]
 class MarkKind(NamedTuple):
     """How work of a kind is found for somebody, opened with its texts, and landed."""
 
-    find: Callable[[Lake, str], list[WorkSummary]]
-    open: Callable[[Lake, str, str], Work]
+    find: Callable[[Lake, User], list[WorkSummary]]
+    open: Callable[[Lake, str, User], Work]
     land: Callable[[Lake, str, str, Marks], None]
 
 
@@ -45,23 +46,23 @@ def find_kind(name: str) -> MarkKind:
     return MARK_KINDS[name]
 
 
-def find_rating_work(lake: Lake, person: str) -> list[WorkSummary]:
+def find_rating_work(lake: Lake, marker: User) -> list[WorkSummary]:
     """The rounds in which somebody has responses to rate or disputes to settle, latest first."""
     drawn = lake.read("calibration_drawn", {})
     rounds = list(dict.fromkeys(drawn.select("occasion", "round").iter_rows()))
     found = []
     for occasion, number in reversed(rounds):
         one = read_round(lake, occasion, number)
-        own = list_own_places(one, person)
+        own = list_own_places(one, marker.user_id)
         if own:
-            landed = len(own & set(_read_given(one, person)))
+            landed = len(own & set(_read_given(one, marker.user_id)))
             found.append(WorkSummary("rating", f"{occasion}/{number}", len(own), landed))
     return found
 
 
-def open_rating_work(lake: Lake, name: str, person: str) -> Work:
+def open_rating_work(lake: Lake, name: str, marker: User) -> Work:
     """What somebody has to rate in a round; raises UsageError for a round that is none."""
-    found = _read_named_round(lake, name)
+    person, found = marker.user_id, _read_named_round(lake, name)
     given = _read_given(found, person)
     items = [
         MarkItem(
@@ -105,20 +106,26 @@ def _read_given(found: Round, person: str) -> dict[tuple[str, int], str]:
     }
 
 
-def find_label_work(lake: Lake, person: str) -> list[WorkSummary]:
-    """The sample of failures that was drawn last: everybody who may label sees it."""
+def find_label_work(lake: Lake, marker: User) -> list[WorkSummary]:
+    """The sample of failures that was drawn last, as far as it is of their disciplines."""
     try:
-        sample = read_sample(lake)
+        sample = _read_own_sample(lake, None, marker)
     except UsageError:
         return []
+    if sample.is_empty():
+        return []
     name = str(sample["sample_id"][0])
-    landed = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("labeller") == person).height
+    labels = lake.read("error_labels_of", {"sample_id": name}).filter(pl.col("labeller") == marker.user_id)
+    landed = labels.join(sample, on=["session_id", "seq"], how="semi").height
     return [WorkSummary("label", name, sample.height, landed)]
 
 
-def open_label_work(lake: Lake, name: str, person: str) -> Work:
-    """A sample's failed responses, with what a model thought; UsageError for no such sample."""
-    sample = read_sample(lake, name)
+def open_label_work(lake: Lake, name: str, marker: User) -> Work:
+    """A sample's failed responses of somebody's disciplines, with what a model thought.
+
+    Raises UsageError for no such sample.
+    """
+    person, sample = marker.user_id, _read_own_sample(lake, name, marker)
     own: dict[tuple[str, int], str] = {}
     thought: dict[tuple[str, int], str] = {}
     for row in lake.read("error_labels_of", {"sample_id": name}).iter_rows(named=True):
@@ -141,23 +148,34 @@ def open_label_work(lake: Lake, name: str, person: str) -> Work:
     return Work("label", name, person, order_items(items))
 
 
+def _read_own_sample(lake: Lake, name: str | None, marker: User) -> pl.DataFrame:
+    """What of a sample somebody may see: its questions stand there with their reference answers."""
+    sample = read_sample(lake, name)
+    return (
+        sample
+        if marker.disciplines is None
+        else sample.filter(pl.col("discipline").is_in(marker.disciplines))
+    )
+
+
 def land_label_marks(lake: Lake, name: str, person: str, marks: Marks) -> None:
     """Land classes by key, as the import of a workbook does."""
     land_labels(lake, read_sample(lake, name), person, {key: mark for key, (mark, _) in marks.items()})
 
 
-def find_league_work(lake: Lake, person: str) -> list[WorkSummary]:
+def find_league_work(lake: Lake, marker: User) -> list[WorkSummary]:
     """The leagues in which a question or a flagged answer waits for this person."""
     found = []
     for name in lake.read("leagues_known", {})["league_id"]:
-        questions, flags = read_waiting(lake, name, person)
+        questions, flags = read_waiting(lake, name, marker.user_id)
         if questions or flags:
             found.append(WorkSummary("league", name, len(questions) + len(flags), 0))
     return found
 
 
-def open_league_work(lake: Lake, name: str, person: str) -> Work:
+def open_league_work(lake: Lake, name: str, marker: User) -> Work:
     """What waits for somebody in a league; nothing for a league that is none."""
+    person = marker.user_id
     questions, flags = read_waiting(lake, name, person)
     items = [
         MarkItem(key, (YES, NO), texts=_describe_question(row), needs_note=(NO,))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from schemas.errors import StoreError
-from schemas.settings import Settings, load_settings
+from schemas.settings import load_settings
+from tasks.exam import share_pictures
 from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.exam.log import keep_head
 from tasks.exam.public.log import keep_public_head
 from tasks.judging.marking import land_marks
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import land_erasures
-from tasks.questions.pictures import copy_picture
 from tasks.review import land_missing_batches
 from tasks.running import hide_content, log
 from tasks.running.flow_runs import RETRIED, sign_landings, step
@@ -21,7 +20,6 @@ from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.leases.clock import check_clock
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.exam.plans import list_shown_pictures
 
 
 @step(name="reconcile_stores", **RETRIED)
@@ -59,24 +57,12 @@ def reconcile(ledger: Ledger, lake: Lake, *, leaves_log: bool = False) -> dict[s
         land_marks,
     ):
         landed.update(land(ledger, lake))
-    _copy_shown_pictures(ledger, lake.settings)
+    for error in share_pictures(ledger, lake.settings):
+        # The flow may be the one that brings it back.
+        log.warning("%s", error)
     # What came late to a month that was closed, or a compaction, had it read whole until now.
     close_months(lake)
     return dict(landed)
-
-
-def _copy_shown_pictures(ledger: Ledger, settings: Settings) -> None:
-    """Give the exam API the pictures of open runs that it lacks, as after a restore."""
-    if settings.exam_pictures is None:
-        return
-    with ledger.read() as connection:
-        shown = list_shown_pictures(connection)
-    for sha256 in shown:
-        try:
-            copy_picture(settings.archive_dir, settings.exam_pictures, sha256)
-        except StoreError as error:
-            # The flow may be the one that brings it back.
-            log.warning("%s", error)
 
 
 def _sign_heads(ledger: Ledger, lake: Lake) -> dict[str, int]:

@@ -207,3 +207,30 @@ def test_a_password_is_not_written_into_a_file_and_the_program_that_prints_it_is
     shown = invoke(HOME, "settings", "list", "--changed").stdout
     assert "asked of a program (not shown)" in shown
     assert "hunter2" not in shown
+
+
+def test_neither_the_address_of_a_web_hook_nor_what_a_program_is_given_is_shown(folder: Path) -> None:
+    hook, signer = "https://chat.example:8443/hooks/QZXW", "command:pkcs11-tool --pin QZXW --sign"
+    (folder / "proctor.toml").write_text(
+        f'notify = ["{hook}", "command:mail -s QZXW ops@example.org"]\nlog_signer = "{signer}"\n'
+        'exam_url = "https://ann:QZXW@exam.example"\nweb_url = "https://desk.example"\nwitnesses = ["/mnt/heads"]\n'
+        '[sign_in_options.site]\nsecret = "QZXW"\nscope = "command:printf QZXW"\n'
+    )
+    done = invoke(HOME, "settings", "list", "--changed", "--json")
+    in_file = [row for row in json.loads(done.stdout) if row["from"].endswith("proctor.toml")]
+    assert {row["setting"]: row["value"] for row in in_file} == {
+        "notify": "https://chat.example:8443/…, command:mail …",
+        "log_signer": "command:pkcs11-tool …",
+        "exam_url": "https://exam.example/…",
+        "web_url": "https://desk.example",
+        "witnesses": "/mnt/heads",
+        "sign_in_options": str(
+            {"site": {"secret": "set (not shown)", "scope": "asked of a program (not shown)"}}
+        ),
+    }
+    # Nor is what was just written: a terminal is recorded, too.
+    for name, value in (("notify", hook), ("log_signer", signer)):
+        written = invoke(HOME, "settings", "set", name, value, "--json")
+        assert written.exit_code == 0
+        assert "QZXW" not in written.output
+        assert value in (folder / "proctor.toml").read_text()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -18,11 +19,13 @@ from deployments import cli
 from deployments.web.app import create_app
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
+from schemas.vocabulary import DISCIPLINES
 from tasks.judging import draw_failures, export_failures, import_failures
 from tasks.judging.calibration.ratings import DrawRequest, draw_calibration, export_ratings, import_ratings
 from tasks.judging.marking import give_mark, land_marks, open_work, read_given
 from tasks.judging.marking.work import name_work
 from tasks.league.people import export_waiting, import_decisions
+from tasks.review.marking import compute_key
 from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
 from tests.tasks.league.conftest import World, make_world  # noqa: F401 - a fixture
 from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture
@@ -248,6 +251,35 @@ def test_an_analyst_and_an_annotator_of_no_discipline_see_nothing_that_waits_for
         assert other.get(f"/marks/{work}").status_code == 404, name
 
 
+def test_an_annotator_sees_the_failures_of_their_own_disciplines_alone(room: Room) -> None:
+    """Each stands with its reference answer; all who may mark are shown the sample."""
+    drawn = draw_failures(room.lake, RUN, per_model=1)
+    name = drawn["discipline"][0]
+    own = drawn.filter(pl.col("discipline") == name)
+    assert 0 < own.height < drawn.height
+    away = next(one for one in DISCIPLINES if one not in drawn["discipline"].to_list())
+    with room.ledger.write() as connection:
+        for user_id, disciplines in (("own", [name]), ("away", [away])):
+            users.add_user(connection, user_id=user_id, role="annotator", disciplines=disciplines)
+    work, everything = name_work("label", RUN), Marker(room.client, "ann").keys(name_work("label", RUN))
+    marker = Marker(room.client, "own")
+    assert f"of {own.height} marked" in marker.get("/marks").text
+    keys = marker.keys(work)
+    assert sorted(keys) == sorted(
+        compute_key(RUN, *place) for place in own.select("session_id", "seq").iter_rows()
+    )
+    other = next(key for key in everything if key not in keys)
+    assert marker.get(f"/marks/{work}/{other}/card").status_code == 404
+    assert marker.mark(work, other, "logical_reasoning").status_code == 404
+    for key in keys:
+        assert marker.mark(work, key, "logical_reasoning").status_code == 200
+    landed = room.lake.read("error_labels_of", {"sample_id": RUN}).filter(pl.col("labeller") == "own")
+    assert landed.height == own.height
+    stranger = Marker(room.client, "away")
+    assert work not in stranger.get("/marks").text
+    assert stranger.get(f"/marks/{work}").status_code == 404
+
+
 @pytest.mark.long
 def test_classes_of_failures_land_the_rows_that_their_workbook_lands(room: Room, tmp_path: Path) -> None:
     drawn = draw_failures(room.lake, RUN, per_model=1)
@@ -265,7 +297,7 @@ def test_classes_of_failures_land_the_rows_that_their_workbook_lands(room: Room,
 
 @pytest.mark.long
 def test_verdicts_on_a_league_land_and_a_refusal_needs_a_reason(world: World, tmp_path: Path) -> None:  # noqa: F811
-    work = open_work(world.lake, "league", "one", "eve")
+    work = open_work(world.ledger, world.lake, "league", "one", "eve")
     with serve(world.settings, world.ledger) as client:
         eve, work_id = Marker(client, "eve"), work.work_id
         keys = eve.keys(work_id)
@@ -291,7 +323,7 @@ def test_a_mark_of_a_person_who_left_is_refused(room: Room) -> None:
     from schemas.errors import UsageError
     from warehouse.ledger.trust.users import write_activity
 
-    work = open_work(room.lake, "rating", f"first/{room.number}", "ann")
+    work = open_work(room.ledger, room.lake, "rating", f"first/{room.number}", "ann")
     with room.ledger.write() as connection:
         write_activity(connection, "ann", is_active=False)
     with pytest.raises(UsageError, match="no active user"):

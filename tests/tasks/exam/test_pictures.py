@@ -16,11 +16,13 @@ from typing import Any
 import polars as pl
 import pytest
 from PIL import Image, ImageDraw
+from sqlalchemy import update
 
 from deployments.exam_api import create_app
 from deployments.model_server import build_answer_key, parse_profile, start_model_server
 from schemas.errors import ExamError, StoreError
 from tasks.bank import find_question
+from tasks.exam import month, shown_pictures
 from tasks.exam.http_calls import DoorError, HttpCaller
 from tasks.exam.outside.answering import EndpointAnswerer, make_own_model
 from tasks.exam.outside.credentials import Credentials
@@ -32,6 +34,7 @@ from tasks.exam.public.bank.bank_rows import LakeRows
 from tasks.exam.public.bank.content import commit_question
 from tasks.exam.public.bank.questions import disclose_question
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
+from tasks.exam.shown_pictures import share_pictures
 from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.operations.reconcile import reconcile
@@ -47,11 +50,13 @@ from tests.tasks.exam.world import (
     make_model,
     make_registry,
     make_settings,
+    plan_wished,
     publish,
 )
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import sessions
 from warehouse.ledger.exam import sittings
 
 CODES = "QKZXVJWPHN"
@@ -200,6 +205,7 @@ def test_an_exam_api_without_the_archive_has_what_candidates_see_and_nothing_els
     before = os.umask(0o077)
     try:
         plan = publish(ledger, settings, registry, bank, candidates=[], outside=["alpha"])
+        assert share_pictures(ledger, settings) == []
     finally:
         os.umask(before)
     world = World(ledger, settings, registry, bank, plan, now=time.time())
@@ -231,6 +237,74 @@ def test_an_exam_api_without_the_archive_has_what_candidates_see_and_nothing_els
         assert sit_outside(url, world, tmp_path / "state", EndpointAnswerer(own, timeout_s=30)).is_finished
     asked = [row for row in read_responses(ledger, plan.run_id) if "pictures" in row["content"]]
     assert [has_code(row, bank) for row in asked if row["model"] == "alpha"] == [True, True]
+
+
+def test_copies_of_pictures_go_when_the_last_seat_that_shows_them_is_closed(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "exam-pictures"
+    settings = make_settings(tmp_path / "home", picture_share=1.0, exam_pictures=folder)
+    bank = make_picture_bank(settings.archive_dir)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = publish(ledger, settings, registry, bank, candidates=[], outside=["alpha"])
+    share_pictures(ledger, settings)
+    copies = {path for path in folder.rglob("*") if path.is_file()}
+    assert len(copies) == 2
+    (folder / "note.txt").write_text("not ours")
+
+    first, *rest = [session.session_id for session in plan.sessions]
+    close_sessions(ledger, rest)
+    share_pictures(ledger, settings)
+    assert set(folder.rglob("*.picture")) == copies, "a seat is open still"
+
+    # A run that is planned while the copies go has them afterwards.
+    close_sessions(ledger, [first])
+    remove = shown_pictures._remove
+
+    def open_meanwhile(gone: list[Path]) -> None:
+        close_sessions(ledger, [first], status="open")
+        remove(gone)
+
+    monkeypatch.setattr(shown_pictures, "_remove", open_meanwhile)
+    share_pictures(ledger, settings)
+    assert set(folder.rglob("*.picture")) == copies
+    monkeypatch.undo()
+
+    close_sessions(ledger, [first])
+    with open_lake(settings) as lake:
+        reconcile(ledger, lake)
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["note.txt"]
+    assert all(name_picture(settings.archive_dir, path.stem).exists() for path in copies)
+    # The archive itself, named a second time, is left alone.
+    (tmp_path / "mounted").symlink_to(settings.archive_dir)
+    itself = settings.model_copy(update={"exam_pictures": tmp_path / "mounted"})
+    assert share_pictures(ledger, itself) == []
+    assert all(name_picture(settings.archive_dir, path.stem).exists() for path in copies)
+
+
+def test_pictures_are_copied_when_the_run_is_planned_and_by_the_next_flow_where_they_could_not_be(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "exam-pictures"
+    settings = make_settings(tmp_path / "home", picture_share=1.0, exam_pictures=folder)
+    bank = make_picture_bank(settings.archive_dir)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = plan_wished(ledger, settings, registry, bank, candidates=[], outside=["alpha"])
+    monkeypatch.setattr(month, "check_reachable", lambda *_: None)
+    folder.write_text("a file is in the way")
+    with pytest.raises(StoreError, match=rf"Run {plan.run_id} is planned.*PROCTOR_EXAM_PICTURES"):
+        month.publish_month(ledger, settings, plan)
+    folder.unlink()
+    with open_lake(settings) as lake:
+        reconcile(ledger, lake)
+    assert len(list(folder.rglob("*.picture"))) == 2
+
+
+def close_sessions(ledger: Ledger, session_ids: list[str], *, status: str = "closed") -> None:
+    with ledger.write() as connection:
+        connection.execute(
+            update(sessions).where(sessions.c.session_id.in_(session_ids)).values(status=status)
+        )
 
 
 def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_path: Path) -> None:

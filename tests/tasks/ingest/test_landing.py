@@ -208,6 +208,16 @@ def test_an_answer_file_that_comes_later_is_found(tmp_path: Path, name: str, key
     assert find_companion(paper) is None
 
 
+def test_an_answer_file_may_leave_out_which_examination_of_one_paper_it_answers(tmp_path: Path) -> None:
+    paper = write(tmp_path, "JHS 2 SCIENCE END OF TERM TWO.txt", PAPER)
+    key = write(tmp_path, "JHS 2 SCIENCE MARKING SCHEME.txt", "1. √\n")
+    write(tmp_path, "HARBOUR KEY.txt", "1. √\n")
+    assert (find_companion(paper), find_answered(key)) == (key, paper)
+    # Of two such papers it is not known.
+    other = write(tmp_path, "JHS 2 SCIENCE END OF TERM ONE.txt", PAPER)
+    assert (find_companion(paper), find_companion(other), find_answered(key)) == (None, None, None)
+
+
 def test_an_answer_file_beside_its_paper_says_whose_it_is(tmp_path: Path) -> None:
     key = write(
         tmp_path, "期末A答案.txt", "一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"

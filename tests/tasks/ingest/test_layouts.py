@@ -57,7 +57,8 @@ def test_every_question_points_to_its_place_in_the_text(case: dict[str, Any]) ->
     lines = [Line(line) for line in case["paper"].split("\n")]
     text, starts, _ = join_lines(lines)
     for draft in split_lines(lines, starts).drafts:
-        place = "".join(text[draft.start : draft.end].split())
+        # a gap is asked by the sentence of its passage that has it
+        place = "".join(f"{text[draft.start : draft.end]} {draft.material or ''}".split())
         beginning = "".join(draft.stem.split())[:6]
         assert beginning[:2] in place, (draft.number_label, text[draft.start : draft.end])
         assert draft.start < draft.end <= len(text)

@@ -175,6 +175,29 @@ def test_the_option_that_alone_stands_out_in_every_question_is_the_key() -> None
         ]
 
 
+def test_all_options_are_the_key_where_questions_beside_it_have_several() -> None:
+    blocks = ["一、多项选择题"]
+    for (stem, texts, _), key in zip(QUESTIONS, ("AB", "ACD", "ABCD", "BC"), strict=True):
+        blocks += [stem, *print_options(texts, key, RED)]
+    drafts, _ = read(blocks)
+    assert ["".join(draft.answer) for draft in drafts] == ["AB", "ACD", "ABCD", "BC"]
+
+
+def test_words_that_stand_out_where_no_blank_is_left_are_what_fills_the_blanks() -> None:
+    line = '<w:u w:val="single"/>'
+    drafts, _ = read(
+        [
+            "一、填空题",
+            paragraph(run("1、脉率为"), run(" 60 ", line), run("～"), run(" 100 ", line), run("次/分。")),
+            paragraph(run("2、压力表至少要保留"), run(" 0.5 ", line), run("MPa。")),
+        ]
+    )
+    assert [(draft.stem, draft.answer, draft.notes) for draft in drafts] == [
+        ("脉率为____～ ____ 次/分。", ["60", "100"], ["key_by_format"]),
+        ("压力表至少要保留____MPa。", ["0.5"], ["key_by_format"]),
+    ]
+
+
 def test_print_is_no_key_where_it_is_on_every_label_on_part_of_an_option_or_in_few_questions() -> None:
     labels, parts, few = ["一、选择题"], ["一、选择题"], ["一、选择题"]
     for place, (stem, texts, key) in enumerate(QUESTIONS):
@@ -361,4 +384,114 @@ def test_what_a_style_sheet_sets_apart_in_a_web_page_is_apart() -> None:
     _, starts, _ = join_lines(lines)
     assert [draft.stem for draft in split_lines(lines, starts).drafts] == [
         f"Which is {n}?" for n in range(1, 7)
+    ]
+
+
+def test_rows_of_a_box_and_an_option_below_a_row_with_what_the_question_is_worth_are_read() -> None:
+    asked = (
+        ("Who lights the lamp?", ("☑", "the keeper"), ("☐", "the miller"), ("☐", "the smith")),
+        ("What turns the wheel?", ("☐", "fire"), ("☑", "water"), ("☐", "salt")),
+        ("Who rings the bell?", ("☐", "a fish"), ("☐", "a bird"), ("☑", "the ferryman")),
+    )
+    blocks = ["10 Harbour"]
+    for number, (stem, *options) in enumerate(asked, start=1):
+        cells = [[str(number), stem, "(1,00 P.)"], *([sign, text, ""] for sign, text in options)]
+        blocks += [table(cells), ""]
+    drafts, _ = read(blocks)
+    assert rows(drafts) == [
+        (
+            "multiple_choice",
+            stem,
+            [text for _, text in options],
+            ["ABC"[[sign for sign, _ in options].index("☑")]],
+        )
+        for stem, *options in asked
+    ]
+
+
+def test_a_table_with_one_column_to_judge_in_is_read_with_its_corrections() -> None:
+    drafts, _ = read(
+        [
+            "Exercice 2 – Vrai ou faux ? Corrige les phrases fausses.",
+            table(
+                [
+                    ["", "Affirmation", "V / F", "Correction"],
+                    ["1", "Le phare éclaire la mer.", "V", ""],
+                    ["2", "Le moulin moud le sel.", "F", "Il moud le grain."],
+                    ["3", "Le bac passe la rivière.", "V", ""],
+                ]
+            ),
+        ]
+    )
+    assert [(draft.question_type, draft.stem, draft.answer, draft.explanation) for draft in drafts] == [
+        ("true_false", "Le phare éclaire la mer.", ["true"], None),
+        ("true_false", "Le moulin moud le sel.", ["false"], "Il moud le grain."),
+        ("true_false", "Le bac passe la rivière.", ["true"], None),
+    ]
+
+
+def test_words_in_colour_fill_gaps_and_lines_in_colour_answer_what_stands_above_them() -> None:
+    drafts, _ = read(
+        [
+            "一、填空题",
+            paragraph("1. 灯塔立在", run("港口", RED), "（一九二〇年建）。"),
+            paragraph("2. 水车靠", run("水", RED), "转动，水磨也靠水。"),
+            "二、简答题",
+            "3. 灯塔有什么用？",
+            paragraph(run("→ 为船照路。", RED)),
+            "4. 渡口在哪里？",
+            paragraph(run("答：在河边。", RED)),
+        ]
+    )
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("灯塔立在____（一九二〇年建）。", ["港口"]),
+        ("水车靠____转动，水磨也靠水。", ["水"]),
+        ("灯塔有什么用？", ["为船照路。"]),
+        ("渡口在哪里？", ["在河边。"]),
+    ]
+
+
+def test_a_list_of_a_web_page_offers_its_items_once_below_what_they_belong_to() -> None:
+    select = "<select><option>Choose...</option><option>turns</option><option>shines</option></select>"
+    page = f"<p>1. Match.</p><table><tr><td>lamp</td><td>{select}</td></tr><tr><td>wheel</td><td>{select}</td></tr></table>"
+    lines = read_html(f"<html><body>{page}<p>2. It {select} at night.</p></body></html>".encode(), None).lines
+    assert [line.text for line in lines if line.text] == [
+        "1. Match.",
+        "lamp",
+        "wheel",
+        "turns",
+        "shines",
+        "2. It (turns / shines) at night.",
+    ]
+
+
+def test_the_texts_of_several_options_are_their_key_though_the_first_begins_with_a() -> None:
+    lines = [
+        Line(text)
+        for text in (
+            "1. Which of these are kept at the harbour?",
+            "A. A lamp",
+            "B. A bell",
+            "C. A mill",
+            "Answer: A lamp, A bell",
+        )
+    ]
+    _, starts, _ = join_lines(lines)
+    assert [draft.answer for draft in split_lines(lines, starts).drafts] == [["A", "B"]]
+
+
+def test_what_somebody_chose_or_wrote_in_a_web_page_is_no_text_of_its_questions() -> None:
+    page = """<html><body>
+      <div class="que match"><p>1. Match each boat with its place.</p>
+      <p>ferry <select><option>Choose...</option><option>river</option><option selected>sea</option></select></p>
+      <p>Correct answer: ferry - river</p></div>
+      <div class="que essay"><p>2. Describe a harbour.</p>
+      <div class="answer"><p>It is wet.</p></div><textarea>And cold.</textarea>
+      <p>Information for graders: water, walls, ships</p></div></body></html>"""
+    extraction = read_html(page.encode())
+    _, starts, _ = join_lines(extraction.lines)
+    drafts = split_lines(extraction.lines, starts).drafts
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("Match each boat with its place.\nferry (river / sea)", ["ferry - river"]),
+        ("Describe a harbour.", ["water, walls, ships"]),
     ]

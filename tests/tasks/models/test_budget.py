@@ -13,6 +13,7 @@ from tasks.models.budget.accounts import raise_limit, read_run_account
 from tasks.models.budget.reservations import Budget, compute_cost, compute_worst_cost, open_budget
 from tasks.models.client import CallFailed
 from tasks.models.providers.openai_batches import parse_completion
+from tasks.models.sending.attempts import reserve_in_all
 from tests.paid_calls import count_calls
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from warehouse.ledger.engine.ledger import Ledger
@@ -139,6 +140,15 @@ def test_a_call_waits_for_those_in_flight_when_it_may_then_fit() -> None:
         return events
 
     assert asyncio.run(run()) == ["first settles", "second reserved"]
+
+
+def test_what_one_budget_set_aside_is_given_back_where_another_has_no_room() -> None:
+    of_run, of_provider = Budget(1.0), Budget(0.5)
+    with pytest.raises(BudgetError):
+        asyncio.run(reserve_in_all([of_run, of_provider], 0.6))
+    assert (of_run.reserved_usd, of_provider.reserved_usd, of_run.spent_usd) == (0.0, 0.0, 0.0)
+    asyncio.run(reserve_in_all([of_run, of_provider], 0.5))
+    assert (of_run.reserved_usd, of_provider.reserved_usd) == (0.5, 0.5)
 
 
 def test_no_limit_is_no_budget(ledger: Ledger, tmp_path: Path) -> None:

@@ -237,6 +237,13 @@ def test_a_distribution_is_exact_and_cannot_be_made_more_even(data: st.DataObjec
                     assert totals[giver] <= totals[taker] + 1
 
 
+def test_work_moves_through_others_where_nobody_could_give_it_away_directly() -> None:
+    """Whoever has two questions of B has none of A, and whoever has none has not B."""
+    eligible = {"A": ["di", "fu"], "B": ["bo", "cy", "di"]}
+    shares = distribute_work({"A": 1, "B": 3}, eligible, 1, {})
+    assert shares == {"A": {"di": 0, "fu": 1}, "B": {"bo": 1, "cy": 1, "di": 1}}
+
+
 def assert_drawn_exactly(demand: dict[str, int], shares: Shares, review_count: int) -> None:
     """Everybody gets their share of each discipline, and nobody a question twice."""
     for name, count in demand.items():

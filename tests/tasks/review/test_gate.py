@@ -49,6 +49,19 @@ def test_what_is_not_agreed_on_waits_or_is_a_dispute(state: str, votes: list[Dec
     assert settle(*votes, review_count=max(2, len(votes))).state == state
 
 
+@pytest.mark.parametrize(
+    ("accept_count", "reject_count", "state"),
+    [(2, 2, "disputed"), (3, 2, "accepted"), (2, 3, "rejected"), (3, 3, "disputed")],
+)
+def test_of_more_decisions_than_were_asked_for_the_majority_settles(
+    accept_count: int, reject_count: int, state: str
+) -> None:
+    """Each side alone has as many as settle a question."""
+    votes = [decide(f"a{number}", "accept") for number in range(accept_count)]
+    votes += [decide(f"r{number}", "reject", "unclear") for number in range(reject_count)]
+    assert settle(*votes).state == state
+
+
 def test_two_rejects_refuse_it_with_the_most_frequent_reason() -> None:
     outcome = settle(
         decide("a", "reject", "unclear"),

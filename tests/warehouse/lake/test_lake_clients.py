@@ -23,6 +23,7 @@ from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.lake import open_lake
+from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.reading import CLIENTS, find_query, render_lines
 from warehouse.lake.reading.queries import render_query
 
@@ -168,3 +169,33 @@ def test_the_lines_for_r_are_texts_that_r_reads(settings: Settings) -> None:
     assert told == list_attach_statements(settings)
     assert lines[0] == "library(duckdb)"
     assert set(render_lines(settings)) == {"duckdb", *CLIENTS}
+
+
+@pytest.mark.parametrize(
+    "catalog",
+    [
+        "postgres:host=db.example user=analyst password='QZ XW' dbname=lake",
+        "postgres:postgresql://analyst:QZ%20XW@db.example/lake",
+    ],
+)
+def test_lines_hold_neither_the_catalogs_password_nor_the_keys_of_the_object_store(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, catalog: str
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, "QZ XW")
+    settings = Settings.model_validate(
+        {"home": tmp_path, "lake_catalog": catalog, "lake_data": "s3://lake/data"}
+    )
+    lines = render_lines(settings)
+    assert not [client for client, text in lines.items() if "QZ" in text]
+    assert "postgres:user=analyst dbname=lake host=db.example" in lines["cli"]
+    # Whoever pastes them has the keys in variables of his own, which the extension reads.
+    taken = [line for line in lines["cli"].splitlines() if line.startswith(("LOAD", "CREATE"))]
+    with connect_duckdb(tmp_path) as connection:
+        for line in taken:
+            connection.execute(line)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "another")
+        assert (
+            "key_id=QZ XW;"
+            in connection.execute("SELECT secret_string FROM duckdb_secrets()").fetchall()[0][0]
+        )

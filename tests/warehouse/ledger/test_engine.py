@@ -14,7 +14,7 @@ from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
-from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file
+from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file, show_address
 from warehouse.ledger.engine.tables import metadata, read_metadata
 
 ROOT = Path(__file__).parents[3]
@@ -150,3 +150,12 @@ def test_a_ledger_that_another_program_locks_is_one_sentence(tmp_path: Path) -> 
         other.close()
         with ledger.write():
             pass
+
+
+@pytest.mark.parametrize(
+    "place", ["//owner:QZXW@host/ledger", "//owner@host/ledger?password=QZXW&sslmode=require"]
+)
+def test_an_address_is_shown_without_its_password_wherever_that_stands(place: str) -> None:
+    shown = show_address(f"postgresql:{place}")
+    assert "QZXW" not in shown
+    assert "@host/ledger" in shown

@@ -16,6 +16,8 @@ from sqlalchemy.exc import DBAPIError
 from deployments.auth import hash_password
 from deployments.exam_api import create_app
 from schemas.errors import StoreError, UsageError
+from tasks.exam.log import check_log
+from tasks.exam.public.log import check_public_log
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
@@ -70,6 +72,11 @@ def test_the_role_can_use_the_exams_tables_and_no_other(ledger: Ledger, role: Ex
                 assert run(exam, statement) is is_allowed, (name, privilege)
         for statement in (
             "select response from responses",
+            "select answer_hash from access_log",
+            "select digest from access_log",
+            "select previous_hash from access_log",
+            "select entry_hash from access_log",
+            "select entry_hash from signed_heads",
             "select question_uuid from sets",
             "update allocations set lineage_uuid = 'x'",
             "update responses set response = 'x'",
@@ -170,6 +177,12 @@ def test_an_exam_is_sat_and_administered_through_the_role(
             )["question"]
         assert call("GET", path, admin)["status"] == "closed"
         assert call("GET", "/sessions", admin)["sessions"]
+        # What its closing noted is the root of what was given; the role reads none of the hashes any more.
+        count = f"select count(*) from open_answer_hashes where session_id = '{session.session_id}'"
+        with exam.engine.connect() as connection:
+            assert connection.exec_driver_sql(count).scalar_one() == 0
+    assert not check_public_log(ledger, settings).findings
+    assert not check_log(ledger, settings).findings
     assert len(world.answers(session.session_id)) == session.question_count
 
 

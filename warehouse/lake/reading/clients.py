@@ -19,7 +19,7 @@ _IN_PYTHON: Final = {
 
 
 def render_lines(settings: Settings) -> dict[str, str]:
-    """Client → its lines, with any password of the settings; StoreError without a lake."""
+    """Client → its lines, which hold no password; StoreError without a lake."""
     import duckdb
 
     statements = list_attach_statements(settings)

@@ -61,14 +61,11 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
             removed = connection.execute(
                 f"CALL ducklake_cleanup_old_files({quote_text(ALIAS)}, {older})"
             ).fetchall()
-            # Whatever the clocks of hosts and stores say of a file's age: nobody is at work who could still commit it.
-            with hold_all(lake.settings):
-                orphans = connection.execute(
-                    f"CALL ducklake_delete_orphaned_files({quote_text(ALIAS)}, "
-                    f"older_than => now() - INTERVAL {int(min(_ORPHAN_AGE_S, keep_days * 86_400))} SECONDS)"
-                ).fetchall()
         except _duckdb_error() as error:
             raise translate_error(error) from None
+    orphans = delete_orphans(
+        lake, f"older_than => now() - INTERVAL {int(min(_ORPHAN_AGE_S, keep_days * 86_400))} SECONDS"
+    )
     remove_spill_folders(lake.settings)
     return {
         "files_before": before,
@@ -76,8 +73,22 @@ def compact_lake(lake: Lake, *, keep_days: float = KEEP_DAYS) -> dict[str, Any]:
         "merged_count": merged,
         "expired_snapshots": len(expired),
         "removed_files": len(removed),
-        "removed_orphans": len(orphans),
+        "removed_orphans": orphans,
     }
+
+
+def delete_orphans(lake: Lake, which: str) -> int:
+    """Delete files that no snapshot names, those of `which`; returns how many."""
+    # Whatever the clocks of hosts and stores say of a file's age: nobody is at work who could still commit it.
+    with hold_all(lake.settings, lake.lock_timeout_s), lake.exclusive() as connection:
+        try:
+            return len(
+                connection.execute(
+                    f"CALL ducklake_delete_orphaned_files({quote_text(ALIAS)}, {which})"
+                ).fetchall()
+            )
+        except _duckdb_error() as error:
+            raise translate_error(error) from None
 
 
 def merge_small_files(lake: Lake, through_month: str) -> int:
@@ -145,7 +156,7 @@ def _merge(lake: Lake, part: TablePart, files: Sequence[PartFile]) -> int:
     if part.value:
         rows += f" AND {quote_name(str(TABLES[part.table].partition_by))} = {quote_text(part.value)}"
     try:
-        with hold_merge(lake.settings), lake.transaction([part.table]) as connection:
+        with hold_merge(lake.settings, lake.lock_timeout_s), lake.transaction([part.table]) as connection:
             counts = [
                 connection.execute(statement).fetchone()
                 for statement in (f"INSERT INTO {quote_name(part.table)} SELECT * {rows}", f"DELETE {rows}")

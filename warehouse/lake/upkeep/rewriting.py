@@ -19,11 +19,11 @@ from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.faults import translate_error
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import Batch
-from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_all, hold_merge, hold_writer_lock
+from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_merge, hold_writer_lock
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.statements import quote_list, roll_back
 from warehouse.lake.store import Lake
-from warehouse.lake.upkeep.maintenance import remove_spill_folders
+from warehouse.lake.upkeep.maintenance import delete_orphans, remove_spill_folders
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
@@ -104,26 +104,23 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
     """
     import duckdb
 
-    with lake.exclusive() as connection:
-        alias = quote_text(ALIAS)
-        try:
-            for table in dict.fromkeys(tables):
-                arguments = f"{alias}, {quote_text(table)}, delete_threshold => 0"
-                with hold_merge(lake.settings):
-                    _write_anew(lake, table, f"CALL ducklake_rewrite_data_files({arguments})")
+    alias = quote_text(ALIAS)
+    try:
+        for table in dict.fromkeys(tables):
+            arguments = f"{alias}, {quote_text(table)}, delete_threshold => 0"
+            with hold_merge(lake.settings, lake.lock_timeout_s), lake.exclusive():
+                _write_anew(lake, table, f"CALL ducklake_rewrite_data_files({arguments})")
+        with lake.exclusive() as connection:
             connection.execute(f"CALL ducklake_expire_snapshots({alias}, older_than => now())")
             deleted = connection.execute(
                 f"CALL ducklake_cleanup_old_files({alias}, cleanup_all => true)"
             ).fetchall()
-            # What a killed landing or merge has written may hold what is erased, however new it is.
-            with hold_all(lake.settings):
-                deleted += connection.execute(
-                    f"CALL ducklake_delete_orphaned_files({alias}, cleanup_all => true)"
-                ).fetchall()
-        except duckdb.Error as error:
-            raise translate_error(error) from None
+    except duckdb.Error as error:
+        raise translate_error(error) from None
+    # What a killed landing or merge has written may hold what is erased, however new it is.
+    orphans = delete_orphans(lake, "cleanup_all => true")
     remove_spill_folders(lake.settings)
-    return len(deleted)
+    return len(deleted) + orphans
 
 
 def purge_catalog(settings: Settings, tables: Sequence[str], lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:

@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import Connection, Engine, text
 
 from schemas.errors import StoreError, UsageError
-from warehouse.ledger.engine.sides import EXAM_TABLES
+from warehouse.ledger.engine.sides import EXAM_TABLES, OPEN_ANSWERS
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
-_FORM: Final = "alembic_version"
+_GRANTED: Final = {**EXAM_TABLES, "alembic_version": ("SELECT",), OPEN_ANSWERS: ("SELECT",)}
+# What the log says of a closing stays: the role adds entries, and changes none.
+_OPEN_ANSWERS: Final = f"""
+    CREATE OR REPLACE VIEW {OPEN_ANSWERS} WITH (security_barrier) AS
+    SELECT given.session_id, given.seq, given.http_status, given.answer_hash
+    FROM access_log AS given
+    WHERE NOT EXISTS (
+        SELECT FROM access_log AS ended
+        WHERE ended.session_id = given.session_id AND ended.action = 'close' AND ended.http_status = 200
+    )
+"""
 _AGAIN: Final = (
     "The ledger's owner runs `proctor exam database --role {role}`, which grants what it needs and no more."
 )
@@ -113,7 +123,7 @@ def check_role(engine: Engine) -> None:
             f"The role {role!r} owns tables ({_name_some(owned)}): it can read answers, keys and seeds. "
             + _AGAIN.format(role="NAME")
         )
-    granted = {name for name, privileges in EXAM_TABLES.items() if privileges} | {_FORM}
+    granted = {name for name, privileges in _GRANTED.items() if privileges}
     beyond = dict.fromkeys(
         row.relname if row.relname not in granted else f"{row.privilege} of {row.relname}.{row.attname}"
         for row in reached
@@ -125,8 +135,8 @@ def check_role(engine: Engine) -> None:
             + _AGAIN.format(role=role)
         )
     held = {(row.relname, row.privilege) for row in reached}
-    needed = {(name, one.partition(" ")[0]) for name, given in EXAM_TABLES.items() for one in given}
-    missing = sorted({name for name, _ in (needed | {(_FORM, "SELECT")}) - held})
+    needed = {(name, one.partition(" ")[0]) for name, given in _GRANTED.items() for one in given}
+    missing = sorted({name for name, _ in needed - held})
     if missing:
         raise StoreError(
             f"The role {role!r} cannot use the exam's tables ({_name_some(missing)}). "
@@ -135,7 +145,7 @@ def check_role(engine: Engine) -> None:
 
 
 def _is_granted(table: str, privilege: str, column: str) -> bool:
-    for given in ("SELECT",) if table == _FORM else EXAM_TABLES.get(table, ()):
+    for given in _GRANTED.get(table, ()):
         word, _, columns = given.rstrip(")").partition(" (")
         if word == privilege and (not columns or column in columns.split(", ")):
             return True
@@ -159,8 +169,8 @@ def _grant(connection: Connection, name: str) -> None:
     run(f"REVOKE ALL ON ALL SEQUENCES IN SCHEMA {quote(schema)} FROM {name}")
     run(f"GRANT CONNECT ON DATABASE {quote(database)} TO {name}")
     run(f"GRANT USAGE ON SCHEMA {quote(schema)} TO {name}")
-    run(f"GRANT SELECT ON {_FORM} TO {name}")
-    for table, privileges in EXAM_TABLES.items():
+    run(_OPEN_ANSWERS)
+    for table, privileges in _GRANTED.items():
         for privilege in privileges:
             run(f"GRANT {privilege} ON {table} TO {name}")
         if "INSERT" in privileges:

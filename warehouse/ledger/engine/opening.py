@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from sqlalchemy import Engine, inspect, make_url
+from sqlalchemy import Engine, inspect
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreAway, StoreError
@@ -23,7 +23,7 @@ from warehouse.ledger.engine.migrate import (
     refuse_form,
     upgrade_ledger,
 )
-from warehouse.ledger.engine.sides import find_ledger_file, name_exam_file
+from warehouse.ledger.engine.sides import OPEN_ANSWERS, find_ledger_file, name_exam_file, show_address
 from warehouse.stores.away import LEDGER, until_there
 from warehouse.stores.installation import (
     check_held_id,
@@ -83,6 +83,7 @@ def _open_exam_database(url: str, busy_s: float | None) -> Ledger:
     with _telling_of(url, engine):
         if engine.dialect.name == "postgresql":
             check_role(engine)
+            engine.update_execution_options(**{OPEN_ANSWERS: True})
         found = read_ledger_version(engine)
         if found is not None and not is_new(found) and not is_form_known(found):
             raise refuse_form(found)
@@ -97,7 +98,7 @@ def _open_exam_database(url: str, busy_s: float | None) -> Ledger:
 @contextmanager
 def _telling_of(url: str, engine: Engine) -> Iterator[None]:
     """Errors of opening as sentences; the engine is disposed of."""
-    shown = make_url(url).render_as_string(hide_password=True)
+    shown = show_address(url)
     try:
         yield
     except StoreError:

@@ -47,11 +47,15 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "sessions": ("SELECT", "UPDATE"),
         "allocations": ("SELECT", "UPDATE (delivered_at, error)"),
         "responses": ("SELECT (session_id, seq, answer_status, answered_at)", "INSERT"),
-        "access_log": ("SELECT", "INSERT"),
+        # Neither an answer's hash, from which a short answer is guessed, nor the chain's, into which that has gone.
+        "access_log": (
+            "SELECT (access_id, number, user_id, session_id, action, http_status, target, seq, accessed_at)",
+            "INSERT",
+        ),
         "access_chain": ("SELECT", "UPDATE"),
         "access_heads": (),
         "log_keys": ("SELECT", "INSERT"),
-        "signed_heads": ("SELECT", "INSERT"),
+        "signed_heads": ("SELECT (number)", "INSERT"),
         "public_log": ("SELECT", "INSERT"),
         "public_head": ("SELECT", "UPDATE"),
         "approvals": ("SELECT", "INSERT", "UPDATE"),
@@ -62,6 +66,9 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "clock_marks": ("SELECT", "INSERT", "UPDATE", "DELETE"),
     }
 )
+
+# On a server, the hashes of the answers of sessions that are not closed: their root is noted as they close.
+OPEN_ANSWERS: Final = "open_answer_hashes"
 
 
 def name_exam_file(ledger: Path) -> Path:
@@ -88,11 +95,13 @@ def find_exam_address(settings: Settings) -> str:
 
 
 def show_address(url: str) -> str:
-    """A URL without its password; a file by its path."""
+    """A URL without its password, wherever in it that stands; a file by its path."""
     from sqlalchemy import make_url
 
     file = find_ledger_file(url)
-    return make_url(url).render_as_string(hide_password=True) if file is None else str(file)
+    if file is not None:
+        return str(file)
+    return make_url(url).difference_update_query(("password", "sslpassword")).render_as_string()
 
 
 def find_ledger_file(url: str | URL) -> Path | None:

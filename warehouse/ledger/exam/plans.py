@@ -76,12 +76,10 @@ def read_set_questions(connection: Connection, set_id: str, lineages: Iterable[s
     ]
 
 
-def list_shown_pictures(connection: Connection, run_id: str | None = None) -> list[str]:
-    """SHA-256 of the pictures that candidates are to see in open runs, or in that one."""
+def list_shown_pictures(connection: Connection) -> list[str]:
+    """SHA-256 of the pictures that candidates are to see in sessions that are not closed."""
     held = select(sessions.c.set_id).join(runs, runs.c.run_id == sessions.c.run_id)
     held = held.where(runs.c.status == "open", sessions.c.status != "closed")
-    if run_id is not None:
-        held = held.where(runs.c.run_id == run_id)
     pictured = cast(sets.c.content, Text).contains('"pictures"')
     contents = connection.execute(select(sets.c.content).where(sets.c.set_id.in_(held), pictured)).scalars()
     return sorted({str(one["sha256"]) for content in contents for one in content.get("pictures", ())})

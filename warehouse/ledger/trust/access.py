@@ -26,7 +26,7 @@ from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import HASHED, compute_entry_hashes, hash_entry_text
-from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
+from warehouse.ledger.engine.rows import iter_rows, read_rows
 from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
 from warehouse.ledger.exam.archives import list_archives
@@ -206,10 +206,10 @@ def write_log_key(connection: Connection, key: LogKey) -> bool:
     return connection.execute(statement, key.as_values()).first() is not None
 
 
-def read_last_head(connection: Connection) -> SignedHead | None:
-    """The head that was signed last; null when none was."""
-    query = select(signed_heads).order_by(signed_heads.c.number.desc()).limit(1)
-    return read_row(connection, SignedHead, query)
+def read_last_signed(connection: Connection) -> int | None:
+    """The number of the head that was signed last; null when none was."""
+    found: int | None = connection.execute(select(func.max(signed_heads.c.number))).scalar_one()
+    return found
 
 
 def write_signed_head(connection: Connection, head: SignedHead) -> bool:

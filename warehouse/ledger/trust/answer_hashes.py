@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from sqlalchemy import BindParameter, Connection, bindparam, distinct, func, select
+from sqlalchemy import BindParameter, Connection, bindparam, column, distinct, func, select, table
 
 from schemas.vocabulary import GIVEN_STATUSES
 from warehouse.ledger.engine.logs.chain import list_pending_entries
+from warehouse.ledger.engine.sides import OPEN_ANSWERS
 from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import access_log, responses, sessions
 
@@ -16,12 +17,16 @@ _SESSION: Final[BindParameter[str]] = bindparam("session")
 _SIZE = HotStatement(
     select(sessions.c.run_id, sessions.c.question_count).where(sessions.c.session_id == _SESSION)
 )
-_LOGGED = HotStatement(
-    select(access_log.c.seq, access_log.c.answer_hash).where(
-        access_log.c.session_id == _SESSION,
-        access_log.c.http_status == bindparam("status"),
-        access_log.c.answer_hash.is_not(None),
+_COLUMNS: Final = ("seq", "answer_hash", "session_id", "http_status")
+_LOGGED, _OF_OPEN = (
+    HotStatement(
+        select(log.c.seq, log.c.answer_hash).where(
+            log.c.session_id == _SESSION,
+            log.c.http_status == bindparam("status"),
+            log.c.answer_hash.is_not(None),
+        )
     )
+    for log in (access_log, table(OPEN_ANSWERS, *(column(name) for name in _COLUMNS)))
 )
 
 
@@ -41,9 +46,12 @@ def read_session_size(connection: Connection, session_id: str) -> tuple[str, int
 
 
 def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str]:
-    """SHA-256 of each answer's text by position, those of the open transaction among them."""
-    values = {"session": session_id}
-    hashes: dict[int, str] = dict(_LOGGED.run(connection, {**values, "status": 200}))
+    """SHA-256 of each answer's text by position, those of the open transaction among them.
+
+    The exam API's role on a server gets none of a session that is closed.
+    """
+    logged = _OF_OPEN if OPEN_ANSWERS in connection.get_execution_options() else _LOGGED
+    hashes: dict[int, str] = dict(logged.run(connection, {"session": session_id, "status": 200}))
     hashes.update(_iter_pending(connection, session_id))
     return hashes
 

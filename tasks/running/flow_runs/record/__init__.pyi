@@ -13,6 +13,9 @@ from .lost import is_lost as is_lost
 # Deployments whose last time, or one within `LOOKS_BACK`, passed without a run; a run that failed did happen.
 from .missed import find_missed_runs as find_missed_runs
 
+# Note in the audit log that a month which was missed is to have no run.
+from .missed import leave_month_out as leave_month_out
+
 # A schedule of which times passed without a run: none was started, or the run was cancelled for want of a place.
 from .missed import MissedRun as MissedRun
 

@@ -6,13 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from schemas.errors import UsageError
 from schemas.ledger.engine import FlowSchedule
 from tasks.running.flow_runs.record.cron import find_last_due
 from warehouse.ledger.engine.moments import write_moment
-from warehouse.ledger.engine.runs.flow_runs import list_flow_schedules, list_run_starts
+from warehouse.ledger.engine.runs.flow_runs import (
+    list_flow_schedules,
+    list_known_months,
+    list_run_starts,
+    note_month_left_out,
+)
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
@@ -21,6 +26,9 @@ if TYPE_CHECKING:
 GRACE = timedelta(minutes=30)
 # Times that were missed are named for so long, also when a later run did what they would have done.
 LOOKS_BACK = timedelta(days=7)
+# A run of it examines the month that it is of, and no later one makes up for it: each is looked for, for so long.
+MONTHLY: Final = "monthly"
+MONTHS_LOOK_BACK: Final = timedelta(days=2 * 366)
 # An hourly schedule has 168 in a week.
 _MOST_TIMES = 200
 # Prefect may start a run a moment before its time.
@@ -62,7 +70,8 @@ def find_missed_runs(
     A run that failed did happen.
 
     A time counts from `GRACE` after it. What was due before a deployment was registered with its present time does not count.
-    `left_out` names deployments that are not looked at.
+    `left_out` names deployments that are not looked at. Each earlier month of `MONTHLY` is one of its own, until it has a run or
+    `leave_month_out` says that it is to have none.
     """
     moment = now or datetime.now(UTC)
     found = []
@@ -75,9 +84,26 @@ def find_missed_runs(
                 continue
             since = write_moment((due[0] - _EARLY).timestamp())
             runs = list_run_starts(connection, schedule, since, is_only=per_flow[schedule.flow] == 1)
-            if (missed := _find_missed(schedule.deployment, due, runs)) is not None:
-                found.append(missed)
+            missed = _list_missed(due, runs)
+            if schedule.deployment == MONTHLY:
+                known = list_known_months(connection)
+                missed = [at for at in missed if _name_month(at) not in known]
+                found += [_describe_month(at) for at in missed if at != due[-1]]
+                missed = [at for at in missed if at == due[-1]]
+            if missed:
+                is_made_up = any(started >= missed[-1] - _EARLY for started, _ in runs)
+                remedy = f"proctor runs start {schedule.deployment}"
+                found.append(MissedRun(schedule.deployment, missed[-1], remedy, len(missed), is_made_up))
     return found
+
+
+def leave_month_out(ledger: Ledger, month: str, *, now: datetime | None = None) -> None:
+    """Note in the audit log that a month is to have no run; UsageError unless it is missed."""
+    missed = [one for one in find_missed_runs(ledger, now=now) if one.deployment == MONTHLY]
+    if month not in [_name_month(one.due_at) for one in missed]:
+        raise UsageError(f"No run of {month} was missed. `proctor runs` names those that were.")
+    with ledger.write() as connection:
+        note_month_left_out(connection, month)
 
 
 def select_unmade(missed: Iterable[MissedRun]) -> list[MissedRun]:
@@ -85,9 +111,18 @@ def select_unmade(missed: Iterable[MissedRun]) -> list[MissedRun]:
     return [one for one in missed if not one.is_made_up]
 
 
-def _find_missed(
-    deployment: str, due: Sequence[datetime], runs: Sequence[tuple[datetime, datetime | None]]
-) -> MissedRun | None:
+def _name_month(due_at: datetime) -> str:
+    """The month that a run examines which nobody tells another."""
+    return f"{due_at:%Y-%m}"
+
+
+def _describe_month(due_at: datetime) -> MissedRun:
+    month = _name_month(due_at)
+    remedy = f"proctor monthly --month {month}, or proctor runs leave-out {month}"
+    return MissedRun(MONTHLY, due_at, remedy)
+
+
+def _list_missed(due: Sequence[datetime], runs: Sequence[tuple[datetime, datetime | None]]) -> list[datetime]:
     """Which of the times (oldest first) passed without a run.
 
     A run is for the time it was due at, and for the one it began after.
@@ -102,22 +137,20 @@ def _find_missed(
         )
         if not happened:
             missed.append(at)
-    if not missed:
-        return None
-    is_made_up = any(started >= missed[-1] - _EARLY for started, _ in runs)
-    return MissedRun(deployment, missed[-1], f"proctor runs start {deployment}", len(missed), is_made_up)
+    return missed
 
 
 def _list_due(schedule: FlowSchedule, now: datetime) -> list[datetime]:
-    """The last time of a schedule up to `now`, and those of `LOOKS_BACK` before.
+    """The last time of a schedule up to `now`, and those before that are looked for.
 
     The oldest comes first; times from before the schedule was deployed are left out.
     """
     deployed_at = datetime.fromisoformat(schedule.deployed_at)
+    looks_back = MONTHS_LOOK_BACK if schedule.deployment == MONTHLY else LOOKS_BACK
     found: list[datetime] = []
     due = _find_due(schedule, now)
     while due is not None and due > deployed_at and len(found) < _MOST_TIMES:
-        if found and due < now - LOOKS_BACK:
+        if found and due < now - looks_back:
             break
         found.append(due)
         due = _find_due(schedule, due - timedelta(seconds=1))

@@ -16,18 +16,20 @@ import pytest
 from deployments.http import render_run_metrics
 from schemas.errors import BudgetError, StoreError, UsageError
 from schemas.ledger.engine import FlowSchedule
+from schemas.ledger.exam import Run
 from schemas.settings import Settings, load_settings
 from tasks.running.faults import hide_content
 from tasks.running.flow_runs.record import record
 from tasks.running.flow_runs.record.listing import list_run_states
 from tasks.running.flow_runs.record.lost import end_lost_runs
-from tasks.running.flow_runs.record.missed import MissedRun, find_missed_runs, select_unmade
+from tasks.running.flow_runs.record.missed import MissedRun, find_missed_runs, leave_month_out, select_unmade
 from tasks.running.flow_runs.record.record import as_deployment, note_result, recorded_run
 from tasks.running.log_lines import iter_run_lines
 from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.engine.runs.flow_runs import (
     StartedRun,
     begin_flow_run,
@@ -36,10 +38,27 @@ from warehouse.ledger.engine.runs.flow_runs import (
     write_flow_schedules,
 )
 from warehouse.ledger.engine.runs.notices import take_notices
+from warehouse.ledger.trust.access import iter_targets
 from warehouse.stores import away
 
 MARKER = "机密题干 QZXW"
 NOW = datetime(2026, 12, 2, 3, tzinfo=UTC)
+MONTHS = ("2026-09", "2026-10", "2026-11")
+RUN = Run(
+    run_id="2026-10",
+    month="2026-10",
+    season="2026",
+    bank_version=1,
+    reference_model="rho",
+    bridged_reference=None,
+    repetition="",
+    set_size=10,
+    policy="shared",
+    budget_usd=None,
+    is_simulated=False,
+    planned_at=NOW.isoformat(),
+    closed_at=None,
+)
 
 
 def make_schedule(deployment: str, flow: str, cron: str) -> FlowSchedule:
@@ -86,7 +105,7 @@ def begin(ledger: Ledger, run_id: str, **values: Any) -> None:
 
 
 def schedule(
-    ledger: Ledger, *schedules: FlowSchedule, since: str = "2026-01-01T00:00:00.000000+00:00"
+    ledger: Ledger, *schedules: FlowSchedule, since: str = "2026-11-20T00:00:00.000000+00:00"
 ) -> None:
     from sqlalchemy import update
 
@@ -269,6 +288,34 @@ def test_a_scheduled_run_that_did_not_happen_is_missed_with_the_command_that_mak
     assert find_missed_runs(ledger, now=NOW + timedelta(hours=2), left_out=["seal"]) == []
 
 
+def test_a_month_that_passed_whole_without_a_run_is_named_until_it_has_one_or_is_left_out(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host was down from before the first of September to after the first of December."""
+    schedule(ledger, MONTHLY, since="2026-07-15T00:00:00+00:00")
+    for run_id, at in (("a", datetime(2026, 8, 1, 2, tzinfo=UTC)), ("d", NOW - timedelta(hours=1))):
+        begin(ledger, run_id, flow="monthly", deployment="monthly", started_by="schedule")
+        move(ledger, run_id, at, "failed")
+
+    def name_missed() -> list[str]:
+        return [one.remedy for one in list_unmade(ledger, NOW)]
+
+    remedies = {
+        month: f"proctor monthly --month {month}, or proctor runs leave-out {month}" for month in MONTHS
+    }
+    assert name_missed() == list(remedies.values())
+    with ledger.write() as connection:
+        insert_rows(connection, [RUN])
+    assert name_missed() == [remedies["2026-09"], remedies["2026-11"]]
+    for refused in ("2026-08", "2026-10", "2026-12"):
+        with pytest.raises(UsageError, match=f"No run of {refused} was missed"):
+            leave_month_out(ledger, refused, now=NOW)
+    leave_month_out(ledger, "2026-09", now=NOW)
+    assert name_missed() == [remedies["2026-11"]]
+    with ledger.read() as connection:
+        assert [row.target for row in iter_targets(connection, ["leave_month_out"])] == ["2026-09"]
+
+
 def list_unmade(ledger: Ledger, now: datetime = NOW) -> list[MissedRun]:
     return select_unmade(find_missed_runs(ledger, now=now))
 
@@ -326,7 +373,7 @@ def test_deploying_again_keeps_since_when_a_time_holds_and_a_new_time_begins_ane
     with ledger.write() as connection:
         write_flow_schedules(connection, [MONTHLY, moved])
         found = {one.deployment: one for one in list_flow_schedules(connection)}
-    assert found["monthly"].deployed_at.startswith("2026-01-01")
+    assert found["monthly"].deployed_at.startswith("2026-11-20")
     assert found["seal"].cron == "6 * * * *"
     assert not found["seal"].deployed_at.startswith("2026-01-01")
     with ledger.write() as connection:

@@ -78,13 +78,12 @@ _CHAIN_ON_SERVER: Final = f"""
     written AS (
         INSERT INTO access_log (number, previous_hash, entry_hash, {", ".join(HASHED)})
         SELECT number, previous_hash, entry_hash, {", ".join(HASHED)} FROM chained JOIN given USING (place) ORDER BY place
-        RETURNING number, entry_hash
     ),
     advanced AS (
         UPDATE access_chain SET number = last.number, entry_hash = last.entry_hash
         FROM (SELECT number, entry_hash FROM chained ORDER BY place DESC LIMIT 1) AS last
     )
-    SELECT number, entry_hash FROM written ORDER BY number
+    SELECT number, entry_hash FROM chained WHERE place > 0 ORDER BY place
 """
 
 

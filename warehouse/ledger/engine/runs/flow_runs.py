@@ -15,10 +15,11 @@ from sqlalchemy import delete, func, insert, or_, select, update
 
 from schemas.ledger.engine import FlowRun, FlowSchedule
 from warehouse.ledger.engine.leases.clock import read_lease_time
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import now_text, write_moment
 from warehouse.ledger.engine.rows import insert_rows, iter_rows, read_rows
 from warehouse.ledger.engine.runs.notices import add_notice, forget_notice
-from warehouse.ledger.engine.tables import flow_runs, flow_schedules
+from warehouse.ledger.engine.tables import access_log, flow_runs, flow_schedules, runs
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # Ends that somebody is told of, and what they are called there.
 BAD_ENDS: Final = {"failed": "Failed", "crashed": "Crashed"}
+_LEAVE_OUT: Final = "leave_month_out"
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,17 @@ def list_run_starts(
         (datetime.fromisoformat(started), None if due is None else datetime.fromisoformat(due))
         for started, due in connection.execute(query)
     ]
+
+
+def list_known_months(connection: Connection) -> set[str]:
+    """Months that have a run of the exam, or of which somebody said that they are to have none."""
+    left_out = select(access_log.c.target).where(access_log.c.action == _LEAVE_OUT)
+    return set(connection.execute(select(runs.c.month).union(left_out)).scalars())
+
+
+def note_month_left_out(connection: Connection, month: str) -> None:
+    """Note that a month is to have no run of the exam, and who says so."""
+    add_entry(connection, Entry(_LEAVE_OUT, target=month, is_by_caller=True))
 
 
 def count_flow_runs(connection: Connection) -> list[tuple[str, str, int]]:

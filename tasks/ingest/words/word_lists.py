@@ -1,0 +1,32 @@
+"""The lists of grammar.yaml: words that papers print around their questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Final
+
+import yaml
+
+_TEXT = resources.files("tasks.ingest.words").joinpath("grammar.yaml").read_text(encoding="utf-8")
+WORDS: Final[Mapping[str, list[str]]] = {
+    name: [str(word) for word in words] for name, words in yaml.load(_TEXT, Loader=yaml.CSafeLoader).items()
+}
+
+
+def match_words(words: Sequence[str]) -> str:
+    """A pattern of any of the words, the longest first, in no other word of letters.
+
+    Scripts that part no words by spaces have none to stand in.
+    """
+    longest = sorted(words, key=len, reverse=True)
+    parted = "|".join(re.escape(word) for word in longest if is_parted(word))
+    joined = [re.escape(word) for word in longest if not is_parted(word)]
+    whole = rf"(?<![^\W\d_])(?:{parted})(?![^\W\d_])"
+    return f"(?:{'|'.join([*joined, whole])})"
+
+
+def is_parted(word: str) -> bool:
+    """Whether a word is written in a script that parts words by spaces."""
+    return word[0] < "\u2e80"
