@@ -264,7 +264,7 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 _REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
+    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
     + key_title()
     + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Quiz|Exam|Unit|Chapter|Module|Lesson|Week|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
     rf"(?:(?<=s|n|i|ы|e|a|o)\s+(?!{number_word()})[^\W\d_]{{3,20}}\s+\d{{1,2}})?(?:\s*[（(\[][^()（）\[\]]{{0,30}}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",

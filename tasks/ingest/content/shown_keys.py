@@ -84,13 +84,13 @@ def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]
             draft.answer = labels
             draft.notes.append("key_by_format")
     several = {draft.section for draft, labels in pairs if labels and len(labels) > 1}
-    for draft, labels in zip(drafts, chosen, strict=True):
+    for draft, all_of in zip(drafts, chosen, strict=True):
         # all of them, where questions beside it have several keys
         is_several = (
             draft.section in several and draft.fine is not None and draft.fine.name != "single_choice"
         )
-        if is_several and labels is not None and len(labels) == len(draft.options) and not draft.answer:
-            draft.answer = sorted(labels)
+        if is_several and all_of is not None and len(all_of) == len(draft.options) and not draft.answer:
+            draft.answer = sorted(all_of)
             draft.notes.append("key_by_format")
     return True
 

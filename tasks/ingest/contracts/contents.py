@@ -59,6 +59,25 @@ def keep_stems(reading: Reading) -> ContractCheck:
     return found
 
 
+def keep_blanks(reading: Reading) -> ContractCheck:
+    """What stands below a title of questions to be filled in leaves something to fill in, or shows what fills it."""
+    found = ContractCheck()
+    for section, drafts in reading.by_section.items():
+        filled = [draft for draft in drafts if draft.question_type == "fill_in_the_blank" and draft.fine]
+        whole = [draft for draft in filled if not draft.answer and not _LEAVES_BLANK.search(draft.stem)]
+        found.checked = found.checked or bool(filled)
+        if len(whole) > 1 and len(whole) >= _MOST_WHOLE * len(filled):
+            found.doubt_all(
+                "blanks",
+                whole,
+                f"{len(whole)} questions to be filled in leave no blank ({_name(whole)}).",
+                section,
+            )
+    return found
+
+
+_LEAVES_BLANK = re.compile(r"_|[（(\[【]\s*[)）\]】]|[□○◯☐△]|[（(\[]\s*\d{1,2}\s*[)）\]]|\.{4,}|…{2,}|[？?]")
+_MOST_WHOLE = 0.5
 _BARE_NUMBER = re.compile(r"(\d{1,3})\s+\D")
 _LEAST_RUN = 3
 

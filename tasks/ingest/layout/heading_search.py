@@ -193,12 +193,13 @@ def _list_counted(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list
         if label.style != "num":
             continue
         goes_on = last is not None and label.value == last.value + 1 and label.text[-1:] == last.text[-1:]
-        if index in typed and is_inside and goes_on:
+        if index in typed and is_inside and goes_on and label.value > _LEAST_ABOVE:
             found.append(index)
         last = label if index not in typed or found[-1:] == [index] else None
     return found
 
 
+_LEAST_ABOVE = 2
 _INNER, _OUTER = ("nump", "paren", "circ", "bracket"), ("num", "bare")
 
 

@@ -28,6 +28,7 @@ from tasks.ingest.layout.mending import (
     open_options,
     part_boxes,
     part_lines,
+    raise_letters,
     tick_right,
     write_bare_letters,
     write_boxes,
@@ -35,8 +36,8 @@ from tasks.ingest.layout.mending import (
 )
 from tasks.ingest.layout.option_marks import (
     write_alphabets,
-    write_circled,
     write_digits,
+    write_inline_numbers,
     write_letters,
     write_unlettered,
 )
@@ -82,11 +83,11 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
             )
         )
     )
-    lines = lower_numbers(_drop_repeated(_drop_idle(lines)))
+    lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(lines))))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(lines)))))
-    lines = write_circled(write_digits(write_letters(write_alphabets(lines))))
+    lines = write_inline_numbers(write_digits(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
 

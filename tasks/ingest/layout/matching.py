@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
+from tasks.ingest.layout.furniture import move_brackets
 from tasks.ingest.layout.headings import INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
 from tasks.ingest.layout.pieces import PASSAGE, IndexedLines, Piece, rewrite
@@ -126,7 +127,7 @@ def _join(option: Piece, piece: Piece) -> Piece:
 
 # the lines of a box, of a question below it, and those above it that may say what it is for; the longest word or sentence in it
 _MOST_LINES, _MOST_OF_ITEM, _LINES_ABOVE, _LONGEST_OFFERED = 14, 3, 3, 90
-_PLACE = re.compile(r"_{2,}|[（(\[【]\s*[)）\]】]")
+_LINE, _BRACKETS = re.compile(r"_{2,}"), re.compile(r"[（(\[【]\s*[)）\]】]")
 _MATCHES = re.compile(r"(?i)\bmatch\b|配对|匹配|连线|连一连|搭配")
 
 
@@ -134,10 +135,11 @@ def write_banks(lines: IndexedLines) -> IndexedLines:
     """Say of a box of lettered words that the questions below it, each with one place for a word, share it."""
     kept: list[Piece] = []
     place = 0
-    while place < len(lines.pieces):
-        bank = _read_bank(lines, place) if lines.pieces[place].text.lstrip(" |")[:1] in _BANK_STARTS else None
+    moved = move_brackets(lines)  # `(  )1. The cat is ____ the box.`
+    while place < len(moved.pieces):
+        bank = _read_bank(moved, place) if moved.pieces[place].text.lstrip(" |")[:1] in _BANK_STARTS else None
         if bank is None:
-            kept.append(lines.pieces[place])
+            kept.append(moved.pieces[place])
             place += 1
         else:
             written, place = bank
@@ -165,9 +167,7 @@ def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | Non
     texts = [[lines.pieces[at].text for at in item] for item in items]
     if any(offers_options_in(text, True) for text in texts):
         return None
-    if any(len(_PLACE.findall("\n".join(text))) != 1 for text in texts) and not any(
-        map(_MATCHES.search, above)
-    ):
+    if any(_count_places("\n".join(text)) != 1 for text in texts) and not any(map(_MATCHES.search, above)):
         return None
     offered, below = _read_box(lines.pieces[begin:first])
     if len(offered) < _LEAST_ROWS:
@@ -210,8 +210,8 @@ def write_gaps(lines: IndexedLines) -> IndexedLines:
     while found:
         run: list[int] = []
         numbers: list[int] = []
-        for place, gaps in found.items():
-            own = [number for number, _, _ in gaps]
+        for place, held in found.items():
+            own = [number for number, _, _ in held]
             goes_on = not run or (place - run[-1] <= _MOST_BETWEEN and own[0] == numbers[-1] + 1)
             if not goes_on or own != [*range(own[0], own[0] + len(own))]:
                 break
@@ -339,6 +339,11 @@ _LONGEST_PASSAGE = 60
 
 def _opens_box(pieces: Sequence[Piece], place: int) -> bool:
     return place < len(pieces) and _BOX_OPENS.match(pieces[place].text) is not None
+
+
+def _count_places(text: str) -> int:
+    """The places for a word: lines to write on, else empty brackets."""
+    return len(_LINE.findall(text)) or len(_BRACKETS.findall(text))
 
 
 def _counts(lines: IndexedLines, place: int) -> bool:

@@ -191,7 +191,10 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
         if (match := _SQUARE.match(lines.pieces[place].text)) is not None
     }
     ticked = sum(1 for match in found.values() if match["tick"])
-    if min(ticked, len(found) - ticked) < _LEAST_SQUARES:
+    is_unticked = not ticked and len(found) >= 2 * _LEAST_SQUARES
+    if is_unticked and any(parse_label(lines.pieces[at].text[one.end() :]) for at, one in found.items()):
+        return lines  # `[ ] 1. …`: the place for what judges a statement
+    if min(ticked, len(found) - ticked) < _LEAST_SQUARES and not is_unticked:
         return lines
     return lines.replace(
         {
@@ -404,6 +407,25 @@ def write_bare_letters(lines: IndexedLines) -> IndexedLines:
         if len(run) > _LEAST_OFFERED and 0 < len(bare) < len(run):
             changed |= {at: rewrite(lines.pieces[at], one.end(), f"{one[1]}. ") for at, one in bare}
         run = [(place, match)] if match is not None and value == 0 else []
+    return lines.replace(changed)
+
+
+_ANY_LETTER = re.compile(r"(?<![A-Za-z\d.])([A-Ha-h])(?=\s?[.．、:：)）])")
+_LEAST_LETTERS = 3
+
+
+def raise_letters(lines: IndexedLines) -> IndexedLines:
+    """Write `a. salt b. iron C. wood D. glass` with capitals, where all letters of one line run on: a scan shows some of them small."""
+    changed: dict[int, Piece] = {}
+    for place in lines.open_with("Aa（("):
+        piece = lines.pieces[place]
+        letters = [match for match in _ANY_LETTER.finditer(piece.text) if piece.kind != "table"]
+        said = "".join(match[1] for match in letters)
+        is_run = len(said) >= _LEAST_LETTERS and said.upper() == "ABCDEFGH"[: len(said)]
+        if is_run and not said.isupper() and not said.islower():
+            for match in letters:
+                piece = rewrite(piece, match.end(), match[1].upper(), match.start())
+            changed[place] = piece
     return lines.replace(changed)
 
 

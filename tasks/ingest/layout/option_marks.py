@@ -11,7 +11,6 @@ from typing import NamedTuple
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS
 from tasks.ingest.words.points import BRACKETED
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
@@ -121,7 +120,7 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
     """Write `ア イ ウ エ` and `а) б) в) г)` below several questions as `A. `."""
     for alphabet in option_alphabets():
         pieces = lines.pieces
-        if len(lines.open_with((alphabet[0], "(", "（"))) < _LEAST_OF_ALPHABET:
+        if not lines.open_with((alphabet[0], "(", "（")) or alphabet[0] not in lines.text:
             continue
         sets: list[list[tuple[int, Lettered]]] = []
         # letters alone count where none has a stop: `ア`, while `в` is a word of what `а)` offers
@@ -136,24 +135,31 @@ def write_alphabets(lines: IndexedLines) -> IndexedLines:
                 if piece.kind != "table"
                 for one in mark.finditer(piece.text)
             ]
-            sets = sets if len(sets) >= _LEAST_OF_ALPHABET else _find_sets(found, pieces)
-        if len(sets) < _LEAST_OF_ALPHABET:
+            sets = max(sets, _find_sets(found, pieces), key=len) if len(sets) < _LEAST_OF_ALPHABET else sets
+        if not sets:
             continue
+        entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
+        held = {index for group in sets for index, _ in group}
+        keys = {
+            index: [] if index in held else _find_keys(piece.text, entry)
+            for index, piece in enumerate(pieces)
+        }
+        if len(sets) < _LEAST_OF_ALPHABET and sum(map(len, keys.values())) < _LEAST_KEYS:
+            continue  # a box of words above several questions stands once
         changed: dict[int, Piece] = {}
         for index, one in sorted((pair for group in sets for pair in group), key=lambda pair: -pair[1].begin):
             piece = changed.get(index, pieces[index])
             lead = "  " if piece.text[: one.begin].strip() else ""
             changed[index] = rewrite(piece, one.end, f"{lead}{one.letter}. ", one.begin)
-        entry = re.compile(_KEY_ENTRY.replace("@", alphabet))
         for index, piece in enumerate(pieces):
-            for begin, end in reversed([] if index in changed else _find_keys(piece.text, entry)):
+            for begin, end in reversed(keys[index]):
                 written = "".join(_LETTERS[alphabet.index(letter)] for letter in piece.text[begin:end])
                 piece = changed[index] = rewrite(piece, end, written, begin)
         lines = lines.replace(changed)
     return lines
 
 
-_LEAST_OF_ALPHABET = 2
+_LEAST_OF_ALPHABET, _LEAST_KEYS = 2, 3
 # `Вариант 1:`, `第1問`: what keys may stand behind; a key behind its number, or alone; what may explain the last one
 _KEY_LEAD = re.compile(r"(?:[^:：\d]{0,16}\d?\s*[:：]|第\s*\d\s*\w\s)\s*")
 _KEY_ENTRY = (
@@ -297,83 +303,129 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
 
 
 _CIRCLES = "①②③④⑤⑥⑦⑧"
-_CIRCLED = re.compile(rf"\s*([{_CIRCLES}])\s*[.．、]?\s*")
-_LEAST_CIRCLED, _LONGEST_CIRCLED = 0.7, 40
+# how options are numbered within a line: what a number looks like there
+_INLINE = (
+    re.compile(rf"\s*(?P<number>[{_CIRCLES}])\s*[.．、]?\s*"),
+    re.compile(r"(?:(?<=[\s？?:：。])|^)\s*[（(](?P<number>[1-8])[)）]\s*"),
+)
+_LEAST_INLINE, _LONGEST_INLINE = 0.7, 40
 
 
-def write_circled(lines: IndexedLines) -> IndexedLines:
-    """Write `①甲②乙③丙` that closes most questions, wherever on its lines, with letters.
+def write_inline_numbers(lines: IndexedLines) -> IndexedLines:
+    """Write `①甲②乙③丙` or `(1)甲 (2)乙 (3)丙` that closes most questions, wherever on its lines, with letters.
 
-    Statements that lettered options combine, gaps and parts that ask keep their numbers.
+    Statements that lettered options combine, gaps, terms to be explained and parts that ask keep their numbers.
     """
-    if lines.text.count("①") < _MIN_GROUPS:
-        return lines
+    for sign, mark in zip("①1", _INLINE, strict=True):
+        if lines.text.count(sign) >= _MIN_GROUPS:
+            lines = _write_inline(lines, mark)
+    return lines
+
+
+def _write_inline(lines: IndexedLines, mark: re.Pattern[str]) -> IndexedLines:
     pieces = lines.pieces
     begins = [
         place
         for place, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+        if label is not None and not label.is_weak and label.style in ("num", "paren", "word", "bracket")
     ]
     lists: dict[int, list[tuple[int, re.Match[str]]]] = {}
     for at, (first, last) in enumerate(pairwise([*begins, len(pieces)])):
         group = [
-            (place, mark)
+            (place, one)
             for place in range(first, last)
             if pieces[place].kind != "table"
-            for mark in _CIRCLED.finditer(pieces[place].text)
+            for one in mark.finditer(pieces[place].text, _find_stem(lines, place, first))
         ]
-        if len(group) > 1 and "".join(mark[1] for _, mark in group) == _CIRCLES[: len(group)]:
+        if len(group) > 1 and [_count(one) for _, one in group] == [*range(1, len(group) + 1)]:
             lists[at] = group
-    if len(lists) < max(_MIN_GROUPS, _LEAST_CIRCLED * (max(lists, default=0) - min(lists, default=0) + 1)):
+    if len(lists) < max(_MIN_GROUPS, _LEAST_INLINE * (max(lists, default=0) - min(lists, default=0) + 1)):
         return lines
-    texts = [text for group in lists.values() for text in _list_circled(group, pieces)]
+    texts = [text for group in lists.values() for text in _list_inline(group, pieces)]
     within = pieces[begins[min(lists)] : [*begins, len(pieces)][max(lists) + 1]]
+    stems = [pieces[begins[at]].text[_find_stem(lines, begins[at], begins[at]) :] for at in lists]
     if (
         not all(map(_WORD.search, texts))
-        or sum(map(len, texts)) > _LONGEST_CIRCLED * len(texts)
+        or sum(map(len, texts)) > _LONGEST_INLINE * len(texts)
         or any(_ASKS.search(text) or _DEMANDS.match(text) for text in texts)
+        or any(_DEMANDS.match(text) for text in stems)
         or sum(1 for piece in within if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists)
     ):
         return lines
     changed: dict[int, Piece] = {}
-    for place, mark in reversed([one for group in lists.values() for one in group]):
+    for place, one in reversed([one for group in lists.values() for one in group]):
         piece = changed.get(place, pieces[place])
-        letter = _LETTERS[_CIRCLES.index(mark[1])]
-        lead = "  " if piece.text[: mark.start()].strip() else ""
-        changed[place] = rewrite(piece, mark.end(), f"{lead}{letter}. ", mark.start())
-    for place, key in _find_number_keys([begins[at] for at in lists], lines):
-        letter = _LETTERS[int(key[1]) - 1]
-        changed[place] = rewrite(changed.get(place, pieces[place]), key.end(1), letter, key.start(1))
+        letter = _LETTERS[_count(one) - 1]
+        lead = "  " if piece.text[: one.start()].strip() else ""
+        changed[place] = rewrite(piece, one.end(), f"{lead}{letter}. ", one.start())
+    for place, begin, end in (*_find_number_keys([begins[at] for at in lists], lines), *_find_entries(lines)):
+        piece = changed.get(place, pieces[place])
+        number = _CIRCLES.find(piece.text[end - 1]) + 1 or int(piece.text[end - 1])
+        changed[place] = rewrite(piece, end, _LETTERS[number - 1], begin)
     return lines.replace(changed)
 
 
-_NUMBER_KEY = re.compile(r"\s*[（(\[]\s*([1-8])\s*[)）\]]")
-_MOST_KEYED = 0.9
+def _count(mark: re.Match[str]) -> int:
+    return _CIRCLES.find(mark["number"]) + 1 or int(mark["number"])
 
 
-def _find_number_keys(begins: Sequence[int], lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
-    """The keys of questions whose options have numbers, `3. (2) …`, where nearly all have one."""
+def _find_stem(lines: IndexedLines, place: int, first: int) -> int:
+    """Where on its first line a question begins, behind its number and a key; 0 on others."""
+    label = lines.labels[place] if place == first else None
+    if label is None:
+        return 0
+    key = _NUMBER_KEY.match(lines.pieces[place].text, label.end)
+    return key.end() if key is not None else label.end
+
+
+_NUMBER_KEY = re.compile(
+    rf"\s*[（(\[]\s*(?P<held>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?(?P<number>[1-8{_CIRCLES}]))\s*[)）\]]\s*"
+)
+_ENTRY = re.compile(
+    rf"\s*(?:\d{{1,3}})\s*[.．、:：)）]\s*[（(]?(?P<number>[1-8{_CIRCLES}])[)）]?(?!\w)[\s,，、;；。|]*"
+)
+_ENTRY_LEAD = re.compile(r"[^\d①-⑧]{0,16}")
+_MOST_KEYED, _LEAST_ENTRIES = 0.9, 2
+
+
+def _find_number_keys(begins: Sequence[int], lines: IndexedLines) -> list[tuple[int, int, int]]:
+    """Where the keys of questions whose options have numbers stand, `3. (2) …`, if nearly all have one."""
     found = [
         (place, key)
         for place in begins
         if (label := lines.labels[place]) is not None
         and (key := _NUMBER_KEY.match(lines.pieces[place].text, label.end)) is not None
     ]
-    is_told = len(found) >= _MOST_KEYED * len(begins) and len({key[1] for _, key in found}) > 1
-    return found if is_told else []
+    is_told = len(found) >= _MOST_KEYED * len(begins) and len({key["number"] for _, key in found}) > 1
+    opened = [(place, key.start("held"), key.end("number")) for place, key in reversed(found)]
+    return opened if is_told else []
+
+
+def _find_entries(lines: IndexedLines) -> list[tuple[int, int, int]]:
+    """Where the keys of lines stand that hold nothing else, `1. ② 2. ①`, last ones first."""
+    found: list[tuple[int, int, int]] = []
+    for place, piece in enumerate(lines.pieces):
+        lead = _ENTRY_LEAD.match(piece.text)
+        at = lead.end() if lead is not None else 0
+        spans: list[tuple[int, int, int]] = []
+        while (one := _ENTRY.match(piece.text, at)) is not None:
+            spans.append((place, *one.span("number")))
+            at = one.end()
+        if len(spans) >= _LEAST_ENTRIES and at == len(piece.text):
+            found += spans
+    return found[::-1]
 
 
 _WORD = re.compile(r"[^\W_]")
 
 
-def _list_circled(group: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]) -> list[str]:
-    """What stands behind each circled number, up to the next; of the last its line."""
+def _list_inline(group: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]) -> list[str]:
+    """What stands behind each number, up to the next one on its line; where nothing does, the line below."""
     texts: list[str] = []
-    for (place, mark), (following, after) in pairwise([*group, (group[-1][0], None)]):
-        if following == place:
-            text = pieces[place].text[mark.end() : after.start() if after is not None else None]
-        else:
-            text = pieces[place].text[mark.end() :]
+    for at, (place, mark) in enumerate(group):
+        following = group[at + 1] if at + 1 < len(group) else None
+        end = following[1].start() if following is not None and following[0] == place else None
+        text = pieces[place].text[mark.end() : end]
         is_open = not text.strip() and place + 1 < len(pieces)
         texts.append(pieces[place + 1].text if is_open else text)
     return texts

@@ -144,9 +144,9 @@ def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     if width < 2 or len(rows) <= _LEAST_STATEMENTS or any(len(row) != width for row in rows):
         return None
     for column, cell in enumerate(rows[0]):
-        either = sorted(read_truth(part) or "" for part in _EITHER.split(cell.strip()))
-        below = [row[column] for row in rows[1:]]
-        if either == ["false", "true"] and all(_EMPTY_BOX.fullmatch(one) or read_truth(one) for one in below):
+        if all(
+            _EMPTY_BOX.fullmatch(row[column]) or _judge(row[column], cell) for row in rows[1:]
+        ) and _names_both(cell):
             return column, column
     if width < 3:
         return None
@@ -159,6 +159,24 @@ def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
     if sorted(filter(None, named)) != ["false", "true"]:
         return None
     return named.index("true"), named.index("false")
+
+
+def _names_both(name: str) -> bool:
+    """Whether a column is for both judgements: `V / F`, `right or wrong`, or two letters of any language."""
+    parts = _EITHER.split(name.strip())
+    is_told = sorted(read_truth(part) or "" for part in parts) == ["false", "true"]
+    return is_told or (
+        len({*parts}) == len(parts) == 2 and all(len(one) == 1 and one.isalpha() for one in parts)
+    )
+
+
+def _judge(cell: str, name: str) -> str:
+    """What a cell below such a name says; empty where it says neither."""
+    parts = [part.casefold() for part in _EITHER.split(name.strip())]
+    own = cell.strip().casefold()
+    if len(parts) == 2 and own in parts and read_truth(parts[0]) != "false":
+        return ("true", "false")[parts.index(own)]
+    return read_truth(cell) or ""
 
 
 def _head_statements(
@@ -199,7 +217,7 @@ def _judge_statement(row: list[str], header: Header, slots: tuple[int, int]) -> 
     if all(ticked):  # a tick beside a cross
         ticked = [read_truth(row[column]) == "true" for column in slots]
     judged = ("true" if ticked[0] else "false") if ticked.count(True) == 1 else ""
-    judged = (read_truth(row[slots[0]]) or "") if slots[0] == slots[1] else judged
+    judged = _judge(row[slots[0]], header.names[slots[0]]) if slots[0] == slots[1] else judged
     text = row[stem][own.end() :] if own is not None else row[stem]
     return [*row[:stem], text, *row[stem + 1 :], label.strip().rstrip(".．、"), "true_false", judged]
 
