@@ -8,8 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import FORM, has_options_ahead
-from tasks.ingest.layout.matching import BESIDE
-from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import BESIDE, IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.grammar import may_open_answer, numbered_answer, truth_word, truth_words

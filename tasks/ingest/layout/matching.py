@@ -10,12 +10,10 @@ from itertools import chain, pairwise
 from tasks.ingest.layout.furniture import move_brackets
 from tasks.ingest.layout.headings import INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
-from tasks.ingest.layout.pieces import PASSAGE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, parse_label
 
-# a bar between cells, a tab or a wide gap, and the letter behind it
-BESIDE = re.compile(r"(?:^|\s*\|\s*|\t\s*|\s{3,})(?=[（(]?(?P<letter>[A-Za-z])\s*[)）.．、:：]\s*\S)")
 _LEAST_ROWS = 3
 
 

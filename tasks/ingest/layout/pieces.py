@@ -81,6 +81,8 @@ class Piece:
 
 # What closes the line that is written above options that several questions share.
 SHARED_OPTIONS = "题共用备选答案"
+# a bar between cells, a tab or a wide gap, and the letter behind it
+BESIDE = re.compile(r"(?:^|\s*\|\s*|\t\s*|\s{3,})(?=[（(]?(?P<letter>[A-Za-z])\s*[)）.．、:：]\s*\S)")
 # What is written for the number of a passage, so that it is known as the material of the questions below it.
 PASSAGE = "【材料】："
 
