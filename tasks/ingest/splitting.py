@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
-from tasks.ingest.content.choices import ask_in_passage, cut_after_options, settle_orders
+from tasks.ingest.content.choices import ask_in_passage, cut_after_options, offer_lettered, settle_orders
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
@@ -354,6 +354,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             keys.extend(matched.left)
         if matched.count or answered:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
+        offer_lettered(part_drafts)
         settle_orders(part_drafts)
         read_judged_below(part_drafts)
         read_answers_below(part_drafts)

@@ -1,6 +1,6 @@
 """Papers written by somebody who had not seen the reader, with their truth.
 
-They lie in `written_papers/`: rules were mended on *a*, *b*, *h*, *j* and *k*; of *c* nobody has looked at what is read of it, so it tells what
+They lie in `written_papers/`: rules were mended on all but *c*, of which nobody has looked at what is read of it, so it tells what
 to expect at first sight. Whoever mends on it writes another group first. Their content is our own.
 """
 
@@ -26,6 +26,7 @@ GROUPS = Path(__file__).with_name("written_papers")
         ("h", 22, 0.92),
         ("j", 20, 0.95),
         ("k", 20, 0.95),
+        ("n", 19, 0.97),
     ],
 )
 def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floor: float) -> None:
@@ -54,4 +55,5 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
         "pdf_xingce_moni_answers.txt",
         "pdf_yaolixue_rotated_answers.docx",
         "三年级语文上册期末测试卷答案.docx",
+        "数据结构期末A卷答案.docx",
     }

@@ -255,6 +255,47 @@ def settle_orders(drafts: Sequence[Draft]) -> None:
         draft.notes = [note for note in draft.notes if note != IN_ORDER]
 
 
+# `a) the lamp`, `□ b) the mill`: a line that may be an option or a part
+_LETTERED = re.compile(r"\s*[□☐○◯]?\s*(?P<letter>[a-j])\s*[)）.．]\s*(?=\S)")
+_LETTER_KEY = re.compile(r"\s*[（(]?\s*([A-Ja-j])\s*(?:[)）.．:：]|$)")
+
+
+def find_lettered(draft: Draft, key: str) -> int | None:
+    """The line of a stem from which on all lines are a), b), c), where a key is one of these letters; None elsewhere."""
+    named = _LETTER_KEY.match(key)
+    if named is None or draft.options:
+        return None
+    lines = draft.stem.split("\n")
+    first = next((at for at, line in enumerate(lines) if _LETTERED.match(line)), 0)
+    letters = "".join(mark["letter"] for line in lines[first:] if (mark := _LETTERED.match(line)))
+    is_list = len(letters) > 1 and "abcdefghij".startswith(letters)
+    return first if first and is_list and named[1].lower() in letters else None
+
+
+def offer_lettered(drafts: Sequence[Draft]) -> None:
+    """Let questions with keys that name one of their lines, `a) …`, offer these lines: a part is answered by no letter."""
+    found = {
+        place: first
+        for place, draft in enumerate(drafts)
+        if len(draft.answer) == 1
+        and draft.question_type in ("short_answer", "essay")
+        and (first := find_lettered(draft, draft.answer[0])) is not None
+    }
+    for place, first in found.items() if len(found) > 1 else ():
+        draft = drafts[place]
+        lines = draft.stem.split("\n")
+        draft.stem = "\n".join(lines[:first])
+        for line in lines[first:]:
+            mark = _LETTERED.match(line)
+            if mark is not None:
+                draft.options.append((mark["letter"].upper(), line[mark.end() :].strip()))
+            else:
+                label, text = draft.options[-1]
+                draft.options[-1] = (label, f"{text} {line.strip()}")
+        draft.question_type = "multiple_choice"
+        set_choice_answer(draft, draft.answer.pop())
+
+
 _WORTH = re.compile(rf"\s*{WORTH}\s*")
 
 

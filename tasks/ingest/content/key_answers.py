@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.content.choices import set_choice_answer
+from tasks.ingest.content.choices import find_lettered, set_choice_answer
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.key_lines import KeyEntry
@@ -72,6 +72,8 @@ def may_answer(draft: Draft, text: str) -> bool:
             rf"\s*[（(]?(?:[{labels}{labels.lower()}①-⑩]{{1,8}}|\d)(?![A-Za-z])", text
         ) is not None or any(option and option in text for _, option in draft.options)
     letters = read_key(text)
+    if find_lettered(draft, text) is not None:
+        return True
     return draft.question_type in ("true_false", "multiple_choice") or letters is None
 
 

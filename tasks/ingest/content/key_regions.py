@@ -15,7 +15,7 @@ from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
-from tasks.ingest.words.grammar import key_title
+from tasks.ingest.words.grammar import key_title, number_word
 from tasks.ingest.words.labels import Label
 
 
@@ -267,7 +267,7 @@ _REGION = re.compile(
     r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
     + key_title()
     + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Quiz|Exam|Unit|Chapter|Module|Lesson|Week|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
-    r"(?:\s*[（(\[][^()（）\[\]]{0,30}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
+    rf"(?:(?<=s|n|i|ы|e|a|o)\s+(?!{number_word()})[^\W\d_]{{3,20}}\s+\d{{1,2}})?(?:\s*[（(\[][^()（）\[\]]{{0,30}}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
     re.IGNORECASE,
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确|备选")

@@ -19,6 +19,7 @@ from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import MARKS_GROUP, read_heading
 from tasks.ingest.layout.mending import (
     drop_decoration,
+    drop_lettered_boxes,
     drop_upright,
     lower_numbers,
     open_cells,
@@ -74,7 +75,13 @@ class Mark(NamedTuple):
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     """Return the lines with unusual marks in usual forms; characters keep their places."""
     lines = tick_right(
-        part_boxes(write_boxes(open_numbers(open_options(open_cells(open_details(IndexedLines(pieces)))))))
+        part_boxes(
+            write_boxes(
+                open_numbers(
+                    open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                )
+            )
+        )
     )
     lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(lines))))
     lines = drop_decoration(write_exports(lines))
@@ -308,8 +315,11 @@ _NUMBER_SHAPE = _number_shape()
 _NUMERAL_START = re.compile(r"[\d一二三四五六七八九十百①-⑳㉑-㉟ivxIVX]")
 
 
-def read_mark(index: int, piece: Piece) -> Mark | None:
-    """Read the beginning of a line as a number with what opens and closes it, or None."""
+def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark | None:
+    """Read the beginning of a line as a number with what opens and closes it, or None.
+
+    `before_digits` also where digits touch it, `14·2023年`: its neighbours must tell that it counts.
+    """
     match = _NUMBER_SHAPE.match(piece.text)
     if match is None:
         return None
@@ -335,7 +345,7 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
         )
     ):
         return None  # a bare number stands before a word
-    if rest[:1].isdigit() and (not gap or (close and close[-1] in "-–—~～:：/.,，%")):
+    if rest[:1].isdigit() and not before_digits and (not gap or (close and close[-1] in "-–—~～:：/.,，%")):
         return None  # `1-5 ABCDD`, `1:30`, `3.14`, `1/2`
     if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
         return None  # a formula
@@ -368,6 +378,7 @@ def _may_open_number(first: str) -> bool:
 def _write_numbers(lines: IndexedLines) -> IndexedLines:
     """Write the numbers of a shape that runs through the paper as `1. `."""
     shapes: dict[str, list[Mark]] = {}
+    touching: list[Mark] = []
     known: list[int] = []
     known_first = 0
     pieces = lines.pieces
@@ -388,6 +399,8 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
         mark = read_mark(index, piece)
         if mark is not None:
             shapes.setdefault(mark.shape, []).append(mark)
+        elif (mark := read_mark(index, piece, before_digits=True)) is not None:
+            touching.append(mark)
     best_known = len(_find_run(known)[0])
     best: list[Mark] = []
     for shape, marks in shapes.items():
@@ -403,9 +416,22 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             best = [mark for mark in marks if mark.value <= last]
     if len(best) <= max(2, 0.5 * best_known):
         return lines
+    best = _fill_holes(best, touching)
     return lines.replace(
         {mark.piece: rewrite(pieces[mark.piece], mark.end, f"{mark.value}. ") for mark in best}
     )
+
+
+def _fill_holes(best: Sequence[Mark], touching: Sequence[Mark]) -> list[Mark]:
+    """The marks with those of their shape before digits whose value comes next, and is not told elsewhere."""
+    found: list[Mark] = []
+    told = {mark.value for mark in best}
+    own = [mark for mark in touching if mark.shape == best[0].shape]
+    for mark in sorted([*best, *own]):
+        is_next = bool(found) and mark.value == found[-1].value + 1
+        if mark not in own or (is_next and mark.value not in told):
+            found.append(mark)
+    return found
 
 
 def _find_run(values: Sequence[int]) -> tuple[list[int], float]:

@@ -204,6 +204,24 @@ def write_boxes(lines: IndexedLines) -> IndexedLines:
     )
 
 
+# `□ a) the mill`: a box to cross before an option with its letter
+_LETTERED_BOX = re.compile(r"\s*[□☐◻○◯]\s*(?=[（(]?[A-Ja-j]\s*[)）.．、]\s*\S)")
+_TICKED = re.compile(r"[☑☒✓✔■●]\s*[（(]?[A-Ja-j]\s*[)）.．、]")
+_LEAST_BOXES = 3
+
+
+def drop_lettered_boxes(lines: IndexedLines) -> IndexedLines:
+    """Drop the empty boxes before options that have letters, where none of them is ticked."""
+    found = {
+        place: match
+        for place in lines.open_with("□☐◻○◯")
+        if (match := _LETTERED_BOX.match(lines.pieces[place].text)) is not None
+    }
+    if len(found) < _LEAST_BOXES or _TICKED.search(lines.text) is not None:
+        return lines
+    return lines.replace({place: lines.pieces[place].cut(match.end()) for place, match in found.items()})
+
+
 _FOLDED = re.compile(
     r"</?details[^<>]{0,40}>|<summary>(?P<title>(?:[^<>]|</?(?:b|i|strong|em)>){0,60})(?:</summary>|$)|</summary>|</?(?:p|div)>"
 )

@@ -10,9 +10,8 @@ from typing import Final
 import yaml
 
 _TEXT = resources.files("tasks.ingest.words").joinpath("grammar.yaml").read_text(encoding="utf-8")
-WORDS: Final[Mapping[str, list[str]]] = {
-    name: [str(word) for word in words] for name, words in yaml.load(_TEXT, Loader=yaml.CSafeLoader).items()
-}
+# every word a text: `no` stands before numbers, and is no falsehood
+WORDS: Final[Mapping[str, list[str]]] = yaml.load(_TEXT, Loader=yaml.CBaseLoader)  # noqa: S506 - makes texts alone
 
 
 def match_words(words: Sequence[str]) -> str:
