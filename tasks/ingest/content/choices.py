@@ -261,7 +261,7 @@ _LETTER_KEY = re.compile(r"\s*[（(]?\s*([A-Ja-j])\s*(?:[)）.．:：]|$)")
 
 
 def find_lettered(draft: Draft, key: str) -> int | None:
-    """The line of a stem from which on all lines are a), b), c), where a key is one of these letters; None elsewhere."""
+    """The line from which on all lines of a stem are a), b), c); None where no key is one."""
     named = _LETTER_KEY.match(key)
     if named is None or draft.options:
         return None
@@ -273,7 +273,7 @@ def find_lettered(draft: Draft, key: str) -> int | None:
 
 
 def offer_lettered(drafts: Sequence[Draft]) -> None:
-    """Let questions with keys that name one of their lines, `a) …`, offer these lines: a part is answered by no letter."""
+    """Let questions whose keys name one of their lines, `a) …`, offer these lines."""
     found = {
         place: first
         for place, draft in enumerate(drafts)

@@ -423,7 +423,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
 
 
 def _fill_holes(best: Sequence[Mark], touching: Sequence[Mark]) -> list[Mark]:
-    """The marks with those of their shape before digits whose value comes next, and is not told elsewhere."""
+    """The marks with those before digits whose value comes next and stands nowhere else."""
     found: list[Mark] = []
     told = {mark.value for mark in best}
     own = [mark for mark in touching if mark.shape == best[0].shape]
