@@ -24,6 +24,7 @@ from tasks.ingest.content.section_answers import (
     drop_form_lines,
     find_filled,
     find_offering,
+    part_glued,
     prints_answers,
     read_answers_below,
     read_bracketed_ends,
@@ -346,6 +347,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             keys.extend(matched.left)
         if matched.count or answered:
             answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
+        part_glued(part_drafts)
         read_answers_below(part_drafts)
         take_shown_keys(part_drafts)
         if region:
