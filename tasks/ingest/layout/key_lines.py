@@ -103,6 +103,8 @@ def _read_entries(text: str) -> list[KeyEntry]:
     dense = sum(len("".join(match.group(0).split())) for match in matches)
     if not matches or dense < 0.8 * solid - 2:
         return []
+    if len(matches) == 1 and "①" <= matches[0].group(2)[0] <= "⑩":
+        return []  # `(1) ①②③` is one answer of its question
     numbers = [int(match.group(1)) for match in matches]
     if any(right <= left for left, right in pairwise(numbers)):
         return []
