@@ -1,7 +1,7 @@
 """Papers written by somebody who had not seen the reader, with their truth.
 
-They lie in `written_papers/`: rules were mended on all but *c*, of which nobody has looked at what is read of it, so it tells what
-to expect at first sight. Whoever mends on it writes another group first. Their content is our own.
+They lie in `written_papers/`: rules were mended on all but *c* and *m*, of which nobody has looked at what is read of them, so they tell
+what to expect at first sight. Whoever mends on one writes another group first. Their content is our own.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ GROUPS = Path(__file__).with_name("written_papers")
         ("h", 22, 0.92),
         ("j", 20, 0.95),
         ("k", 20, 0.95),
+        ("m", 20, 0.64),
         ("n", 19, 0.97),
     ],
 )
@@ -47,6 +48,7 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
     assert {path.name for path in papers} == {
         "BIO101_Midterm1_FormA_KEY.pdf",
         "JHS 2 INTEGRATED SCIENCE MARKING SCHEME.docx",
+        "Y11 Physics Mock - Electricity MARK SCHEME.pdf",
         "docx_forklift_answers.txt",
         "docx_sachkunde_de_Lösung.docx",
         "docx_shuxue_san答案.docx",
@@ -55,5 +57,6 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
         "pdf_xingce_moni_answers.txt",
         "pdf_yaolixue_rotated_answers.docx",
         "三年级语文上册期末测试卷答案.docx",
+        "大学物理B(上)期末试卷(A卷)参考答案.docx",
         "数据结构期末A卷答案.docx",
     }
