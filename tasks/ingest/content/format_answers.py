@@ -43,9 +43,32 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
         ]
         for draft in asked
     ]
-    for kind in (*KINDS, "any"):
-        if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
-            return
+    labels = _list_labels(asked, lines, starts)
+    for places in (letters, labels):
+        for kind in (*KINDS, "any"):
+            if kind in spans and take_choices(asked, _read_choices(places, sorted(spans[kind]))):
+                return
+
+
+_BEFORE_OPTION = 6
+
+
+def _list_labels(
+    asked: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]
+) -> list[list[tuple[str, list[int]]]]:
+    """Where the letter before each option stands in the raw text: it alone may be underlined or ringed."""
+    found: list[list[tuple[str, list[int]]]] = []
+    for draft in asked:
+        own: list[tuple[str, list[int]]] = []
+        for label, pieces in draft.option_pieces:
+            begin = next((place for piece in pieces for place in _list_letters(piece)), -1)
+            at = bisect_right(starts, begin) - 1
+            line = lines[at].text if at >= 0 else ""
+            last = begin - starts[at] if at >= 0 else 0
+            place = line.upper().rfind(label, max(last - _BEFORE_OPTION, 0), max(last, 0))
+            own.append((label, [starts[at] + place] if place >= 0 else []))
+        found.append(own)
+    return found
 
 
 def _read_choices(
@@ -119,7 +142,13 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         if len(filled) >= max(_LEAST_FILLED, _MOST_WRITTEN * len(gaps)):
             for draft, words in filled:
                 _fill(draft, words)
-        if len(filled) + len(written) >= _LEAST_WRITTEN and len(written) >= _MOST_WRITTEN * len(free):
+        # two are enough where both stand below all that is asked
+        is_below = len(written) == len(free) > 1 and all(
+            draft.stem.startswith(stem) for draft, (stem, _) in written
+        )
+        if (is_below or len(filled) + len(written) >= _LEAST_WRITTEN) and len(
+            written
+        ) >= _MOST_WRITTEN * len(free):
             for draft, (draft.stem, answer) in written:
                 draft.answer = [answer]
                 draft.notes.append("key_by_format")

@@ -135,8 +135,12 @@ def _read_ranges(text: str) -> list[KeyEntry]:
     while position < len(text):
         match = _RANGE.match(text, position)
         if not match:
-            rest = text[position:].strip(" \t,，;；。.|")
-            return entries if not rest else []
+            single = _ENTRY.match(text, position)  # `1-5 BCCBB  6 D`
+            if single is None or (entries and int(single[1]) <= entries[-1].number):
+                return entries if not text[position:].strip(" \t,，;；。.|") else []
+            entries.append(KeyEntry(int(single[1]), single[2]))
+            position = _STOPS.match(text, single.end()).end()  # type: ignore[union-attr]
+            continue
         first, last = int(match.group(1)), int(match.group(2))
         run = _LETTERS_RUN.match(text, match.end())
         if not run or last < first or last - first > 60:
@@ -145,10 +149,11 @@ def _read_ranges(text: str) -> list[KeyEntry]:
         if tokens is None:
             return []
         entries += [KeyEntry(first + offset, token) for offset, token in enumerate(tokens)]
-        position = run.end()
-        while position < len(text) and text[position] in " \t,，;；。.|":
-            position += 1
-    return entries
+        position = _STOPS.match(text, run.end()).end()  # type: ignore[union-attr]
+    return entries if _RANGE.search(text) is not None else []
+
+
+_STOPS = re.compile(r"[ \t,，;；。.|]*")
 
 
 def _read_cells(text: str) -> list[KeyEntry]:

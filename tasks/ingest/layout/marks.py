@@ -10,6 +10,7 @@ its stops and brackets are. What the rules know already is left as it is.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -44,6 +45,7 @@ from tasks.ingest.layout.unnumbered import write_counted, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
+    asking,
     is_status_line,
     may_open_number_word,
     may_open_status,
@@ -294,10 +296,12 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
     if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
         return None  # a formula
     kind = _numeral_kind(match.group("number"))
-    closing = close.translate(_WIDTHS).replace(" ", "")
+    # after a word what closes the number says nothing: `Câu 14.`, `Câu 15 (1,5 điểm).`
+    closing = close.translate(_WIDTHS).replace(" ", "") if not _LETTER.search(opening) else ""
     return Mark(index, f"{opening}|{kind}|{'题' if match.group('word') else ''}{closing}", value, match.end())
 
 
+_LETTER = re.compile(r"[^\W\d_]")
 _WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 
 
@@ -322,8 +326,7 @@ def _may_open_number(first: str) -> bool:
 def _write_numbers(lines: IndexedLines) -> IndexedLines:
     """Write the numbers of a shape that runs through the paper as `1. `."""
     shapes: dict[str, list[Mark]] = {}
-    known: list[int] = []
-    known_first = 0
+    known: list[tuple[int, int]] = []
     pieces = lines.pieces
     for index in lines.open_where(_may_open_number):
         piece = pieces[index]
@@ -331,7 +334,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             continue
         label = piece.label
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
-            known.append(label.value)
+            known.append((index, label.value))
             continue
         if (
             label is not None
@@ -342,11 +345,11 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
         mark = read_mark(index, piece)
         if mark is not None:
             shapes.setdefault(mark.shape, []).append(mark)
-    best_known = len(_find_run(known)[0])
+    best_known = len(_find_run([value for _, value in known])[0])
     best: list[Mark] = []
     for shape, marks in shapes.items():
         run, through = _find_run([mark.value for mark in marks])
-        is_part = len(run) < 4 or (known and known_first < marks[0].piece) or best_known > 2
+        is_part = len(run) < 4 or known or best_known > 2
         if shape.split("|")[1] != "1" and is_part and len(run) < max(8, 3 * best_known):
             continue  # Roman, circled and Chinese numbers count parts where others count questions
         if shape == "|1|" and (len(run) < 8 or through < 0.9 or best_known > 2):
@@ -355,10 +358,32 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             # all of them: the numbers of an answer part begin anywhere
             last = max(marks[place].value for place in run)
             best = [mark for mark in marks if mark.value <= last]
-    if len(best) <= max(2, 0.5 * best_known):
+    if len(best) <= max(2, 0.5 * best_known) and not _hold_lists(best, known, pieces):
         return lines
     return lines.replace(
         {mark.piece: rewrite(pieces[mark.piece], mark.end, f"{mark.value}. ") for mark in best}
+    )
+
+
+_LEAST_LISTED, _MOST_LISTED, _SHARE_LISTED = 3, 7, 0.7
+
+
+def _hold_lists(marks: Sequence[Mark], known: Sequence[tuple[int, int]], pieces: Sequence[Piece]) -> bool:
+    """Whether most numbers of a shape have a list of their own below them that offers answers: `問3` above `(1)` to `(5)`."""
+    numbers = [mark.piece for mark in marks]
+    lists: dict[int, list[int]] = {}
+    for place, value in known:
+        owner = bisect_right(numbers, place)
+        own = lists.setdefault(owner, [])
+        if owner and value == len(own) + 1:
+            own.append(place)
+    lengths = [len(own) for owner, own in lists.items() if owner and own]
+    usual = max(set(lengths), key=lengths.count, default=0)
+    return (
+        len(marks) >= _MIN_RUN
+        and _LEAST_LISTED <= usual <= _MOST_LISTED
+        and lengths.count(usual) >= _SHARE_LISTED * len(marks)
+        and not any(asking().search(pieces[place].text) for own in lists.values() for place in own)
     )
 
 

@@ -16,6 +16,7 @@ from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import join_wrapped
 from tasks.ingest.words.columns import MIN_STEM, Header, find_question_header, find_role, fold_header
+from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -233,7 +234,9 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     return found
 
 
-_NUMBER_CELL = re.compile(r"(?:Q\s*)?\d{1,3}\s*[.．、]?")
+_NUMBER_CELL = re.compile(
+    rf"(?:{number_word()}\s*)?(\d{{1,3}})\s*(?P<part>[.．]\d{{1,2}}|[（(]?[a-h][)）]?)?\s*[题題]?\s*[.．、]?"
+)
 
 
 def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
@@ -251,11 +254,17 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
         entries: list[KeyEntry] = []
         for place, column in enumerate(numbers):
             for other in rows[index + 1 :]:
-                number = re.fullmatch(r"\s*(\d{1,3})\s*[.．、]?\s*", other[column])
+                number = _NUMBER_CELL.fullmatch(other[column].strip())
                 text = other[answers[place]].strip()
-                if number and text:
-                    explanation = other[explained].strip() if explained is not None else ""
-                    entries.append(KeyEntry(int(number.group(1)), text, explanation or None))
+                if number is None or not text:
+                    continue
+                explanation = other[explained].strip() if explained is not None else ""
+                value = int(number[1])
+                text = f"{number[0]} {text}" if number["part"] else text
+                if number["part"] and entries and entries[-1].number == value:
+                    entries[-1].text += f"\n{text}"  # `15.2` below `15.1`
+                else:
+                    entries.append(KeyEntry(value, text, explanation or None))
         return entries if len(entries) >= 2 else []
     return []
 

@@ -101,6 +101,11 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
     return sorted(letters)
 
 
+def is_between_keys(text: str) -> bool:
+    """Whether nothing is said but what stands between keys: `and`, `；`."""
+    return _WORD_BETWEEN.sub("", text) == ""
+
+
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
     folded = text.strip().strip("（()）[]【】.。 ")
