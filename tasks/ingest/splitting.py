@@ -353,7 +353,8 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             matched = match_keys(part_drafts, parts, paper.language)
             keys.extend(matched.left)
         if matched.count or answered:
-            answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
+            # else nothing claims what was no key
+            answer_parts.update(tables.key_rows, (piece.start for piece in region))
         settle_orders(part_drafts)
         read_judged_below(part_drafts)
         read_answers_below(part_drafts)

@@ -26,6 +26,8 @@ class PaperTables:
     def __init__(self, lines: Sequence[Line], starts: Sequence[int], language: str | None) -> None:
         self.lines, self.starts, self.language = lines, starts, language
         self.warnings: list[str] = []
+        # where the rows that were written as keys begin
+        self.key_rows: set[int] = set()
         self.tables: list[QuestionTable] = find_question_tables(lines)
         taken = {line for table in self.tables for line in table.lines}
         self.keys = [(span, keys) for span, keys in find_key_tables(lines) if span.start not in taken]
@@ -52,6 +54,7 @@ class PaperTables:
                 kept.append(replace(piece, text="▦", sources=(piece.start,), kind="questions", table=place))
             elif written := _write_keys(piece, self.keys[place][1], kept):
                 kept.extend(written)
+                self.key_rows = {*self.key_rows, *(self.starts[line] for line in self.keys[place][0])}
             else:
                 data.add(place)
                 kept.append(piece)
