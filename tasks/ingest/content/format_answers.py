@@ -146,9 +146,9 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         is_below = len(written) == len(free) > 1 and all(
             draft.stem.startswith(stem) for draft, (stem, _) in written
         )
-        if (is_below or len(filled) + len(written) >= _LEAST_WRITTEN) and len(
-            written
-        ) >= _MOST_WRITTEN * len(free):
+        if (is_below or len(filled) + len(written) >= _LEAST_WRITTEN) and len(written) >= _MOST_WRITTEN * len(
+            free
+        ):
             for draft, (draft.stem, answer) in written:
                 draft.answer = [answer]
                 draft.notes.append("key_by_format")

@@ -84,7 +84,9 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
                     break
                 place += 1
             has_end = place < min(len(pieces), index + 25)
-            if has_end and (pieces[place].kind == "questions" or read_heading(pieces[place].text) is not None):
+            if has_end and (
+                pieces[place].kind == "questions" or read_heading(pieces[place].text) is not None
+            ):
                 index = place
                 continue
         kept.append(pieces[index])

@@ -41,7 +41,7 @@ from tasks.ingest.layout.option_marks import (
     write_unlettered,
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.layout.unnumbered import write_counted, write_turns
+from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
@@ -80,7 +80,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = lower_numbers(_drop_repeated(_drop_idle(lines)))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
-    lines = _write_numbers(_write_headings(_write_framed(write_turns(lines))))
+    lines = _write_numbers(_write_headings(_write_framed(write_turns(write_codes(lines)))))
     lines = write_circled(write_digits(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
