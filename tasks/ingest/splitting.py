@@ -31,6 +31,7 @@ from tasks.ingest.content.section_answers import (
     read_judged_below,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
+from tasks.ingest.content.three_judgements import offer_three_judgements
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -356,6 +357,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             # else nothing claims what was no key
             answer_parts.update(tables.key_rows, (piece.start for piece in region))
         settle_orders(part_drafts)
+        offer_three_judgements(part_drafts)
         read_judged_below(part_drafts)
         read_answers_below(part_drafts)
         take_shown_keys(part_drafts)
