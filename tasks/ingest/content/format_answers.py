@@ -1,4 +1,4 @@
-"""Answers that stand out in print: options in colour, gaps filled in bold, model answers in red."""
+"""Answers that stand out in print: options in colour, gaps filled in bold, model answers in red or italics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.readers.emphasis import KINDS
+from tasks.ingest.readers.emphasis import ITALIC, KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.questions import has_blank
@@ -32,7 +32,8 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     spans: dict[str, list[tuple[int, int]]] = {}
     for line, start in zip(lines, starts, strict=True):
         for first, last, kind in line.emphasis:
-            spans.setdefault(kind, []).append((start + first, start + last))
+            if kind in KINDS:
+                spans.setdefault(kind, []).append((start + first, start + last))
     if not spans:
         return
     spans["any"] = [span for kind in spans for span in spans[kind]]
@@ -125,7 +126,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         and (_GUESSED in one.notes or not (one.answer or one.options or has_blank(one.stem)))
     ]
     free = [one for one in open_ones if one.question_type in _FREE]
-    for kind in KINDS:
+    for kind in (*KINDS, ITALIC):
         own = {
             id(draft): [
                 (line, [(first, last) for first, last, one in line.emphasis if one == kind])
@@ -133,7 +134,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
             ]
             for draft in (*gaps, *free)
         }
-        filled = [(draft, found) for draft in gaps if (found := _list_fillings(draft, own[id(draft)]))]
+        filled = [(draft, found) for draft in gaps if kind in KINDS and (found := _list_fillings(draft, own[id(draft)]))]
         written = [
             (draft, parts)
             for draft in free
@@ -146,7 +147,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         is_below = len(written) == len(free) > 1 and all(
             draft.stem.startswith(stem) for draft, (stem, _) in written
         )
-        if (is_below or len(filled) + len(written) >= _LEAST_WRITTEN) and len(written) >= _MOST_WRITTEN * len(
+        if (is_below or (kind in KINDS and len(filled) + len(written) >= _LEAST_WRITTEN)) and len(written) >= _MOST_WRITTEN * len(
             free
         ):
             for draft, (draft.stem, answer) in written:
@@ -154,7 +155,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
                 draft.notes.append("key_by_format")
 
 
-_LOUD = ("colour", "highlight")
+_LOUD = ("colour", "highlight", ITALIC)
 
 
 _GUESSED = "answer_without_mark"

@@ -338,7 +338,7 @@ def _mark_cells(line: Line, row: int, marked: dict[str, Marked]) -> None:
             continue
         end = begin + len(cell)
         for first, last, kind in line.emphasis:
-            if first < end and last > begin:
+            if kind in marked and first < end and last > begin:
                 marked[kind].setdefault((row, column), []).append((first - begin, last - begin))
 
 
