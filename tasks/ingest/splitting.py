@@ -366,6 +366,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    _drop_lead(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)
     checked, results = check_reading(
@@ -374,6 +375,21 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
     checked = replace(checked, agreement=agreement)
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results, answer_parts)
+
+
+_LEAST_COUNTED = 5
+
+
+def _drop_lead(drafts: list[Draft]) -> None:
+    """Drop what stands before the first number where all that is numbered is answered, and it is not: it tells what to do."""
+    lead, *counted = drafts or [Draft()]
+    if (
+        len(counted) >= _LEAST_COUNTED
+        and lead.value is None
+        and not (lead.answer or lead.options or lead.material)
+        and all(draft.value is not None and draft.answer for draft in counted)
+    ):
+        del drafts[0]
 
 
 def _describe(read: ReadPaper) -> Split:

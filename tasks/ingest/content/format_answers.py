@@ -134,7 +134,11 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
             ]
             for draft in (*gaps, *free)
         }
-        filled = [(draft, found) for draft in gaps if kind in KINDS and (found := _list_fillings(draft, own[id(draft)]))]
+        filled = [
+            (draft, found)
+            for draft in gaps
+            if kind in KINDS and (found := _list_fillings(draft, own[id(draft)]))
+        ]
         written = [
             (draft, parts)
             for draft in free
@@ -147,9 +151,9 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         is_below = len(written) == len(free) > 1 and all(
             draft.stem.startswith(stem) for draft, (stem, _) in written
         )
-        if (is_below or (kind in KINDS and len(filled) + len(written) >= _LEAST_WRITTEN)) and len(written) >= _MOST_WRITTEN * len(
-            free
-        ):
+        if (is_below or (kind in KINDS and len(filled) + len(written) >= _LEAST_WRITTEN)) and len(
+            written
+        ) >= _MOST_WRITTEN * len(free):
             for draft, (draft.stem, answer) in written:
                 draft.answer = [answer]
                 draft.notes.append("key_by_format")

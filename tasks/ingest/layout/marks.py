@@ -227,8 +227,10 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
     return lines.replace(changed)
 
 
-# `★Quick round★`, `== Second part ==`: one sign before and behind a title
-_FRAMED = re.compile(r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?P=sign)\s*")
+# `★Quick round★`, `== Second part ==`, `【Terms】`: one sign before and behind a title, or brackets around it
+_FRAMED = re.compile(
+    r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?:(?P=sign)|(?P<bracket>[】\]〕＞>」』]))\s*"
+)
 _NUMERALS = "一二三四五六七八九十"
 _HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -241,10 +243,12 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         match = (
             _FRAMED.fullmatch(lines.pieces[place].text) if label is not None and label.value == 1 else None
         )
-        if match is not None:
+        if match is not None and (not match["bracket"] or match_exactly(match["title"]) is not None):
             found.setdefault(match["sign"], []).append((place, match))
     titles = max(found.values(), key=len, default=[])
-    if not 1 < len(titles) <= len(_NUMERALS):
+    # in brackets the name of a type is enough, unless it stands above every question
+    least = 0 if titles and titles[0][1]["bracket"] else 1
+    if not least < len(titles) <= len(_NUMERALS):
         return lines
     changed: dict[int, Piece] = {}
     for number, (place, match) in enumerate(titles, start=1):
