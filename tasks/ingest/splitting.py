@@ -61,6 +61,7 @@ from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
+from tasks.ingest.words.grammar import task
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -381,12 +382,12 @@ _LEAST_COUNTED = 5
 
 
 def _drop_lead(drafts: list[Draft]) -> None:
-    """Drop what stands before the first number where all that is numbered is answered, and it is not: it tells what to do."""
+    """Drop what stands before the first number where all that is numbered is answered, and it neither is nor asks."""
     lead, *counted = drafts or [Draft()]
     if (
         len(counted) >= _LEAST_COUNTED
-        and lead.value is None
-        and not (lead.answer or lead.options or lead.material)
+        and lead.value in (None, counted[0].value)
+        and not (lead.answer or lead.options or lead.material or task().match(lead.stem))
         and all(draft.value is not None and draft.answer for draft in counted)
     ):
         del drafts[0]
