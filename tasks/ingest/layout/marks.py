@@ -282,8 +282,8 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
     gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
     gap = gap if gap.isspace() else ""
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
-    if not close and not gap and not match.group("word"):
-        return None
+    if not close and not gap and not match.group("word") and not (opening and rest[0] in "（("):
+        return None  # but `問1（2）`
     if (
         not opening
         and not close
@@ -300,8 +300,10 @@ def read_mark(index: int, piece: Piece) -> Mark | None:
     if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
         return None  # a formula
     kind = _numeral_kind(match.group("number"))
-    # after a word what closes the number says nothing: `Câu 14.`, `Câu 15 (1,5 điểm).`
-    closing = close.translate(_WIDTHS).replace(" ", "") if not _LETTER.search(opening) else ""
+    closing = close.translate(_WIDTHS).replace(" ", "")
+    if _LETTER.search(opening):
+        # beside a word signs say nothing: `Câu 14.`, `Câu 15 (1,5 điểm).`, `【問1】`, `問1（2）`
+        opening, closing = "".join(_LETTER.findall(opening)), ""
     return Mark(index, f"{opening}|{kind}|{'题' if match.group('word') else ''}{closing}", value, match.end())
 
 
@@ -386,7 +388,7 @@ def _hold_lists(marks: Sequence[Mark], known: Sequence[tuple[int, int]], pieces:
     return (
         len(marks) >= _MIN_RUN
         and _LEAST_LISTED <= usual <= _MOST_LISTED
-        and lengths.count(usual) >= _SHARE_LISTED * len(marks)
+        and lengths.count(usual) >= _SHARE_LISTED * len({mark.value for mark in marks})
         and not any(asking().search(pieces[place].text) for own in lists.values() for place in own)
     )
 

@@ -102,9 +102,14 @@ def write_codes(lines: IndexedLines) -> IndexedLines:
     written: list[Piece] = []
     opening = dict(coded)
     lead: tuple[Piece, str] | None = None
+    is_closed = False
     for place, piece in enumerate(pieces):
         if piece.text.strip() in idle:
+            is_closed = True
             continue
+        if is_closed and place not in opening and place not in keys:
+            continue  # a title between the sign that closes a question and the next code
+        is_closed = False
         if place in keys:
             number, begin = keys[place]
             written.append(rewrite(piece, begin, f"{number}. "))
