@@ -32,6 +32,7 @@ from tasks.ingest.content.section_answers import (
     read_judged_below,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
+from tasks.ingest.content.three_judgements import offer_three_judgements
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -61,6 +62,7 @@ from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
+from tasks.ingest.words.grammar import task
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -354,9 +356,11 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             matched = match_keys(part_drafts, parts, paper.language)
             keys.extend(matched.left)
         if matched.count or answered:
-            answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
+            # else nothing claims what was no key
+            answer_parts.update(tables.key_rows, (piece.start for piece in region))
         offer_lettered(part_drafts)
         settle_orders(part_drafts)
+        offer_three_judgements(part_drafts)
         read_judged_below(part_drafts)
         part_glued(part_drafts)
         read_answers_below(part_drafts)
@@ -366,6 +370,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    _drop_lead(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)
     checked, results = check_reading(
@@ -374,6 +379,21 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
     checked = replace(checked, agreement=agreement)
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results, answer_parts)
+
+
+_LEAST_COUNTED = 5
+
+
+def _drop_lead(drafts: list[Draft]) -> None:
+    """Drop what stands before the first number where all that is numbered is answered, and it neither is nor asks."""
+    lead, *counted = drafts or [Draft()]
+    if (
+        len(counted) >= _LEAST_COUNTED
+        and lead.value in (None, counted[0].value)
+        and not (lead.answer or lead.options or lead.material or task().match(lead.stem))
+        and all(draft.value is not None and draft.answer for draft in counted)
+    ):
+        del drafts[0]
 
 
 def _describe(read: ReadPaper) -> Split:

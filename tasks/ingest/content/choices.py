@@ -11,6 +11,7 @@ from tasks.ingest.layout.options import OptionSplit, option_text, strip_separato
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.answers import (
+    is_between_keys,
     read_bare_key,
     read_bare_truth,
     read_bracketed_key,
@@ -340,8 +341,11 @@ def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | No
         place = wanted.find(option) if option else -1
         if place >= 0:
             found.append((place, option, label))
-    covered = sum(len(option) for _, option, _ in found)
-    is_whole = covered >= len(wanted) - len(found) and len({place for place, _, _ in found}) == len(found)
+    rest = wanted
+    for _, option, _ in found:
+        rest = rest.replace(option, "", 1)
+    is_joined = len(rest) <= len(found) or (len(found) > 1 and is_between_keys(rest))
+    is_whole = is_joined and len({place for place, _, _ in found}) == len(found)
     return sorted(label for _, _, label in found) if found and is_whole else None
 
 

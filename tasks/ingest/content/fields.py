@@ -135,6 +135,11 @@ def _prefer_correct(text: str, draft: Draft) -> str:
     marks = list(CORRECT_MARK.finditer(text)) if is_marked else []
     if marks:
         text = text[marks[-1].end() :]
+    own = STUDENT_MARK.search(text) if is_marked else None
+    if own is not None and text[: own.start()].strip():
+        text = text[: own.start()]  # `正确答案：错误  考生答案：正确`
+    elif marks:
+        pass
     elif "student" in draft.notes:
         draft.notes.append("answer_is_a_students")
     if "student" in draft.notes:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.readers.emphasis import KINDS
+from tasks.ingest.readers.emphasis import ITALIC, KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.questions import has_blank
@@ -32,7 +32,8 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     spans: dict[str, list[tuple[int, int]]] = {}
     for line, start in zip(lines, starts, strict=True):
         for first, last, kind in line.emphasis:
-            spans.setdefault(kind, []).append((start + first, start + last))
+            if kind in KINDS:
+                spans.setdefault(kind, []).append((start + first, start + last))
     if not spans:
         return
     spans["any"] = [span for kind in spans for span in spans[kind]]
@@ -43,9 +44,32 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
         ]
         for draft in asked
     ]
-    for kind in (*KINDS, "any"):
-        if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
-            return
+    labels = _list_labels(asked, lines, starts)
+    for places in (letters, labels):
+        for kind in (*KINDS, "any"):
+            if kind in spans and take_choices(asked, _read_choices(places, sorted(spans[kind]))):
+                return
+
+
+_BEFORE_OPTION = 6
+
+
+def _list_labels(
+    asked: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]
+) -> list[list[tuple[str, list[int]]]]:
+    """Where the letter before each option stands in the raw text: it alone may be underlined or ringed."""
+    found: list[list[tuple[str, list[int]]]] = []
+    for draft in asked:
+        own: list[tuple[str, list[int]]] = []
+        for label, pieces in draft.option_pieces:
+            begin = next((place for piece in pieces for place in _list_letters(piece)), -1)
+            at = bisect_right(starts, begin) - 1
+            line = lines[at].text if at >= 0 else ""
+            last = begin - starts[at] if at >= 0 else 0
+            place = line.upper().rfind(label, max(last - _BEFORE_OPTION, 0), max(last, 0))
+            own.append((label, [starts[at] + place] if place >= 0 else []))
+        found.append(own)
+    return found
 
 
 def _read_choices(
@@ -102,7 +126,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         and (_GUESSED in one.notes or not (one.answer or one.options or has_blank(one.stem)))
     ]
     free = [one for one in open_ones if one.question_type in _FREE]
-    for kind in KINDS:
+    for kind in (*KINDS, ITALIC):
         own = {
             id(draft): [
                 (line, [(first, last) for first, last, one in line.emphasis if one == kind])
@@ -110,7 +134,11 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
             ]
             for draft in (*gaps, *free)
         }
-        filled = [(draft, found) for draft in gaps if (found := _list_fillings(draft, own[id(draft)]))]
+        filled = [
+            (draft, found)
+            for draft in gaps
+            if kind in KINDS and (found := _list_fillings(draft, own[id(draft)]))
+        ]
         written = [
             (draft, parts)
             for draft in free
@@ -119,13 +147,19 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         if len(filled) >= max(_LEAST_FILLED, _MOST_WRITTEN * len(gaps)):
             for draft, words in filled:
                 _fill(draft, words)
-        if len(filled) + len(written) >= _LEAST_WRITTEN and len(written) >= _MOST_WRITTEN * len(free):
+        # two are enough where both stand below all that is asked
+        is_below = len(written) == len(free) > 1 and all(
+            draft.stem.startswith(stem) for draft, (stem, _) in written
+        )
+        if (is_below or (kind in KINDS and len(filled) + len(written) >= _LEAST_WRITTEN)) and len(
+            written
+        ) >= _MOST_WRITTEN * len(free):
             for draft, (draft.stem, answer) in written:
                 draft.answer = [answer]
                 draft.notes.append("key_by_format")
 
 
-_LOUD = ("colour", "highlight")
+_LOUD = ("colour", "highlight", ITALIC)
 
 
 _GUESSED = "answer_without_mark"

@@ -50,6 +50,10 @@ def settle_free(
     has_material: bool = False,
 ) -> None:
     """Set type, answer and material of a question without options, of a section's type."""
+    asked, _, last = draft.stem.rpartition("\n")
+    place = PROGRAM_ANSWER.match(last) if asked else None
+    if place is not None and not last[place.end() :].strip(" _"):
+        draft.stem = asked  # `运行结果：____` below a program
     judged = None
     if kind in (None, "true_false"):
         judged = read_bracketed_truth(draft.stem, kind == "true_false")

@@ -264,7 +264,7 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 _REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|"
+    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker)\b|Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s)?)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
     + key_title()
     + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Quiz|Exam|Unit|Chapter|Module|Lesson|Week|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
     rf"(?:(?<=s|n|i|ы|e|a|o)\s+(?!{number_word()})[^\W\d_]{{3,20}}\s+\d{{1,2}})?(?:\s*[（(\[][^()（）\[\]]{{0,30}}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
@@ -354,15 +354,28 @@ _RULES = "=-—–─━_*#~·.…☆★ \t"
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
+    if _DASHED.search(folded) is not None and len(folded) <= _MAX_TITLE:
+        # `MARKING SCHEME – TEST II – HISTORY`, `Final, Version 2 — INSTRUCTOR KEY (do not post)`
+        parts = [part for part in _DASHED.split(folded) if " " in part.strip()]
+        if any(_says_answers(part.strip()) for part in parts):
+            return True
     if len(folded) > _MAX_HEADING and folded[0] not in _RULES:
         return False
     if len(folded) > 8 and folded[0] in _RULES:
         folded = folded.strip(_RULES) or folded  # a rule of any length on both sides
+    return _says_answers(folded)
+
+
+_DASHED = re.compile(r"\s[-–—|]\s")
+_MAX_TITLE = 90
+
+
+def _says_answers(text: str) -> bool:
     return (
-        len(folded) <= _MAX_HEADING
-        and _names_answers(folded)
-        and bool(_REGION.match(folded))
-        and not _NO_HEADING.search(folded)
+        len(text) <= _MAX_HEADING
+        and _names_answers(text)
+        and bool(_REGION.match(text))
+        and not _NO_HEADING.search(text)
     )
 
 
@@ -450,7 +463,7 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
         label = piece.label
         if label is not None:
             if label.value == 1 and label.style in _OPENING_STYLES:
-                if not before:
+                if not before or any(one.kind == "questions" for one in before):
                     return True
                 if not is_only:
                     return False
@@ -483,9 +496,13 @@ def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Pie
     for piece in following[: len(asked) + 2]:
         found = list_values(piece)
         label = piece.label
-        if not values and (found[:1] != [run.first] or (label is not None and _answers_parts(label, asked))):
+        if not values and (
+            not found
+            or not run.first <= found[0] <= run.last
+            or (label is not None and _answers_parts(label, asked))
+        ):
             return False
-        if found and found[0] == (values[-1] + 1 if values else run.first) and found[-1] <= run.last:
+        if found and found[0] == (values[-1] + 1 if values else found[0]) and found[-1] <= run.last:
             values += found
         elif values and found == [run.last + 1] and label is not None and label.style != run.style:
             return False  # a list that counts on: points of an answer
@@ -493,4 +510,6 @@ def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Pie
             break
     if run.count == 1:
         return values == [run.first] and run.first > 1
+    if values[:1] != [run.first]:  # the keys of the others stand elsewhere
+        return len(values) > 1 and values[-1] == run.last
     return len(values) >= max(2, _LEAST_GIVEN * run.count)

@@ -66,7 +66,7 @@ _SEAL = re.compile(
 
 
 def drop_notices(lines: IndexedLines) -> IndexedLines:
-    """Leave out the numbered rules below `注意事项` on a cover: up to the first heading or option."""
+    """Leave out the numbered rules below `注意事项` on a cover: up to the first heading, option or table of questions."""
     from tasks.ingest.layout.headings import read_heading
 
     pieces = lines.pieces
@@ -79,13 +79,17 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
         if index in notices and index < 0.3 * len(pieces) + 3:
             place = index + 1
             while place < len(pieces) and place < index + 25:
-                if read_heading(pieces[place].text) is not None or has_options_ahead(
-                    pieces[place : place + 2]
+                if (
+                    pieces[place].kind == "questions"
+                    or read_heading(pieces[place].text) is not None
+                    or has_options_ahead(pieces[place : place + 2])
                 ):
                     break
                 place += 1
-            has_heading = place < min(len(pieces), index + 25)
-            if has_heading and read_heading(pieces[place].text) is not None:
+            has_end = place < min(len(pieces), index + 25)
+            if has_end and (
+                pieces[place].kind == "questions" or read_heading(pieces[place].text) is not None
+            ):
                 index = place
                 continue
         kept.append(pieces[index])

@@ -153,6 +153,11 @@ def read_heading(text: str) -> Heading | None:
     if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
         fine = None if "？" in body or "?" in body else find_type_by_pattern(body, INSTRUCTED)
         return Heading(label, body, fine, read_each(body), len(text)) if fine is not None else None
+    if fine is None and is_strong and _SAID.search(body) is not None:
+        # `Write T (true) or F (false) on the line.`
+        plain = _SAID.sub("", body).strip()
+        fine = _match_title(plain.rstrip(" .:。："), is_strong)
+        return Heading(label, plain, fine, read_each(body), len(text)) if fine is not None else None
     if fine is None:
         return None
     tail = body[end:]
@@ -176,6 +181,7 @@ def read_heading(text: str) -> Heading | None:
     return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
 
 
+_SAID = re.compile(r"(?<=[^\W_])\s?[（(][^\W\d_]{2,12}[)）](?=\s*\w)")
 # `代码题：要求代码完整……（总分40分）` tells how to answer
 _TOTAL = re.compile(rf"[（(,，]\s*(?:{TOTAL}|每小?题)[^（()）]{{0,12}}{POINT}\s*[)）]?\s*$")
 

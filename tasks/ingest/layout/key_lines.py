@@ -137,8 +137,12 @@ def _read_ranges(text: str) -> list[KeyEntry]:
     while position < len(text):
         match = _RANGE.match(text, position)
         if not match:
-            rest = text[position:].strip(" \t,，;；。.|")
-            return entries if not rest else []
+            single = _ENTRY.match(text, position)  # `1-5 BCCBB  6 D`
+            if single is None or (entries and int(single[1]) <= entries[-1].number):
+                return entries if not text[position:].strip(" \t,，;；。.|") else []
+            entries.append(KeyEntry(int(single[1]), single[2]))
+            position = _STOPS.match(text, single.end()).end()  # type: ignore[union-attr]
+            continue
         first, last = int(match.group(1)), int(match.group(2))
         run = _LETTERS_RUN.match(text, match.end())
         if not run or last < first or last - first > 60:
@@ -147,10 +151,11 @@ def _read_ranges(text: str) -> list[KeyEntry]:
         if tokens is None:
             return []
         entries += [KeyEntry(first + offset, token) for offset, token in enumerate(tokens)]
-        position = run.end()
-        while position < len(text) and text[position] in " \t,，;；。.|":
-            position += 1
-    return entries
+        position = _STOPS.match(text, run.end()).end()  # type: ignore[union-attr]
+    return entries if _RANGE.search(text) is not None else []
+
+
+_STOPS = re.compile(r"[ \t,，;；。.|]*")
 
 
 def _read_cells(text: str) -> list[KeyEntry]:
@@ -212,7 +217,73 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    return list(_open_answers(_number_keys(lines)).pieces)
+    return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
+
+
+_PAIR = re.compile(r"(\d{1,3})\s*[.．、)）:：]?(?:\s+(\S.*))?")
+_COLUMN_GAP = re.compile(r"\s{3,}|\t|\s\|\s")
+_LONGEST_ANSWER, _LEAST_ROWS = 40, 3
+
+
+def _part_columns(lines: IndexedLines) -> IndexedLines:
+    """Give each answer of columns side by side, `1  v    12  chlorine`, its own line, in the order of the numbers.
+
+    So where the rows, in words as well as in letters, answer most questions above them and leave no number out.
+    """
+    pieces = lines.pieces
+    asked: list[int] = []
+    written: list[Piece] = []
+    place = 0
+    while place < len(pieces):
+        rows = [*takewhile(bool, (_read_answers(piece) for piece in pieces[place : place + _MOST_ROWS]))]
+        rows = rows if rows and len(rows[0]) > 1 else []
+        entries = sorted(chain.from_iterable(rows), key=lambda entry: entry.number)
+        values = [entry.number for entry in entries]
+        is_key = (
+            len(rows) >= _LEAST_ROWS
+            and sum(1 for row in rows if len(row) > 1) > len(rows) // 2
+            and _runs_on(entries)
+            and {*values} <= {*asked}
+            and len(values) >= _LEAST_ASKED * len({*asked})
+            and not all(read_key_line(piece.text) for piece in pieces[place : place + len(rows)])
+        )
+        if is_key:
+            for at, entry in enumerate(entries):
+                row = pieces[place + min(at, len(rows) - 1)]
+                text = f"{entry.number}. {entry.text}"
+                written.append(replace(row, text=text, sources=(row.start,) * len(text), kind="body"))
+            place += len(rows)
+            continue
+        label = lines.labels[place]
+        if label is not None and label.style in _STYLES:
+            asked.append(label.value)
+        written.append(pieces[place])
+        place += 1
+    return IndexedLines(written) if len(written) != len(pieces) else lines
+
+
+_MOST_ROWS, _LEAST_ASKED = 100, 0.6
+
+
+def _read_answers(piece: Piece) -> list[KeyEntry]:
+    """The numbers and answers that a row has side by side; [] where it holds anything else."""
+    if not piece.text.lstrip()[:1].isdecimal():
+        return []
+    entries: list[KeyEntry] = []
+    cells = [cell.strip() for cell in _COLUMN_GAP.split(piece.text.strip()) if cell.strip()]
+    number = 0
+    for cell in cells:
+        pair = _PAIR.fullmatch(cell)
+        if number:
+            entries.append(KeyEntry(number, cell))
+            number = 0
+        elif pair is None or len(cell) > _LONGEST_ANSWER:
+            return []
+        elif pair[2]:
+            entries.append(KeyEntry(int(pair[1]), pair[2]))
+        else:
+            number = int(pair[1])
+    return entries if not number else []
 
 
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")

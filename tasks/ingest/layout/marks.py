@@ -10,6 +10,7 @@ its stops and brackets are. What the rules know already is left as it is.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -42,10 +43,11 @@ from tasks.ingest.layout.option_marks import (
     write_unlettered,
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.layout.unnumbered import write_counted, write_turns
+from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
+    asking,
     is_status_line,
     may_open_number_word,
     may_open_status,
@@ -86,7 +88,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(lines))))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
-    lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(lines)))))
+    lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(write_codes(lines))))))
     lines = write_inline_numbers(write_digits(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
@@ -241,8 +243,10 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
     return lines.replace(changed)
 
 
-# `★Quick round★`, `== Second part ==`: one sign before and behind a title
-_FRAMED = re.compile(r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?P=sign)\s*")
+# `★Quick round★`, `== Second part ==`, `【Terms】`: one sign before and behind a title, or brackets around it
+_FRAMED = re.compile(
+    r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?:(?P=sign)|(?P<bracket>[】\]〕＞>」』]))\s*"
+)
 _NUMERALS = "一二三四五六七八九十"
 _HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -255,10 +259,12 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         match = (
             _FRAMED.fullmatch(lines.pieces[place].text) if label is not None and label.value == 1 else None
         )
-        if match is not None:
+        if match is not None and (not match["bracket"] or match_exactly(match["title"]) is not None):
             found.setdefault(match["sign"], []).append((place, match))
     titles = max(found.values(), key=len, default=[])
-    if not 1 < len(titles) <= len(_NUMERALS):
+    # in brackets the name of a type is enough, unless it stands above every question
+    least = 0 if titles and titles[0][1]["bracket"] else 1
+    if not least < len(titles) <= len(_NUMERALS):
         return lines
     changed: dict[int, Piece] = {}
     for number, (place, match) in enumerate(titles, start=1):
@@ -331,8 +337,8 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
     gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
     gap = gap if gap.isspace() else ""
     opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
-    is_worth = bool(opening) and MARKS_GROUP.match(rest) is not None  # `問題1（20点）`
-    if not (close or gap or match.group("word") or is_worth):
+    is_before_bracket = bool(opening) and rest[:1] in tuple("（(")  # `問題1（20点）`, `問1（2）`
+    if not (close or gap or match.group("word") or is_before_bracket):
         return None
     if (
         not opening
@@ -351,9 +357,13 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
         return None  # a formula
     kind = _numeral_kind(match.group("number"))
     closing = close.translate(_WIDTHS).replace(" ", "")
+    if _LETTER.search(opening):
+        # beside a word signs say nothing: `Câu 14.`, `Câu 15 (1,5 điểm).`, `【問1】`, `問1（2）`
+        opening, closing = "".join(_LETTER.findall(opening)), ""
     return Mark(index, f"{opening}|{kind}|{'题' if match.group('word') else ''}{closing}", value, match.end())
 
 
+_LETTER = re.compile(r"[^\W\d_]")
 _WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 
 
@@ -379,8 +389,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
     """Write the numbers of a shape that runs through the paper as `1. `."""
     shapes: dict[str, list[Mark]] = {}
     touching: list[Mark] = []
-    known: list[int] = []
-    known_first = 0
+    known: list[tuple[int, int]] = []
     pieces = lines.pieces
     for index in lines.open_where(_may_open_number):
         piece = pieces[index]
@@ -388,7 +397,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             continue
         label = piece.label
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
-            known.append(label.value)
+            known.append((index, label.value))
             continue
         if (
             label is not None
@@ -401,11 +410,11 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             shapes.setdefault(mark.shape, []).append(mark)
         elif (mark := read_mark(index, piece, before_digits=True)) is not None:
             touching.append(mark)
-    best_known = len(_find_run(known)[0])
+    best_known = len(_find_run([value for _, value in known])[0])
     best: list[Mark] = []
     for shape, marks in shapes.items():
         run, through = _find_run([mark.value for mark in marks])
-        is_part = len(run) < 4 or (known and known_first < marks[0].piece) or best_known > 2
+        is_part = len(run) < 4 or known or best_known > 2
         if shape.split("|")[1] != "1" and is_part and len(run) < max(8, 3 * best_known):
             continue  # Roman, circled and Chinese numbers count parts where others count questions
         if shape == "|1|" and (len(run) < 8 or through < 0.9 or best_known > 2):
@@ -414,7 +423,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             # all of them: the numbers of an answer part begin anywhere
             last = max(marks[place].value for place in run)
             best = [mark for mark in marks if mark.value <= last]
-    if len(best) <= max(2, 0.5 * best_known):
+    if len(best) <= max(2, 0.5 * best_known) and not _hold_lists(best, known, pieces):
         return lines
     best = _fill_holes(best, touching)
     return lines.replace(
@@ -432,6 +441,28 @@ def _fill_holes(best: Sequence[Mark], touching: Sequence[Mark]) -> list[Mark]:
         if mark not in own or (is_next and mark.value not in told):
             found.append(mark)
     return found
+
+
+_LEAST_LISTED, _MOST_LISTED, _SHARE_LISTED = 3, 7, 0.7
+
+
+def _hold_lists(marks: Sequence[Mark], known: Sequence[tuple[int, int]], pieces: Sequence[Piece]) -> bool:
+    """Whether most numbers of a shape have a list of their own below them that offers answers: `問3` above `(1)` to `(5)`."""
+    numbers = [mark.piece for mark in marks]
+    lists: dict[int, list[int]] = {}
+    for place, value in known:
+        owner = bisect_right(numbers, place)
+        own = lists.setdefault(owner, [])
+        if owner and value == len(own) + 1:
+            own.append(place)
+    lengths = [len(own) for owner, own in lists.items() if owner and own]
+    usual = max(set(lengths), key=lengths.count, default=0)
+    return (
+        len(marks) >= _MIN_RUN
+        and _LEAST_LISTED <= usual <= _MOST_LISTED
+        and lengths.count(usual) >= _SHARE_LISTED * len({mark.value for mark in marks})
+        and not any(asking().search(pieces[place].text) for own in lists.values() for place in own)
+    )
 
 
 def _find_run(values: Sequence[int]) -> tuple[list[int], float]:

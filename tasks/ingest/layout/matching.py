@@ -30,6 +30,9 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
                 kept[-1] = replace(kept[-1], wraps=False)
             kept += [*items, *options]  # of one question, which offers them to all its items
             place = end
+        elif len(items) >= _LEAST_ROWS and _asks_to_match(kept, items[0]):
+            kept += [*(item.with_label(None) for item in items), *(one.with_label(None) for one in options)]
+            place = end
         elif len(items) >= _LEAST_ROWS:
             first, last = items[0].label, items[-1].label
             kept += [
@@ -42,6 +45,20 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
             kept.append(lines.pieces[place])
             place += 1
     return lines if len(kept) == len(lines.pieces) else IndexedLines(kept)
+
+
+def _asks_to_match(above: Sequence[Piece], item: Piece) -> bool:
+    """Whether the line above is a question that tells to match, and the items count for themselves: `14. Match …` above `1. lamp`."""
+    label = above[-1].label if above else None
+    return (
+        label is not None
+        and not label.is_weak
+        and label.style in KNOWN_NUMBERS
+        and item.label is not None
+        and item.label.value == 1
+        and label.value > 1
+        and _MATCHES.search(above[-1].text) is not None
+    )
 
 
 def _lead(head: Piece, first: int, last: int, what: str = "备选答案") -> Piece:
@@ -126,7 +143,9 @@ def _join(option: Piece, piece: Piece) -> Piece:
 # the lines of a box, of a question below it, and those above it that may say what it is for; the longest word or sentence in it
 _MOST_LINES, _MOST_OF_ITEM, _LINES_ABOVE, _LONGEST_OFFERED = 14, 3, 3, 90
 _LINE, _BRACKETS = re.compile(r"_{2,}"), re.compile(r"[（(\[【]\s*[)）\]】]")
-_MATCHES = re.compile(r"(?i)\bmatch\b|配对|匹配|连线|连一连|搭配")
+_MATCHES = re.compile(
+    r"(?i)\b(?:match|relie[zr]?|associe[zr]?|ordnen? |verbinde|relaciona|empareja|abbina|collega|соотнес|установите соответствие|dopasuj|połącz|jodohkan|eşleştir|nối|ghép|verbind)|配对|匹配|连线|连一连|搭配"
+)
 
 
 def write_banks(lines: IndexedLines) -> IndexedLines:

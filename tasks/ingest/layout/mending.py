@@ -316,13 +316,16 @@ _LEAST_SAID = 3
 # `True ☐  False ☐`, `对（ ）错（ ）`, `[ ] yes / [ ] no`: two judgements, each with a place for a tick on the same side
 _PLACE = r"(?:[○◯□☐▢☑☒]|\[\s?[xX✓✔√]?\s?\]|[（(]\s{0,4}[xX✓✔√]?\s{0,4}[)）]|(?<!_)_{2,8}(?!_))"
 _JUDGE, _GAP = rf"(?<![^\W\d_])(?:{truth_word()}|[TF]\b|是|否)", r"\s{0,24}+"
-_JUDGING = tuple(
-    re.compile(rf"(?:^|(?<=[\s。.?？!！:：])){first}{_GAP}[/|,，、]?{_GAP}{second}\s*$")
+_PAIRS = tuple(
+    rf"{first}{_GAP}[/|,，、]?{_GAP}{second}"
     for first, second in (
         (rf"(?P<one>{_JUDGE}){_GAP}(?P<first>{_PLACE})", rf"(?P<other>{_JUDGE}){_GAP}(?P<second>{_PLACE})"),
         (rf"(?P<first>{_PLACE}){_GAP}(?P<one>{_JUDGE})", rf"(?P<second>{_PLACE}){_GAP}(?P<other>{_JUDGE})"),
     )
 )
+_JUDGING = tuple(re.compile(rf"(?:^|(?<=[\s。.?？!！:：])){pair}\s*$") for pair in _PAIRS)
+# the same between the number of a statement and the statement: `3. ☒ True  ☐ False  Hands are clean.`
+_JUDGED = tuple(re.compile(rf"{pair}\s*[:：.]?\s+(?=\S)") for pair in _PAIRS)
 _LONGEST_JUDGING = 90
 _TICK = re.compile(r"[xX✓✔√☑☒]")
 
@@ -332,9 +335,13 @@ def _part_judging(piece: Piece) -> list[Piece]:
     text = piece.text
     begin = max(len(text) - _LONGEST_JUDGING, 0)
     found = next((match for one in _JUDGING if (match := one.search(text, begin)) is not None), None)
+    first = piece.label.end if piece.label is not None and not piece.label.is_weak else -1
+    if found is None and first >= 0:
+        found = next((match for one in _JUDGED if (match := one.match(text, first)) is not None), None)
     if found is None or read_truth(found["one"]) == read_truth(found["other"]):
         return []
-    stem = piece.cut(0, found.start())
+    is_last = found.end() >= len(text.rstrip())
+    stem = piece.cut(0, found.start()) if is_last else rewrite(piece, found.end(), "", found.start())
     return [stem] * (stem.text.strip() != "") + [
         rewrite(piece.cut(*found.span(word)), 0, "☑ " if _TICK.search(found[place]) else "☐ ")
         for word, place in (("one", "first"), ("other", "second"))

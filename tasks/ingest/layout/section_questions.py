@@ -245,6 +245,13 @@ def _is_material(text: str) -> bool:
     )
 
 
+# `VOCABULARY (Questions 14–22)`, `Grammatik (Aufgaben 5 bis 9)`: a title and the numbers below it
+_TITLED_RANGE = re.compile(
+    r"[^\d.。?？!:：_()（）]{3,40}[（(]\s*[^\W\d_]{1,12}\.?\s*\d{1,3}\s*(?:[-–—~～至到]|to|bis|au?|al)\s*\d{1,3}\s*[题題]?\s*[)）]\s*"
+)
+_LONGEST_TITLE = 70
+
+
 def cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], list[Piece]]:
     """Separate the material of the next questions from the end of this one.
 
@@ -255,6 +262,8 @@ def cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], lis
     if lines and _is_material(lines[0].text):
         return lines, []
     for place, line in enumerate(lines):
+        if place and len(line.text) <= _LONGEST_TITLE and _TITLED_RANGE.fullmatch(line.text):
+            return lines[:place], lines[place:]
         if is_analysis and not (
             CASE.match(line.text) or _RANGE.search(line.text[:60]) or offers_options(lines[:place], False)
         ):

@@ -1,7 +1,7 @@
-"""What is told without any number or letter, written in the forms that the rules know.
+"""What is told without a number or letter of the usual kind, written in the forms that the rules know.
 
-Questions and answers that take turns, each opened by a word of its own, and options that are only as many lines below each
-question.
+Questions and answers that take turns, each opened by a word of its own, questions with a code (`T1A01`, `BIO-0042`) for a number,
+and options that are only as many lines below each question.
 """
 
 from __future__ import annotations
@@ -47,6 +47,83 @@ def write_turns(lines: IndexedLines) -> IndexedLines:
         elif word == closes:
             changed[place] = rewrite(pieces[place], end, "答案：")
     return lines.replace(changed)
+
+
+# `T1A01 (C) [97.1]`, `ID: BIO-0042`, `#4711 Which …`: a code, a key in brackets, what else stands in brackets, the stem
+_CODED = re.compile(
+    r"\s*(?:ID\s*[:：#]?\s*|\[\s*)?(?P<code>#\d{2,8}|[A-Za-z]{1,8}(?:[-_.]?\d+[A-Za-z]?){1,4}|[A-Za-z]{1,8}(?:[-_.][A-Za-z\d]{1,8}){0,3}[-_.]\d{1,8})"
+    r"\s*[\]:：.)）]?(?:\s+|$)(?P<key>[（(\[]\s*[A-J]{1,6}\s*[)）\]]\s*)?(?P<said>(?:[（(\[][^（()）\[\]]{1,24}[)）\]]\s*){0,3})(?P<stem>.*)"
+)
+_LETTERS, _FIGURES = re.compile("[A-Za-z]"), re.compile(r"\d")
+_KEY_BEHIND = re.compile(
+    r"\s*[\]:：.)）=\-–—|]*\s*(?P<key>[（(\[]?[A-J]{1,6}[)）\]]?)\s*[.。]?(?:\s+[-–—:].*)?"
+)
+_LEAST_CODED, _MOST_CODED = 4, 0.8
+_OPTION_A = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、:：]\s*\S")
+
+
+def write_codes(lines: IndexedLines) -> IndexedLines:
+    """Number questions that have codes of one shape, each its own, above a stem and options: `T1A01 (C) [97.1]`."""
+    pieces = lines.pieces
+    found: dict[str, list[tuple[int, re.Match[str]]]] = {}
+    for place, piece in enumerate(pieces):
+        match = _CODED.fullmatch(piece.text) if piece.kind != "table" else None
+        if match is not None and (lines.labels[place] is None or match["code"][0] == "#"):
+            shape = _FIGURES.sub("0", _LETTERS.sub("A", match["code"]))
+            found.setdefault(shape, []).append((place, match))
+    coded = max(found.values(), key=len, default=[])
+    counted = sum(
+        1
+        for label in lines.labels
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    )
+    numbers = {
+        code: at for at, code in enumerate(dict.fromkeys(match["code"] for _, match in coded), start=1)
+    }
+    # the same code again, before a key, answers its question
+    keys = {
+        place: (numbers[match["code"]], key.start("key"))
+        for place, match in coded[len(numbers) :]
+        if (key := _KEY_BEHIND.fullmatch(match.string, match.end("code"))) is not None
+    }
+    coded = coded[: len(numbers)]
+    if len(coded) < max(_LEAST_CODED, counted + 1) or len({match["code"] for _, match in coded}) < len(coded):
+        return lines
+    ends = [place for place, _ in coded[1:]] + [len(pieces)]
+    offering = sum(
+        1
+        for (place, _), end in zip(coded, ends, strict=True)
+        if any(_OPTION_A.match(piece.text) for piece in pieces[place + 1 : end])
+    )
+    if offering < _MOST_CODED * len(coded):
+        return lines
+    signs = Counter(piece.text.strip() for piece in pieces if not any(map(str.isalnum, piece.text)))
+    idle = {sign for sign, count in signs.items() if count >= _MOST_CODED * (len(coded) - 1)}
+    written: list[Piece] = []
+    opening = dict(coded)
+    lead: tuple[Piece, str] | None = None
+    is_closed = False
+    for place, piece in enumerate(pieces):
+        if piece.text.strip() in idle:
+            is_closed = True
+            continue
+        if is_closed and place not in opening and place not in keys:
+            continue  # a title between the sign that closes a question and the next code
+        is_closed = False
+        if place in keys:
+            number, begin = keys[place]
+            written.append(rewrite(piece, begin, f"{number}. "))
+            continue
+        if place in opening:
+            match = opening[place]
+            lead = (piece, f"{numbers[match['code']]}. {match['key'] or ''}")
+            if not match["stem"].strip():
+                continue
+            piece = piece.cut(match.start("stem"))
+        if lead is not None:
+            piece, lead = rewrite(piece, 0, lead[1]).begin_at(lead[0].start), None
+        written.append(piece)
+    return IndexedLines(written)
 
 
 def _answers(word: str) -> bool:

@@ -124,6 +124,8 @@ class Styles:
         self, properties: etree._Element | None, paragraph_style: str | None, underline: object
     ) -> list[str]:
         kinds = ["bold"] if self._resolve(properties, paragraph_style, "is_bold") else []
+        if self._resolve(properties, paragraph_style, "is_italic"):
+            kinds.append("italic")
         colour = str(self._resolve(properties, paragraph_style, "colour") or "auto")
         if colour != "auto" and not _is_dark(colour):
             kinds.append("colour")
@@ -194,6 +196,7 @@ def _read_value(element: etree._Element | None) -> str | None:
 _PROPERTIES: Mapping[str, tuple[str, Callable[[etree._Element | None], object]]] = {
     "is_hidden": ("vanish", _read_switch),
     "is_bold": ("b", _read_switch),
+    "is_italic": ("i", _read_switch),
     "script": ("vertAlign", _read_value),
     "underline": ("u", _read_value),
     "colour": ("color", _read_value),

@@ -1,4 +1,4 @@
-"""Text that stands out by bold, colour, underline or highlight, carried to its line."""
+"""Text that stands out by bold, colour, underline, highlight or italics, carried to its line."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Collection
 
 # The surest first: a teacher who marks answers reaches for these; bold print also serves other ends.
 KINDS = ("highlight", "colour", "underline", "bold")
+# Italics mark names and words of other languages, too: no option is a key by them.
+ITALIC = "italic"
 # Between reader and paragraph a stretch is fenced by private characters: one whose bits name its kinds, one that ends it.
-_FIRST, _LAST = 0xF0000, 0xF0010
+_FIRST, _LAST = 0xF0000, 0xF0020
 _FENCE = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
 _FENCED = re.compile(f"({_FENCE.pattern})")
-_BITS = {kind: 1 << place for place, kind in enumerate(KINDS)}
+_BITS = {kind: 1 << place for place, kind in enumerate((*KINDS, ITALIC))}
 
 
 def mark_text(text: str, kinds: Collection[str]) -> str:
@@ -35,7 +37,7 @@ def take_marks(text: str) -> tuple[str, list[tuple[int, int, str]]]:
         if code == _LAST:
             if opened:
                 first, bits = opened.pop()
-                spans += [(first, length, kind) for place, kind in enumerate(KINDS) if bits >> place & 1]
+                spans += [(first, length, kind) for kind, bit in _BITS.items() if bits & bit]
         elif _FIRST <= code < _LAST:
             opened.append((length, code - _FIRST))
         else:

@@ -153,7 +153,14 @@ def _part_spans(block: Any) -> None:
 _POINTS = re.compile(rf"\d\s*/\s*\d|{POINTS}")
 
 
-_EMPHATIC = {"b": "bold", "strong": "bold", "u": "underline", "mark": "highlight"}
+_EMPHATIC = {
+    "b": "bold",
+    "strong": "bold",
+    "i": "italic",
+    "em": "italic",
+    "u": "underline",
+    "mark": "highlight",
+}
 _STYLES = (
     ("colour", re.compile(r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|#000|#333|rgb\(0, ?0, ?0\))")),
     (

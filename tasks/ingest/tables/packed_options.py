@@ -67,7 +67,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
             )
         if all(value for _, value in pairs):
             return pairs
-    pieces = [_as_piece(line) for line in stripped.splitlines() if line.strip()]
+    pieces = [as_piece(line) for line in stripped.splitlines() if line.strip()]
     split = split_options(pieces, True)
     if split is not None and not split.stem:
         texts = [option_text(found) for _, found in split.options]
@@ -122,7 +122,8 @@ def write_out(value: Any) -> str:
 _LONGEST_LITERAL = 10_000
 
 
-def _as_piece(line: str) -> Piece:
+def as_piece(line: str) -> Piece:
+    """A line of a cell as the lines of papers are."""
     text, sources = clean_line(line)
     return Piece(text, 0, len(line), tuple(sources))
 
@@ -131,7 +132,7 @@ def take_options_from_stem(
     stem: str, is_choice: bool, language: str | None
 ) -> tuple[str, list[tuple[str, str]]]:
     """Options written into the stem's own cell."""
-    split = split_options([_as_piece(line) for line in stem.splitlines()], is_choice)
+    split = split_options([as_piece(line) for line in stem.splitlines()], is_choice)
     if split is None or not split.stem or len(split.options) < 2:
         return stem, []
     pairs = [(label, clean_cell(option_text(found), language)) for label, found in split.options]

@@ -16,6 +16,7 @@ from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import join_wrapped
 from tasks.ingest.words.columns import MIN_STEM, Header, find_question_header, find_role, fold_header
+from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -25,6 +26,8 @@ class PaperTables:
     def __init__(self, lines: Sequence[Line], starts: Sequence[int], language: str | None) -> None:
         self.lines, self.starts, self.language = lines, starts, language
         self.warnings: list[str] = []
+        # where the rows that were written as keys begin
+        self.key_rows: set[int] = set()
         self.tables: list[QuestionTable] = find_question_tables(lines)
         taken = {line for table in self.tables for line in table.lines}
         self.keys = [(span, keys) for span, keys in find_key_tables(lines) if span.start not in taken]
@@ -51,6 +54,7 @@ class PaperTables:
                 kept.append(replace(piece, text="▦", sources=(piece.start,), kind="questions", table=place))
             elif written := _write_keys(piece, self.keys[place][1], kept):
                 kept.extend(written)
+                self.key_rows = {*self.key_rows, *(self.starts[line] for line in self.keys[place][0])}
             else:
                 data.add(place)
                 kept.append(piece)
@@ -251,7 +255,9 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     return found
 
 
-_NUMBER_CELL = re.compile(r"(?:Q\s*)?\d{1,3}\s*[.．、]?")
+_NUMBER_CELL = re.compile(
+    rf"(?:{number_word()}\s*)?(\d{{1,3}})\s*(?P<part>[.．]\d{{1,2}}|[（(]?[a-h][)）]?)?\s*[题題]?\s*[.．、]?"
+)
 
 
 def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
@@ -269,11 +275,17 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
         entries: list[KeyEntry] = []
         for place, column in enumerate(numbers):
             for other in rows[index + 1 :]:
-                number = re.fullmatch(r"\s*(\d{1,3})\s*[.．、]?\s*", other[column])
+                number = _NUMBER_CELL.fullmatch(other[column].strip())
                 text = other[answers[place]].strip()
-                if number and text:
-                    explanation = other[explained].strip() if explained is not None else ""
-                    entries.append(KeyEntry(int(number.group(1)), text, explanation or None))
+                if number is None or not text:
+                    continue
+                explanation = other[explained].strip() if explained is not None else ""
+                value = int(number[1])
+                text = f"{number[0]} {text}" if number["part"] else text
+                if number["part"] and entries and entries[-1].number == value:
+                    entries[-1].text += f"\n{text}"  # `15.2` below `15.1`
+                else:
+                    entries.append(KeyEntry(value, text, explanation or None))
         return entries if len(entries) >= 2 else []
     return []
 
@@ -344,7 +356,7 @@ def _mark_cells(line: Line, row: int, marked: dict[str, Marked]) -> None:
             continue
         end = begin + len(cell)
         for first, last, kind in line.emphasis:
-            if first < end and last > begin:
+            if kind in marked and first < end and last > begin:
                 marked[kind].setdefault((row, column), []).append((first - begin, last - begin))
 
 

@@ -10,7 +10,10 @@ from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.format_answers import STANDS_BACK, STANDS_OUT
 from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
+from tasks.ingest.layout.option_marks import write_letters
+from tasks.ingest.layout.pieces import IndexedLines
 from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
+from tasks.ingest.tables.packed_options import as_piece
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
 from tasks.ingest.words.column_shapes import complete_header, guess_columns, tidy_columns
@@ -144,6 +147,7 @@ def read_rows(
     printed = sheet.rows
     sheet = replace(sheet, rows=tidy_columns(sheet.rows, header))
     rows, empty, schema_rows = _collect_rows(sheet, header, spans, default)
+    _write_letters(rows)
     drafts: list[Draft] = []
     for row in rows:
         _take_flags(row.record)
@@ -168,6 +172,17 @@ def read_rows(
     if schema_rows:
         warnings.append(f"{name}: {schema_rows} further header rows below the header were left out.")
     return drafts, warnings
+
+
+def _write_letters(rows: Sequence[_Row]) -> None:
+    """Write small letters that offer answers in the cells of questions, `a) north  b) south`, as a paper's lines have them."""
+    stems = [(row, row.record.get("stem", "").split("\n")) for row in rows if not any(row.options.values())]
+    lines = [as_piece(line) for _, stem in stems for line in stem]
+    pairs = zip(lines, write_letters(IndexedLines(lines)).pieces, strict=True)
+    for row, stem in stems:
+        own = [next(pairs) for _ in stem]
+        if any(before is not after for before, after in own):
+            row.record["stem"] = "\n".join(after.text for _, after in own)
 
 
 def _choose_marked(

@@ -101,6 +101,11 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
     return sorted(letters)
 
 
+def is_between_keys(text: str) -> bool:
+    """Whether nothing is said but what stands between keys: `and`, `；`."""
+    return _WORD_BETWEEN.sub("", text) == ""
+
+
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
     folded = text.strip().strip("（()）[]【】.。 ")
@@ -162,9 +167,14 @@ _BLANK_KEY = re.compile(
 )
 
 
+_NAMES = re.compile(r"\s*[:：]\s*\w")
+
+
 def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
     """A key is in capitals, and its bracket no argument list: `R(A, B)` is none."""
     before = stem[match.start() - 1 : match.start()]
+    if _NAMES.match(stem, match.end()) is not None:
+        return False  # `Assertion (A): Soil holds water.`
     return not match.group(2).islower() and not (
         before.isascii() and (before.isupper() or (before in "_0123456789" and before))
     )

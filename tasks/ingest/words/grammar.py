@@ -64,6 +64,13 @@ def truth_word() -> str:
 
 
 @lru_cache(maxsize=1)
+def third_word() -> str:
+    """A pattern of the words for statements of which a text says nothing: `NOT GIVEN`."""
+    words = sorted(WORDS["third_words"], key=lambda word: -len(word))
+    return rf"(?i:{'|'.join(map(re.escape, words))})"
+
+
+@lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
     verbs = [*WORDS["task_verbs"], *WORDS["asking_verbs"]]

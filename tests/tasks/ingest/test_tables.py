@@ -495,3 +495,117 @@ def test_what_somebody_chose_or_wrote_in_a_web_page_is_no_text_of_its_questions(
         ("Match each boat with its place.\nferry (river / sea)", ["ferry - river"]),
         ("Describe a harbour.", ["water, walls, ships"]),
     ]
+
+
+@pytest.mark.parametrize("properties", ['<w:u w:val="single"/>', '<w:highlight w:val="yellow"/>', RED])
+def test_the_letter_that_alone_stands_out_among_those_of_an_options_list_is_the_key(properties: str) -> None:
+    blocks = ["一、单项选择题"]
+    for stem, texts, key in QUESTIONS:
+        pairs = zip("ABCD", texts, strict=True)
+        bold = "<w:b/>"
+        blocks += [
+            stem,
+            *(
+                paragraph(run(f"{label}. ", bold + properties if label == key else bold), run(text))
+                for label, text in pairs
+            ),
+        ]
+    drafts, _ = read(blocks)
+    assert [draft.answer for draft in drafts] == [[key] for _, _, key in QUESTIONS]
+
+
+@pytest.mark.parametrize("properties", [RED, "<w:i/>"])
+def test_two_answers_that_stand_out_below_all_that_is_asked_are_enough(properties: str) -> None:
+    drafts, _ = read(
+        [
+            "Part 1 – Short Answer",
+            "1. What does a lighthouse do?",
+            paragraph(run("It shows ships the harbour.", properties)),
+            "2. What turns a water mill?",
+            paragraph(run("The stream below the weir.", properties)),
+        ]
+    )
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("What does a lighthouse do?", ["It shows ships the harbour."]),
+        ("What turns a water mill?", ["The stream below the weir."]),
+    ]
+
+
+def test_words_in_italics_inside_or_above_what_is_asked_are_no_answers() -> None:
+    italic = "<w:i/>"
+    drafts, _ = read(
+        [
+            "Part 1 – Short Answer",
+            paragraph(run("1. Where does "), run("Salmo trutta", italic), run(" live?")),
+            paragraph(run("2. Read the note: "), run("the mill is shut.", italic)),
+            "Who wrote it?",
+            "3. What turns a mill?",
+        ]
+    )
+    assert [draft.answer for draft in drafts] == [[], [], []]
+
+
+def test_a_table_of_questions_below_instructions_offers_small_letters_and_is_answered_by_one_below() -> None:
+    asked = [
+        ("1", "Who needs a lighthouse?\na) farmers        b) sailors\nc) millers        d) carters", "1"),
+        ("2", "What turns a mill?\na) salt        b) rope\nc) water        d) sand", "1"),
+        ("3", "Where is a ferry?\na) on a hill        b) in a barn\nc) in a kiln        d) on a river", "1"),
+        ("4", "The Lock\n4.1 Who works it? (1)\n4.2 What does it hold? (1)", "1+1"),
+    ]
+    keys = [("1", "b) sailors", "1"), ("2", "c) water", "1"), ("3", "d) on a river", "1")]
+    parts = [("4.1", "The keeper", "1"), ("4.2", "Water", "1")]
+    drafts, _ = read(
+        [
+            "HARBOUR SCHOOL",
+            "General Instructions:",
+            "i. The paper has 4 questions.",
+            "ii. All questions are compulsory.",
+            table([("Q. No.", "Question", "Marks"), *asked]),
+            "MARKING SCHEME – TEST II – HARBOURS",
+            table([("Q. No.", "Value points", "Marks"), *keys, *parts]),
+        ]
+    )
+    assert rows(drafts)[:3] == [
+        ("multiple_choice", "Who needs a lighthouse?", ["farmers", "sailors", "millers", "carters"], ["B"]),
+        ("multiple_choice", "What turns a mill?", ["salt", "rope", "water", "sand"], ["C"]),
+        (
+            "multiple_choice",
+            "Where is a ferry?",
+            ["on a hill", "in a barn", "in a kiln", "on a river"],
+            ["D"],
+        ),
+    ]
+    assert drafts[3].answer == ["4.1 The keeper\n4.2 Water"]
+
+
+def test_numbers_behind_a_word_count_the_rows_of_a_table_of_keys() -> None:
+    keys = table(
+        [
+            ["問題", "正解", "解説"],
+            ["問1", "B", "海から"],
+            ["問2", "C", ""],
+            ["問3", "D", ""],
+            ["問4", "A", ""],
+        ]
+    )
+    drafts, _ = read([*HARBOUR, "正解と解説", keys])
+    assert [(draft.answer, draft.explanation) for draft in drafts] == [
+        (["B"], "海から"),
+        (["C"], None),
+        (["D"], None),
+        (["A"], None),
+    ]
+
+
+def test_what_stands_before_the_first_number_and_asks_nothing_is_no_question() -> None:
+    page = "".join(
+        f"<p>Question {number}</p><p>{stem}</p><ul><li>one</li><li>two</li></ul><p>Answer: one</p>"
+        for number, stem in enumerate(
+            ("Who keeps the lamp?", "What turns the mill?", "Who rows?", "Who ploughs?", "Who sails?"), 1
+        )
+    )
+    lines = read_html(
+        f"<h1>Practice Test 7</h1><p>You have ten minutes. Choose your answer and click.</p>{page}".encode()
+    ).lines
+    _, starts, _ = join_lines(lines)
+    assert [draft.value for draft in split_lines(lines, starts).drafts] == [1, 2, 3, 4, 5]

@@ -1,0 +1,72 @@
+"""Statements that are judged in three ways, `TRUE`, `FALSE` or `NOT GIVEN`: each offers the three."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.grammar import third_word, truth_word
+from tasks.questions import has_blank
+
+# The three words as instructions have them, in any order, with what each means between them.
+_BETWEEN = r"[^\n]{0,90}?\n?[^\n]{0,12}?"
+_WORD = rf"(?<![^\W_])(?:{truth_word()}|{third_word()})(?![^\W_\u3400-\u9fff])"
+_THREE = re.compile(rf"(?P<one>{_WORD}){_BETWEEN}(?P<other>{_WORD}){_BETWEEN}(?P<last>{third_word()})")
+_THIRD = re.compile(rf"\s*{third_word()}\s*[.。]?\s*")
+_RANGE = re.compile(r"(\d{1,3})\s*(?:[-–—~～至到]|to|bis|au?|al)\s*(\d{1,3})")
+_LEAST_JUDGED, _OFTEN = 2, 0.7
+
+
+def offer_three_judgements(drafts: Sequence[Draft]) -> None:
+    """Let statements offer the three judgements that their instructions name, or that their answers give."""
+    for section in {draft.section for draft in drafts}:
+        stated = [
+            draft
+            for draft in drafts
+            if draft.section == section and not draft.options and not has_blank(draft.stem)
+        ]
+        judged = [draft for draft in stated if _judge(draft) is not None]
+        thirds = [draft.answer[0] for draft in judged if _judge(draft) == "third"]
+        for draft in stated:
+            words = _find_words(draft) if _judge(draft) is not None or not draft.answer else None
+            if words is None and thirds and draft in judged and len(judged) > _LEAST_JUDGED:
+                words = ["True", "False", thirds[0].strip(" .。")]
+            if words is not None:
+                _offer(draft, words)
+
+
+def _judge(draft: Draft) -> str | None:
+    """The judgement that answers a question: `true`, `false` or `third`; None where it is another answer, or none."""
+    if len(draft.answer) != 1 or draft.question_type == "multiple_choice":
+        return None
+    return "third" if _THIRD.fullmatch(draft.answer[0]) else read_truth(draft.answer[0])
+
+
+def _find_words(draft: Draft) -> list[str] | None:
+    """The three words that the instructions above a question name for it; None where they name none."""
+    for match in _THREE.finditer(draft.material or ""):
+        ranges = list(_RANGE.finditer(match.string, max(match.start() - _REACH, 0), match.end() + _REACH))
+        own = [(int(one[1]), int(one[2])) for one in ranges]
+        above = [pair for pair, one in zip(own, ranges, strict=True) if one.start() < match.start()]
+        first, last = (above or own or [(0, 0)])[-1 if above else 0]
+        words = [match["one"], match["other"], match["last"]]
+        kinds = [read_truth(word) or "third" for word in words]
+        if sorted(kinds) == ["false", "third", "true"] and draft.value and first <= draft.value <= last:
+            return words
+    return None
+
+
+_REACH = 240
+
+
+def _offer(draft: Draft, words: Sequence[str]) -> None:
+    judged = _judge(draft)
+    draft.options = list(zip("ABC", words, strict=True))
+    draft.question_type = "multiple_choice"
+    draft.answer = [
+        label
+        for label, word in draft.options
+        if judged is not None and judged == (read_truth(word) or "third")
+    ]
