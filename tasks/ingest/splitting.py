@@ -24,6 +24,7 @@ from tasks.ingest.content.section_answers import (
     drop_form_lines,
     find_filled,
     find_offering,
+    part_glued,
     prints_answers,
     read_answers_below,
     read_bracketed_ends,
@@ -357,6 +358,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         offer_lettered(part_drafts)
         settle_orders(part_drafts)
         read_judged_below(part_drafts)
+        part_glued(part_drafts)
         read_answers_below(part_drafts)
         take_shown_keys(part_drafts)
         if region:

@@ -233,7 +233,7 @@ IN_ORDER = "key_gives_order"
 
 
 def _read_order(text: str, labels: str) -> str | None:
-    """`BAC`, `③①②`: all labels of three options or more, not as they stand there; None for any other key."""
+    """`BAC`, `③①②`: all labels of three options or more in another order; else None."""
     folded = re.sub(r"[\s,，、;；.。→>–-]+", "", text.translate(_CIRCLED)).upper()
     is_order = len(labels) > 2 and sorted(folded) == sorted(labels) and folded != labels
     return folded if is_order else None
@@ -243,7 +243,7 @@ _CIRCLED = {0x2460 + place: letter for place, letter in enumerate("ABCDEFGHIJ")}
 
 
 def settle_orders(drafts: Sequence[Draft]) -> None:
-    """Let questions whose keys say in what order to put all that stands below them ask for it: nothing there is chosen."""
+    """Let questions whose keys say an order ask to put all below them in order."""
     sections = {draft.section for draft in drafts if IN_ORDER in draft.notes}
     for draft in drafts:
         is_whole = draft.answer == [label for label, _ in draft.options] and len(draft.answer) > 2
@@ -261,7 +261,7 @@ _LETTER_KEY = re.compile(r"\s*[（(]?\s*([A-Ja-j])\s*(?:[)）.．:：]|$)")
 
 
 def find_lettered(draft: Draft, key: str) -> int | None:
-    """The line of a stem from which on all lines are a), b), c), where a key is one of these letters; None elsewhere."""
+    """The line from which on all lines of a stem are a), b), c); None where no key is one."""
     named = _LETTER_KEY.match(key)
     if named is None or draft.options:
         return None
@@ -273,7 +273,7 @@ def find_lettered(draft: Draft, key: str) -> int | None:
 
 
 def offer_lettered(drafts: Sequence[Draft]) -> None:
-    """Let questions with keys that name one of their lines, `a) …`, offer these lines: a part is answered by no letter."""
+    """Let questions whose keys name one of their lines, `a) …`, offer these lines."""
     found = {
         place: first
         for place, draft in enumerate(drafts)

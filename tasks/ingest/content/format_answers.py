@@ -1,4 +1,4 @@
-"""Answers that stand out in print: options in colour, gaps filled in bold, model answers in red."""
+"""Answers that stand out in print: coloured options, filled gaps, model answers."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _LONGEST_FILLING = 0.6
 
 
 def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
-    """Give free questions the lines below them that stand out, and gaps the words that do, where most have them."""
+    """Give free questions and gaps the lines and words that stand out, where most have them."""
     marked = [(start, line) for line, start in zip(lines, starts, strict=True) if line.emphasis]
     if not marked:
         return
@@ -134,7 +134,10 @@ _GUESSED = "answer_without_mark"
 def _list_fillings(
     draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]
 ) -> list[tuple[str, int]]:
-    """The words of a stem that stand out, and how often each stands before on its line; [] where most of it does."""
+    """The words of a stem that stand out; [] where most of it does.
+
+    Each with how often it stands before on its line.
+    """
     words = [
         (word, line.text.count(word, 0, first))
         for line, spans in found
@@ -147,7 +150,7 @@ def _list_fillings(
 
 
 def _unfill(draft: Draft) -> str:
-    """A stem as it was before an answer was guessed to stand in its brackets or between its spaces."""
+    """A stem as it was before an answer was guessed in its brackets or spaces."""
     stem = draft.stem
     for word in draft.answer if _GUESSED in draft.notes else ():
         at, gap = min(
@@ -181,7 +184,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 def _part_written(
     draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]
 ) -> tuple[str, str] | None:
-    """A stem without the lines all of which stand out, and these; None where it begins with one or has none."""
+    """A stem without its lines that stand out, and these; None where it begins with one."""
     kept, written, position = "", [], 0
     for line, spans in found:
         text = line.text.strip()

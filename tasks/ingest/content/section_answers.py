@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
@@ -17,7 +18,7 @@ from tasks.ingest.layout.options import offers_letters
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
-from tasks.ingest.words.answers import read_judgement
+from tasks.ingest.words.answers import read_judgement, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_word
 from tasks.ingest.words.labels import Label
@@ -91,7 +92,7 @@ _LEAST_JUDGED, _MOST_JUDGED = 2, 0.6
 
 
 def read_judged_below(drafts: Sequence[Draft]) -> None:
-    """Read `False. The moon has no light.` below statements, where most of a section have a judgement there."""
+    """Read `False. The moon has no light.` below statements, where most of a section do so."""
     for group in _by_section(drafts, lambda draft: draft.question_type == "true_false"):
         open_ones = [draft for draft in group if not draft.answer]
         found = [(one, mark) for one in open_ones if (mark := _JUDGED_BELOW.search(one.stem)) is not None]
@@ -349,3 +350,39 @@ def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece]
         for number, offers in found.items()
         if sum(offers) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(offers))
     }
+
+
+_LEAST_GLUED = 2
+
+
+def part_glued(drafts: Sequence[Draft]) -> None:
+    """Share out an answer that holds those of all questions below it in its section: `热 2.冷3.快`.
+
+    OCR and copied text lose the gaps between them.
+    """
+    for place, draft in enumerate(drafts):
+        if not draft.answer or draft.question_type != "fill_in_the_blank":
+            continue
+        below: list[Draft] = []
+        for one in islice(drafts, place + 1, None):
+            if one.answer or one.section != draft.section:
+                break
+            below.append(one)
+        last = place + 1 + len(below)
+        is_whole = last == len(drafts) or drafts[last].section != draft.section
+        if len(below) < _LEAST_GLUED or not is_whole:
+            continue
+        said = draft.answer[-1]
+        begins = [0]
+        for one in below:
+            begins.append(said.find(f"{one.value}.", begins[-1] + 1))
+            if begins[-1] < 0:
+                break
+        spans = [*zip(begins[1:], [*begins[2:], len(said)], below, strict=False)]
+        texts = [said[first + len(f"{one.value}.") : end].strip() for first, end, one in spans]
+        if begins[-1] < 0 or len(texts) < len(below) or not all(texts):
+            continue
+        draft.answer[-1] = said[: begins[1]].strip()
+        for one, text in zip(below, texts, strict=True):
+            one.answer = split_fillings(text, count_blanks(one.stem))
+            one.notes.append("answer_without_mark")

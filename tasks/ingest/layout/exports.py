@@ -45,7 +45,7 @@ _LEAST_SHARES, _MOST_SHARES = 3, 0.7
 
 
 def _write_shares(lines: IndexedLines) -> IndexedLines:
-    """Write `单选题 3/12 …` and `Question 3 of 12: …` as `3. [单选题] …`, where nearly all of the 12 are there."""
+    """Write `单选题 3/12 …` as `3. [单选题] …`, where nearly all of the 12 are there."""
     found: dict[str, dict[int, tuple[int, re.Match[str], str]]] = {}
     if len(_SHARED.findall(lines.text)) < _LEAST_SHARES:
         return lines

@@ -160,7 +160,7 @@ _NUMBERED_ANSWER = re.compile(
 
 
 def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
-    """Write `第3题参考答案B` below question 3 as `答案：B`, and `Answer to Question 3: B` after all as `3. B`."""
+    """Write `第3题参考答案B` below question 3 as `答案：B`, and after all questions as `3. B`."""
     pieces = lines.pieces
     found = _count_answers(lines)
     last: int | None = None
@@ -180,7 +180,7 @@ _LEAST_COUNTED = 2
 
 
 def _count_answers(lines: IndexedLines) -> list[Piece]:
-    """The lines with answers that name their questions numbered, where they follow each other without a question."""
+    """Number answers that name their questions, where no question stands between them."""
     pieces = list(lines.pieces)
     named = {
         place: mark

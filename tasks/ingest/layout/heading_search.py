@@ -119,7 +119,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 
 
 def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
-    """The lines with A, B, C one after the other, `C. Answer in sentences.`, below each of which a list begins at 1."""
+    """The lines with A, B, C one after the other, below each of which a list begins at 1."""
     found: dict[int, Heading] = {}
     last = 0
     for index in range(len(pieces)):
@@ -172,7 +172,7 @@ def _is_loud(text: str) -> bool:
 
 
 def _opens_list(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a number stands below a line, with one line at most between that tells how to answer."""
+    """Whether a number stands below a line, with one line at most between."""
     below = [piece.label for piece in pieces[index + 1 : index + 3]]
     return any(label is not None and not label.is_weak and label.style in _COUNTING for label in below)
 
@@ -181,7 +181,7 @@ _COUNTING = ("num", "paren", "nump", "word", "bracket")
 
 
 def _list_counted(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:
-    """The typed lines whose number counts on from a question's, below numbered sections: `5. 默写。` after `4.`."""
+    """The typed lines whose number counts on from a question's: `5. 默写。` after `4.`."""
     found: list[int] = []
     is_inside = False
     last: Label | None = None

@@ -60,7 +60,7 @@ GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.�
 LEADING_MARKS = re.compile(rf"\s*{COUNTS}\s*[:：.]?\s*")
 # nothing but what a heading is worth: `10 marks`, `: [6 x 2 = 12 marks]`
 ONLY_WORTH = re.compile(
-    rf"[\s:：.\-–—]*+(?:Answer\s++(?:any|all)\s++\w++\s*+)?[(\[（【]?\s*(?:{SUM}%?)?[\s)\]）】]*+[.:]?\s*+",
+    rf"[\s:：.\-–—]*+(?:Answer\s++(?:any|all)\s++\w++\s*+)?[(\[（【]?\s*+(?:{SUM}%?)?[\s)\]）】]*+[.:]?\s*+",
     re.IGNORECASE,
 )
 # begins with any of the characters that may end a title and looks back at it: a search skips to them

@@ -1,10 +1,10 @@
-"""Letters that judge in the language of a paper: `B jika benar, S jika salah`, `R (richtig) / F (falsch)`."""
+"""Letters that judge in the language of a paper: `B jika benar, S jika salah`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
@@ -15,6 +15,9 @@ from tasks.ingest.words.labels import KNOWN_NUMBERS
 _LETTER = r"[A-ZÀ-ÞĀ-ỸΑ-ΩА-Я]"
 _ALONE = re.compile(rf"(?<![^\W_]){_LETTER}(?![^\W_])")
 _WORD = re.compile(r"[^\W\d_]+")
+_JUDGING = frozenset(word.casefold() for words in truth_words() for word in words if word.isalpha())
+# most lines hold none of these
+_JUDGES = re.compile("|".join(sorted(map(re.escape, _JUDGING))), re.IGNORECASE)
 # So near a word that judges stands its letter.
 _NEAR = 3
 _ENTRY = re.compile(
@@ -37,38 +40,42 @@ class _Told(NamedTuple):
 
 def write_judgements(lines: IndexedLines) -> IndexedLines:
     """Write the letters that a paper says judge its statements as T and F."""
-    told = [
-        pair for place, piece in enumerate(lines.pieces) if (pair := _read_told(lines, place, piece.text))
-    ]
+    told = islice(
+        (pair for place, piece in enumerate(lines.pieces) if (pair := _read_told(lines, place, piece.text))),
+        _MOST_TOLD,
+    )
     changed: dict[int, Piece] = {}
     for one in told:
         for place in range(one.place + 1, len(lines.pieces)):
-            piece = lines.pieces[place]
+            before = piece = changed.get(place, lines.pieces[place])
             for begin, end, sign in reversed(_list_written(one, piece, lines.labels[place] is not None)):
                 piece = rewrite(piece, end, sign, begin)
-            if piece is not lines.pieces[place]:
+            if piece is not before:
                 changed[place] = piece
     return lines.replace(changed)
 
 
+# A paper has hardly more sections of statements; a bank that says so of each question would take for ever.
+_MOST_TOLD = 20
+
+
 def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
-    """The two letters of a line that says how to judge, each beside its word; None where it says none."""
-    if len(text) > _LONGEST_TOLD or lines.pieces[place].kind == "table":
+    """The two letters of a line that says how to judge; None where it says none."""
+    own = lines.labels[place]
+    is_question = own is not None and not own.is_weak and own.style in KNOWN_NUMBERS
+    if len(text) > _LONGEST_TOLD or is_question or lines.pieces[place].kind == "table":
         return None
-    judging = {word.casefold() for words in truth_words() for word in words if word.isalpha()}
-    words = [(match.start(), match[0]) for match in _WORD.finditer(text)]
-    if not any(word.casefold() in judging for _, word in words):
+    words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
+    if not any(word.casefold() in _JUDGING for word in words):
         return None
     found: dict[str, str] = {}
-    for at, (_, word) in enumerate(words):
-        truth = read_truth(word) if len(word) > 1 and word.casefold() in judging else None
-        near = [
-            one for _, one in words[max(0, at - _NEAR) : at] if len(one) == 1 and one not in found.values()
-        ]
-        near = near[-1:] or [one for _, one in words[at + 1 : at + 1 + _NEAR] if len(one) == 1]
+    for at, word in enumerate(words):
+        truth = read_truth(word) if len(word) > 1 and word.casefold() in _JUDGING else None
+        near = [one for one in words[max(0, at - _NEAR) : at] if len(one) == 1 and one not in found.values()]
+        near = near[-1:] or [one for one in words[at + 1 : at + 1 + _NEAR] if len(one) == 1]
         if truth is not None and truth not in found and near and _ALONE.fullmatch(near[0]):
             found[truth] = near[0]
-    found = found if len(found) > 1 else _read_initials([word for _, word in words])
+    found = found if len(found) > 1 else _read_initials(words)
     if len(found) < 2 or len({*found.values()}) < 2:
         return None
     if {truth: read_truth(letter) for truth, letter in found.items()} == {"true": "true", "false": "false"}:
@@ -89,7 +96,7 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
 
 
 def _read_initials(words: Sequence[str]) -> dict[str, str]:
-    """The first letters of two words that judge and stand together, as in the title `Benar / Salah`."""
+    """The first letters of two judging words that stand together: `Benar / Salah`."""
     for one, other in (*pairwise(words), *zip(words, words[2:], strict=False)):
         truths = {read_truth(word) or "": word[0].upper() for word in (one, other) if len(word) > 2}
         if truths.keys() == {"true", "false"}:

@@ -103,6 +103,8 @@ def _read_entries(text: str) -> list[KeyEntry]:
     dense = sum(len("".join(match.group(0).split())) for match in matches)
     if not matches or dense < 0.8 * solid - 2:
         return []
+    if len(matches) == 1 and "①" <= matches[0].group(2)[0] <= "⑩":
+        return []  # `(1) ①②③` is one answer of its question
     numbers = [int(match.group(1)) for match in matches]
     if any(right <= left for left, right in pairwise(numbers)):
         return []
@@ -178,7 +180,7 @@ _LEAST_PAIRS = 2
 
 
 def _read_pairs(text: str) -> list[KeyEntry]:
-    """Read a row of numbers and keys that take turns, `1 | b | 6 | a | 11 | d`; a pair may be of no number, or empty."""
+    """Read a row of numbers and keys that take turns, `1 | b | 6 | a | 11 | d`."""
     cells = [cell.strip() for cell in text.split("|")]
     if len(cells) < 2 * _LEAST_PAIRS or len(cells) % 2:
         return []
@@ -351,7 +353,10 @@ def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -
 def _read_row_pair(
     pieces: Sequence[Piece], place: int, asked: Collection[int]
 ) -> tuple[list[int], list[str], int]:
-    """The numbers of a row, the keys of the row below it, and its place; both asked above, where no known name says so."""
+    """The numbers of a row, the keys of the row below it, and its place.
+
+    Where no known name says so, the numbers must have been asked above.
+    """
     text = pieces[place].text
     last = text.rstrip()[-1:]
     if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):
@@ -373,7 +378,7 @@ def _read_row_pair(
 def _read_columns(
     pieces: Sequence[Piece], place: int, asked: Collection[int]
 ) -> tuple[list[int], list[str], int]:
-    """The numbers and keys of rows that are to be read column by column, `1 | b | 6 | a` above `2 | c | 7 | d`."""
+    """Numbers and keys of rows read by column: `1 | b | 6 | a` above `2 | c | 7 | d`."""
     rows = [*takewhile(bool, (_read_pairs(piece.text) for piece in pieces[place:]))]
     entries = sorted(chain.from_iterable(rows), key=lambda entry: entry.number)
     if len(rows) < _LEAST_PAIRS or not _runs_on(entries) or len({one.text for one in entries}) < 2:

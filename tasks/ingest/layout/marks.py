@@ -155,7 +155,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
 
 
 def _is_usual(holders: Collection[int], numbered: int) -> bool:
-    """Whether a line stands below most numbers from its first to its last: an answer part has none."""
+    """Whether a line stands below most numbers from its first to its last."""
     if len(holders) < _LEAST_REPEATED:
         return False
     span = max(holders) - min(holders) + 1
@@ -276,7 +276,7 @@ _LEAST_CHAPTERED = 2
 
 
 def _write_chaptered(lines: IndexedLines) -> IndexedLines:
-    """Write `E3-1 …` and `E3-2 …` as `1. …` and `2. …`, where the numbers behind one chapter run on from 1."""
+    """Write `E3-1 …`, `E3-2 …` as `1. …`, `2. …`, where one chapter's numbers run from 1."""
     found: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for place in lines.open_where(str.isupper):
         piece = lines.pieces[place]
@@ -299,7 +299,7 @@ def _write_chaptered(lines: IndexedLines) -> IndexedLines:
 
 
 def _stands_below_title(lines: IndexedLines, place: int) -> bool:
-    """Whether the line above is a title, or there is none: codes within a question stand below its words."""
+    """Whether the line above is a title, or there is none."""
     above = lines.pieces[place - 1].text.rstrip() if place else ""
     return not above or (lines.labels[place - 1] is None and above[-1].isalnum())
 
@@ -423,7 +423,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
 
 
 def _fill_holes(best: Sequence[Mark], touching: Sequence[Mark]) -> list[Mark]:
-    """The marks with those of their shape before digits whose value comes next, and is not told elsewhere."""
+    """The marks with those before digits whose value comes next and stands nowhere else."""
     found: list[Mark] = []
     told = {mark.value for mark in best}
     own = [mark for mark in touching if mark.shape == best[0].shape]

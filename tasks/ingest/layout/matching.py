@@ -1,4 +1,4 @@
-"""What several questions choose from: a second column, a box of words above them, or one below the text with their gaps."""
+"""What several questions choose from: a second column, a box above or below them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _is_part(item: Piece) -> bool:
 
 
 def lists_items(texts: Sequence[str]) -> bool:
-    """Whether lines number the items of one question, `(i)` `(ii)` `(iii)`, to which letters are to be given."""
+    """Whether lines number the items of one question, `(i)` `(ii)` `(iii)`."""
     labels = [parse_label(text) for text in texts]
     items = [label.value for label in labels if label is not None and label.style in _PARTS]
     return len(items) >= _LEAST_ROWS and items == [*range(1, len(items) + 1)]
@@ -130,7 +130,7 @@ _MATCHES = re.compile(r"(?i)\bmatch\b|配对|匹配|连线|连一连|搭配")
 
 
 def write_banks(lines: IndexedLines) -> IndexedLines:
-    """Say of a box of lettered words that the questions below it, each with one place for a word, share it."""
+    """Say of a box of lettered words that the questions below it share it."""
     kept: list[Piece] = []
     place = 0
     moved = move_brackets(lines)  # `(  )1. The cat is ____ the box.`
@@ -149,7 +149,7 @@ _BANK_STARTS = frozenset("Aa（(①")
 
 
 def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | None:
-    """The lines of a box of words from a place on, written as shared options, and the first question below it."""
+    """A box of words written as shared options, and the first question below it."""
     first = next((at for at in range(begin, begin + _MOST_LINES) if _counts(lines, at)), begin)
     items = _list_items(lines, first) if first > begin else []
     head, last = (lines.labels[items[at][0]] for at in (0, -1)) if items else (None, None)
@@ -174,7 +174,7 @@ def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | Non
 
 
 def _read_box(pieces: Sequence[Piece]) -> tuple[list[list[Piece]], list[Piece]]:
-    """The lines of each lettered word or sentence of a box, written `A. `, and what stands below; nothing where it is none."""
+    """The lettered lines of a box, written `A. `, and what is below; nothing where it is none."""
     split = split_options(pieces, True)
     if split is None or split.stem or split.notes:
         return [], []
@@ -198,7 +198,7 @@ _BOX_OPENS = re.compile(r"\s*[|（(\[]?\s*[Aa](?:\s*[)）\].．、]|\s)\s*\S")
 
 
 def write_gaps(lines: IndexedLines) -> IndexedLines:
-    """Write a question for each numbered gap of a text, which offers the lettered sentences below the text."""
+    """Write a question for each numbered gap of a text, with the sentences below the text."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for place, piece in enumerate(lines.pieces):
         gaps = [*_GAP.finditer(piece.text)] if "__" in piece.text and piece.kind != "table" else []
@@ -232,7 +232,7 @@ def _write_gaps(
     numbers: Sequence[int],
     found: Mapping[int, list[tuple[int, int, int]]],
 ) -> dict[int, list[Piece]]:
-    """What is written in the places of the lines of a text with gaps, and of the box below it; {} where there is none."""
+    """What replaces the lines of a text with gaps and its box; {} where there is no box."""
     pieces = lines.pieces
     begin = next((at for at in range(run[-1] + 1, run[-1] + 2 + _MOST_BETWEEN) if _opens_box(pieces, at)), 0)
     if not begin or any(_parts(lines, at) for at in range(run[0] + 1, begin)):
@@ -282,7 +282,7 @@ _LONE_RANGE = re.compile(
 
 
 def write_ranges(lines: IndexedLines) -> IndexedLines:
-    """Say of numbers alone on a line, `13-14.`, above a text with these questions, that they share it."""
+    """Say of `13-14.` alone on a line above a text that these questions share it."""
     changed: dict[int, Piece] = {}
     for place, piece in enumerate(lines.pieces):
         match = _LONE_RANGE.fullmatch(piece.text) if len(piece.text) <= _LONGEST_RANGE else None
@@ -299,7 +299,7 @@ _LONGEST_RANGE = 16
 
 
 def write_passages(lines: IndexedLines) -> IndexedLines:
-    """Say of letters that stand alone, A B C one after the other, each above a text with questions, that a text begins there."""
+    """Say that a text begins at letters A B C that stand alone, each above one."""
     found = [
         (place, ord(match[1]) - ord("A"))
         for place in lines.short

@@ -312,7 +312,7 @@ _LEAST_INLINE, _LONGEST_INLINE = 0.7, 40
 
 
 def write_inline_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write `①甲②乙③丙` or `(1)甲 (2)乙 (3)丙` that closes most questions, wherever on its lines, with letters.
+    """Write `①甲②乙③丙` or `(1)甲 (2)乙` that closes most questions with letters.
 
     Statements that lettered options combine, gaps, terms to be explained and parts that ask keep their numbers.
     """
@@ -389,7 +389,7 @@ _MOST_KEYED, _LEAST_ENTRIES = 0.9, 2
 
 
 def _find_number_keys(begins: Sequence[int], lines: IndexedLines) -> list[tuple[int, int, int]]:
-    """Where the keys of questions whose options have numbers stand, `3. (2) …`, if nearly all have one."""
+    """Where keys of questions with numbered options stand, `3. (2) …`, if nearly all have one."""
     found = [
         (place, key)
         for place in begins
@@ -420,7 +420,7 @@ _WORD = re.compile(r"[^\W_]")
 
 
 def _list_inline(group: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]) -> list[str]:
-    """What stands behind each number, up to the next one on its line; where nothing does, the line below."""
+    """What stands behind each number on its line, or where nothing does, below it."""
     texts: list[str] = []
     for at, (place, mark) in enumerate(group):
         following = group[at + 1] if at + 1 < len(group) else None

@@ -271,7 +271,7 @@ _MOST_ABOVE = 12
 
 
 def _find_paragraph(lines: Sequence[Piece], place: int, least: int = 0) -> int:
-    """The line on which the paragraph begins that ends here: by its sign (`◎`), or where no line above runs on."""
+    """The line on which the paragraph that ends here begins: by its sign (`◎`), or a break."""
     for above in range(place, max(least, place - _MOST_ABOVE) - 1, -1):
         if _SIGNED.match(lines[above].text):
             return above

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
-from tasks.ingest.words.points import SUM
+from tasks.ingest.words.points import SMALL_SUM
 
-_WORTH = rf"[\[(（]?\s*{SUM}\s*[\])）]?"
+_WORTH = rf"[\[(（]?\s*{SMALL_SUM}\s*[\])）]?"
 _CODE = r"(?:(?:C?L?O|CLO|BT?L?|RBT|PO|PSO|K|L|U)[-: ]?\d[,;/& ]*){1,4}"
 _MARK = re.compile(rf"\s*(?:{_CODE}\s*{_WORTH}|{_WORTH}\s*{_CODE}|{_WORTH}|{_CODE})\s*")
 # So many marks make a column, of which so many stand between the rows of a text.

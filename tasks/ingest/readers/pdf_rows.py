@@ -76,7 +76,7 @@ _ON_LINE, _ALIKE, _OVERLAP = 0.1, (0.8, 1.25), 0.3
 
 
 def _fill_gaps(characters: Sequence[Character]) -> list[Character]:
-    """Put what a file writes after a line, `①` in a font of its own, into the gaps of the line where it is printed."""
+    """Put what a file writes after a line (`①`) into the gaps where it is printed."""
     found: list[Character] = []
     line: list[Character] = []
     is_filling = False

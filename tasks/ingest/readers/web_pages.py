@@ -98,7 +98,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
 
 
 def _write_selects(root: Any) -> None:
-    """Write what a list offers as `(a / b / c)`; the same list beside several items of a table, once below the last."""
+    """Write what a list offers as `(a / b / c)`; one of several items, once below the last."""
     selects = list(root.iter("select"))
     offered = [
         (_list_offered(select), next(select.iterancestors("table", "ul", "ol", "dl"), None))

@@ -162,7 +162,7 @@ def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
 
 
 def _names_both(name: str) -> bool:
-    """Whether a column is for both judgements: `V / F`, `right or wrong`, or two letters of any language."""
+    """Whether a column is for both judgements: `V / F`, `right or wrong`."""
     parts = _EITHER.split(name.strip())
     is_told = sorted(read_truth(part) or "" for part in parts) == ["false", "true"]
     return is_told or (

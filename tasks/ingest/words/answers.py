@@ -262,4 +262,10 @@ def _split_plainly(text: str) -> list[str]:
     else:
         parts = re.split(r"[；;|]|\s{2,}|\t|\n", text)
     cleaned = [re.sub(r"^[\s、,，.。]+|[\s、,，。;；]+$", "", part) for part in parts]
-    return [part for part in cleaned if part]
+    # `①②③` fills one blank
+    return [part for part in cleaned if part] or [
+        part for part in [_FIRST_POINT.sub("", text).strip()] if part
+    ]
+
+
+_FIRST_POINT = re.compile(r"^\s*[（(]\s*1\s*[)）]\s*(?=\S)")

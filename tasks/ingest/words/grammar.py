@@ -102,7 +102,7 @@ def answer_mark() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def numbered_answer() -> re.Pattern[str]:
-    """What opens the answer of a question that is named: `Answer to Question 3:`; group 1 is its number."""
+    """What opens a named question's answer: `Answer to Question 3:`; group 1 is its number."""
     words = WORDS
     links = "|".join(map(re.escape, sorted(words["answer_links"], key=len, reverse=True)))
     return re.compile(

@@ -37,8 +37,10 @@ OPENING: Final = rf"[（(\[【［]\s*{LEADING}\s*[)）\]】］]"
 # a line to write the points on, in any word for them
 ROOM: Final = rf"_+\s*[/／]\s*{NUMBER}\s*[^\W\d_]{{0,8}}\.?"
 # `3+5`, `10 x 2 = 20`, with a word or without
-SUM: Final = rf"(?!\d{{3}}){NUMBER}(?:\s*[+xX×*=/]\s*{NUMBER}){{0,4}}{_SIGNED}?"
-BRACKETED_SUM: Final = rf"[（(\[［]\s*{SUM}\s*[)）\]］]"
+SUM: Final = rf"{NUMBER}(?:\s*[+xX×*=/]\s*{NUMBER}){{0,4}}{_SIGNED}?"
+# as what single questions are worth: `[120]` refers to something
+SMALL_SUM: Final = rf"(?!\d{{3}}){SUM}"
+BRACKETED_SUM: Final = rf"[（(\[［]\s*{SMALL_SUM}\s*[)）\]］]"
 # a bracket that counts points or questions among other words: `（共20分，每小题2分）`
 _OTHER: Final = r"[^()（）\[\]【】［］\n]{0,40}"
 COUNTS: Final = rf"[（(\[【［]{_OTHER}?(?:[\d一二两三四五六七八九十](?:{_SIGNED}|%|\s*{QUESTION})|{POINT}\s*[:：=]?\s*\d){_OTHER}[)）\]】］]"

@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from tasks.ingest.layout import furniture
 from tasks.ingest.layout.announcements import read_announcement, read_each, read_sum
-from tasks.ingest.words.points import BRACKETED, COUNTS, read_points
+from tasks.ingest.layout.headings import ONLY_WORTH
+from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, COUNTS, read_points
 from tasks.ingest.words.word_lists import WORDS
 
 WORTH = {
@@ -81,3 +83,23 @@ def test_a_heading_announces_its_questions_and_their_sum(text: str, counts: int 
     announced = read_announcement(text)
     assert (announced.counts[0] if announced else None) == counts
     assert read_sum(text) == total
+
+
+@pytest.mark.parametrize(
+    "text", ["100 marks", ": [6 x 2 = 12 marks]", "(100 Punkte)", " (20%)", "Answer all questions 70 pts"]
+)
+def test_a_heading_may_say_nothing_but_what_it_is_worth(text: str) -> None:
+    assert ONLY_WORTH.fullmatch(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_furniture"),
+    [("Total marks: 100", True), ("[Total 75 points]", True), ("Total 12 km", False)],
+)
+def test_a_sum_at_the_end_of_a_paper_is_no_question(text: str, is_furniture: bool) -> None:
+    assert (furniture._PAPER_END.fullmatch(text) is not None) is is_furniture
+
+
+def test_a_reference_in_brackets_is_no_sum_of_points() -> None:
+    assert re.fullmatch(BRACKETED_SUM, "[120]") is None
+    assert re.fullmatch(BRACKETED_SUM, "[3+5=8]") is not None
