@@ -264,9 +264,9 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 _REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:[^.?!:：]{1,24}\s[-–—]\s+)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s)?)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
+    r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section|Chapter|Unit|Lesson|Module|Quiz|Test)\s+\w+\s*[:.\-]?\s*)?(?:[^.?!:：]{1,24}\s[-–—]\s+)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s)?)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
     + key_title()
-    + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
+    + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Chapter|Unit|Lesson|Module|Quiz|Part|Section|Kapitel|Lektion|Teil|Capítulo|Unidad|Chapitre|Unité|Leçon|Capitolo|Unità|Глава|Раздел|Bab|Bölüm|Bài|Chương|Modelo|Model|Form|Version|Variante?|Variant|Test|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
     r"(?:\s*[（(\[][^()（）\[\]]{0,30}[)）\]])?\s*[:：\-—=*#】\]>＞〉]*\s*$",
     re.IGNORECASE,
 )
