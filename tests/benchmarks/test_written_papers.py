@@ -26,6 +26,7 @@ GROUPS = Path(__file__).with_name("written_papers")
         ("h", 22, 0.92),
         ("j", 20, 0.95),
         ("k", 20, 0.95),
+        ("l", 20, 0.92),
         ("m", 20, 0.64),
         ("n", 19, 0.97),
     ],
@@ -49,6 +50,7 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
         "BIO101_Midterm1_FormA_KEY.pdf",
         "JHS 2 INTEGRATED SCIENCE MARKING SCHEME.docx",
         "Y11 Physics Mock - Electricity MARK SCHEME.pdf",
+        "C语言程序设计期末试卷A答案.docx",
         "docx_forklift_answers.txt",
         "docx_sachkunde_de_Lösung.docx",
         "docx_shuxue_san答案.docx",
@@ -57,6 +59,7 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
         "pdf_xingce_moni_answers.txt",
         "pdf_yaolixue_rotated_answers.docx",
         "三年级语文上册期末测试卷答案.docx",
+        "基础会计期末试题答案.pdf",
         "大学物理B(上)期末试卷(A卷)参考答案.docx",
         "数据结构期末A卷答案.docx",
     }

@@ -105,7 +105,7 @@ _ITEM = re.compile(r"[①-⑩]|(?<![\d.])[（(]?\d{1,2}[)）.．、]\s*(?=\S)")
 
 
 def _are_matched(split: OptionSplit, fine: FineType | None) -> bool:
-    """Whether letters stand below several things of which each is to be joined with one of them."""
+    """Whether letters stand below several things, each to be joined with one of them."""
     stem = [piece.text for piece in split.stem]
     if not lists_items(stem) and len(_ITEM.findall("\n".join(stem))) < 2:
         return False

@@ -62,7 +62,7 @@ def _asks_to_match(above: Sequence[Piece], item: Piece) -> bool:
 
 
 def _lead(head: Piece, first: int, last: int, what: str = "备选答案") -> Piece:
-    """A line, at the place of another, that says which questions share what stands below it."""
+    """A line in the place of another that says which questions share what is below it."""
     text = f"{first}～{last}题共用{what}"
     return replace(
         head, text=text, sources=(head.start,) * len(text), label_length=0, kind="body", wraps=False
@@ -336,7 +336,7 @@ def write_passages(lines: IndexedLines) -> IndexedLines:
 
 
 def _opens_text(lines: IndexedLines, place: int) -> bool:
-    """Whether below a line stands neither a question nor an option, and a question below that."""
+    """Whether a text stands below a line, and a question below that."""
     below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
     first = next(iter(below), None)
     if (
