@@ -230,7 +230,7 @@ IN_ORDER = "key_gives_order"
 
 
 def _read_order(text: str, labels: str) -> str | None:
-    """`BAC`, `③①②`: all labels of three options or more, not as they stand there; None for any other key."""
+    """`BAC`, `③①②`: all labels in another order than theirs; None for any other key."""
     folded = re.sub(r"[\s,，、;；.。→>–-]+", "", text.translate(_CIRCLED)).upper()
     is_order = len(labels) > 2 and sorted(folded) == sorted(labels) and folded != labels
     return folded if is_order else None
@@ -240,7 +240,7 @@ _CIRCLED = {0x2460 + place: letter for place, letter in enumerate("ABCDEFGHIJ")}
 
 
 def settle_orders(drafts: Sequence[Draft]) -> None:
-    """Let questions whose keys say in what order to put all that stands below them ask for it: nothing there is chosen."""
+    """Let questions whose keys say an order ask for it: nothing below them is chosen."""
     sections = {draft.section for draft in drafts if IN_ORDER in draft.notes}
     for draft in drafts:
         is_whole = draft.answer == [label for label, _ in draft.options] and len(draft.answer) > 2

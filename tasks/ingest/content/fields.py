@@ -104,7 +104,7 @@ _ITEM = re.compile(r"[①-⑩]|(?<![\d.])[（(]?\d{1,2}[)）.．、]\s*(?=\S)")
 
 
 def _pairs_up(split: OptionSplit, draft: Draft) -> bool:
-    """Whether letters stand below several things of which each is to be joined with one of them."""
+    """Whether letters stand below several things, each to be joined with one of them."""
     stem = "\n".join(piece.text for piece in split.stem)
     return draft.fine is not None and draft.fine.name == "matching" and len(_ITEM.findall(stem)) > 1
 

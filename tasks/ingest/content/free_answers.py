@@ -110,7 +110,7 @@ _TELLS_LITTLE = ("problem", "application")
 
 
 def _asks_of_material(stem: str) -> bool:
-    """Whether a question has a material of its own, `阅读下列材料，回答问题。`, and parts that ask about it."""
+    """Whether a question has a material, `阅读下列材料，回答问题。`, and asks about it."""
     return infer_free_type(stem, None) == "material_analysis" and split_material(stem)[0] is not None
 
 

@@ -464,7 +464,7 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
 
 
 def _asks_one(pieces: Sequence[Piece], place: int) -> bool:
-    """Whether `（二）（20 分）` stands above what one more question is about: the answers above it are those of one question."""
+    """Whether `（二）（20 分）` stands here, above what one more question is about."""
     label = pieces[place].label if place + 1 < len(pieces) else None
     below = pieces[place + 1].label if label is not None else None
     return (

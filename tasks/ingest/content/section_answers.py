@@ -93,7 +93,7 @@ _LEAST_JUDGED, _MOST_JUDGED = 2, 0.6
 
 
 def read_judged_below(drafts: Sequence[Draft]) -> None:
-    """Read `False. The moon has no light.` below statements, where most of a section have a judgement there."""
+    """Read `False. The moon has no light.` below most statements of a section."""
     for group in _by_section(drafts, lambda draft: draft.question_type == "true_false"):
         open_ones = [draft for draft in group if not draft.answer]
         found = [(one, mark) for one in open_ones if (mark := _JUDGED_BELOW.search(one.stem)) is not None]
@@ -360,7 +360,10 @@ _LEAST_PRINTED, _MOST_PRINTED, _MOST_OF_STEM = 2, 0.7, 0.6
 def blank_out(
     chunks: Sequence[Chunk], lines: Sequence[Line], starts: Sequence[int]
 ) -> tuple[list[Chunk], dict[int, list[str]]]:
-    """Put blanks where words stand out by print in fill-in sections that leave none; what stood there, by the chunk's place."""
+    """Put blanks where words stand out in fill-in sections that leave none.
+
+    Returns the chunks, and what stood there by the place of the chunk.
+    """
     places: dict[int, list[int]] = {}
     for place, (number, section, _, _, _) in enumerate(chunks):
         if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
@@ -388,7 +391,7 @@ def blank_out(
 def _cut_print(
     pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]
 ) -> tuple[list[Piece], list[str]] | None:
-    """The lines of a question with blanks for what stands out, and that; None where nothing or too much does."""
+    """The lines with blanks for what stands out, and that; None for nothing or too much."""
     firsts = [first for first, _ in spans]
     kept: list[Piece] = []
     said: list[str] = []

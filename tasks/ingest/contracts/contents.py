@@ -59,7 +59,7 @@ def keep_stems(reading: Reading) -> ContractCheck:
 
 
 def keep_blanks(reading: Reading) -> ContractCheck:
-    """What stands below a title of questions to be filled in leaves something to fill in, or shows what fills it."""
+    """A question to be filled in leaves something to fill in, or shows what fills it."""
     found = ContractCheck()
     for section, drafts in reading.by_section.items():
         filled = [draft for draft in drafts if draft.question_type == "fill_in_the_blank" and draft.fine]

@@ -118,7 +118,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 
 
 def _list_counted(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> list[int]:
-    """The typed lines whose number counts on from a question's, below numbered sections: `5. 默写。` after `4.`."""
+    """The typed lines that count on from a question in a section: `5. 默写。` after `4.`."""
     found: list[int] = []
     is_inside = False
     last: Label | None = None

@@ -1,4 +1,4 @@
-"""What several questions choose from: a second column, a box of words above them, or one below the text with their gaps."""
+"""What several questions share: a second column, a box of words, a text with gaps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
 
 
 def _lead(head: Piece, first: int, last: int, what: str = "备选答案") -> Piece:
-    """A line, at the place of another, that says which questions share what stands below it."""
+    """A line in the place of another that says which questions share what is below it."""
     text = f"{first}～{last}题共用{what}"
     return replace(
         head, text=text, sources=(head.start,) * len(text), label_length=0, kind="body", wraps=False
@@ -81,7 +81,7 @@ _MATCHES = re.compile(r"(?i)\bmatch\b|配对|匹配|连线|连一连|搭配")
 
 
 def write_banks(lines: IndexedLines) -> IndexedLines:
-    """Say of a box of lettered words that the questions below it, each with one place for a word, share it."""
+    """Say that questions with one place for a word share the box of words above them."""
     kept: list[Piece] = []
     place = 0
     moved = move_brackets(lines)  # `(  )1. The cat is ____ the box.`
@@ -100,7 +100,7 @@ _BANK_STARTS = frozenset("Aa（(①")
 
 
 def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | None:
-    """The lines of a box of words from a place on, written as shared options, and the first question below it."""
+    """A box of words, written as shared options, and the place of the first question below."""
     first = next((at for at in range(begin, begin + _MOST_LINES) if _counts(lines, at)), begin)
     items = _list_items(lines, first) if first > begin else []
     head, last = (lines.labels[items[at][0]] for at in (0, -1)) if items else (None, None)
@@ -125,7 +125,7 @@ def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | Non
 
 
 def _read_box(pieces: Sequence[Piece]) -> tuple[list[list[Piece]], list[Piece]]:
-    """The lines of each lettered word or sentence of a box, written `A. `, and what stands below; nothing where it is none."""
+    """The lines of each lettered entry of a box, written `A. `, and what stands below."""
     split = split_options(pieces, True)
     if split is None or split.stem or split.notes:
         return [], []
@@ -149,7 +149,7 @@ _BOX_OPENS = re.compile(r"\s*[|（(\[]?\s*[Aa](?:\s*[)）\].．、]|\s)\s*\S")
 
 
 def write_gaps(lines: IndexedLines) -> IndexedLines:
-    """Write a question for each numbered gap of a text, which offers the lettered sentences below the text."""
+    """Write a question for each numbered gap of a text, offering the sentences below it."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for place, piece in enumerate(lines.pieces):
         gaps = [*_GAP.finditer(piece.text)] if "__" in piece.text and piece.kind != "table" else []
@@ -183,7 +183,7 @@ def _write_gaps(
     numbers: Sequence[int],
     found: Mapping[int, list[tuple[int, int, int]]],
 ) -> dict[int, list[Piece]]:
-    """What is written in the places of the lines of a text with gaps, and of the box below it; {} where there is none."""
+    """What replaces the lines of a text with gaps and of the box below; {} without a box."""
     pieces = lines.pieces
     begin = next((at for at in range(run[-1] + 1, run[-1] + 2 + _MOST_BETWEEN) if _opens_box(pieces, at)), 0)
     if not begin or any(_parts(lines, at) for at in range(run[0] + 1, begin)):
@@ -233,7 +233,7 @@ _LONE_RANGE = re.compile(
 
 
 def write_ranges(lines: IndexedLines) -> IndexedLines:
-    """Say of numbers alone on a line, `13-14.`, above a text with these questions, that they share it."""
+    """Say of `13-14.`, alone above a text with these questions, that they share it."""
     changed: dict[int, Piece] = {}
     for place, piece in enumerate(lines.pieces):
         match = _LONE_RANGE.fullmatch(piece.text) if len(piece.text) <= _LONGEST_RANGE else None
@@ -250,7 +250,7 @@ _LONGEST_RANGE = 16
 
 
 def write_passages(lines: IndexedLines) -> IndexedLines:
-    """Say of letters that stand alone, A B C one after the other, each above a text with questions, that a text begins there."""
+    """Say that texts begin at letters that stand alone, A B C, each above questions."""
     found = [
         (place, ord(match[1]) - ord("A"))
         for place in lines.short
@@ -268,7 +268,7 @@ def write_passages(lines: IndexedLines) -> IndexedLines:
 
 
 def _opens_text(lines: IndexedLines, place: int) -> bool:
-    """Whether below a line stands neither a question nor an option, and a question below that."""
+    """Whether a text stands below a line, and a question below that."""
     below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
     first = next(iter(below), None)
     if (

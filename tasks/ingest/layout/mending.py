@@ -182,7 +182,7 @@ _TAG = re.compile(r"<[^<>]*>")
 
 
 def open_details(lines: IndexedLines) -> IndexedLines:
-    """Write what Markdown folds away below a title with the word for it, `<summary>Show answer</summary>`, behind `Answer:`."""
+    """Write what Markdown folds away, `<summary>Show answer</summary>`, behind `Answer:`."""
     if "<summary" not in lines.text:
         return lines
     kept: list[Piece] = []
@@ -210,7 +210,7 @@ _LEAST_ASKED_ABOVE = 2
 
 
 def lower_numbers(lines: IndexedLines) -> IndexedLines:
-    """Put numbers that stand before options, `13. A sea  B land`, before the line above them, where each of these asks."""
+    """Put the number of `13. A sea  B land` before the line above it, where that asks."""
     pieces = lines.pieces
     numbered = {
         place: match
@@ -243,7 +243,7 @@ _OPTION_LINE = re.compile(r"\s*[（(]?[A-Ja-j]\s*[.．、)）]")
 def _find_asked(
     pieces: Sequence[Piece], numbered: Mapping[int, re.Match[str]], below: Sequence[int]
 ) -> list[int]:
-    """The places of the numbers, two at least that run on, above each of which a line asks by its sign or its end."""
+    """The places of numbers that run on, above each of which a line asks by sign or end."""
     found: list[int] = []
     run: list[int] = []
     for place in (*numbered, -1):
@@ -281,7 +281,7 @@ _TICK = re.compile(r"[xX✓✔√☑☒]")
 
 
 def _part_judging(piece: Piece) -> list[Piece]:
-    """A stem and its two judgements as boxes on lines of their own; [] where a line does not end so."""
+    """A stem and its two judgements as boxes on lines of their own; [] for other lines."""
     text = piece.text
     begin = max(len(text) - _LONGEST_JUDGING, 0)
     found = next((match for one in _JUDGING if (match := one.search(text, begin)) is not None), None)
@@ -368,7 +368,7 @@ _LEAST_LETTERS = 3
 
 
 def raise_letters(lines: IndexedLines) -> IndexedLines:
-    """Write `a. salt b. iron C. wood D. glass` with capitals, where all letters of one line run on: a scan shows some of them small."""
+    """Write `a. salt b. iron C. wood`, whose letters run on in one line, with capitals."""
     changed: dict[int, Piece] = {}
     for place in lines.open_with("Aa（("):
         piece = lines.pieces[place]

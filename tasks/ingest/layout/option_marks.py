@@ -92,7 +92,7 @@ _SMALL = re.compile(r"(?:^|(?<=\s))[（(](?P<letter>[a-h])[)）]\s*(?=\S)")
 
 
 def _find_small(lines: IndexedLines) -> list[tuple[int, Lettered]]:
-    """The letters `(a)` of lists below lines that set no task, where the lists offer answers; else none."""
+    """The letters `(a)` of lists that offer answers below lines that set no task."""
     pieces = lines.pieces
     found = [
         (index, Lettered(one.start(), one.end(), "(a)", one["letter"]))
