@@ -382,7 +382,7 @@ _LEAST_COUNTED = 5
 
 
 def _drop_lead(drafts: list[Draft]) -> None:
-    """Drop what stands before the first number where all that is numbered is answered, and it neither is nor asks."""
+    """Drop what stands above the first number, asks nothing and is alone unanswered."""
     lead, *counted = drafts or [Draft()]
     if (
         len(counted) >= _LEAST_COUNTED

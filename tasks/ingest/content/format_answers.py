@@ -1,4 +1,4 @@
-"""Answers that stand out in print: options in colour, gaps filled in bold, model answers in red or italics."""
+"""Answers that stand out in print: coloured options, bold gaps, answers in red or italics."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _BEFORE_OPTION = 6
 def _list_labels(
     asked: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]
 ) -> list[list[tuple[str, list[int]]]]:
-    """Where the letter before each option stands in the raw text: it alone may be underlined or ringed."""
+    """Where the letter before each option stands in the raw text: it may be underlined."""
     found: list[list[tuple[str, list[int]]]] = []
     for draft in asked:
         own: list[tuple[str, list[int]]] = []

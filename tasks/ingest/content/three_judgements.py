@@ -1,4 +1,4 @@
-"""Statements that are judged in three ways, `TRUE`, `FALSE` or `NOT GIVEN`: each offers the three."""
+"""Statements judged in three ways, `TRUE`, `FALSE` or `NOT GIVEN`, offer the three."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST_JUDGED, _OFTEN = 2, 0.7
 
 
 def offer_three_judgements(drafts: Sequence[Draft]) -> None:
-    """Let statements offer the three judgements that their instructions name, or that their answers give."""
+    """Let statements offer the three judgements that instructions or answers name."""
     for section in {draft.section for draft in drafts}:
         stated = [
             draft
@@ -38,14 +38,14 @@ def offer_three_judgements(drafts: Sequence[Draft]) -> None:
 
 
 def _judge(draft: Draft) -> str | None:
-    """The judgement that answers a question: `true`, `false` or `third`; None where it is another answer, or none."""
+    """The judgement that answers a question: `true`, `false` or `third`; else None."""
     if len(draft.answer) != 1 or draft.question_type == "multiple_choice":
         return None
     return "third" if _THIRD.fullmatch(draft.answer[0]) else read_truth(draft.answer[0])
 
 
 def _find_words(draft: Draft) -> list[str] | None:
-    """The three words that the instructions above a question name for it; None where they name none."""
+    """The three words that instructions above a question name for it, or None."""
     for match in _THREE.finditer(draft.material or ""):
         ranges = list(_RANGE.finditer(match.string, max(match.start() - _REACH, 0), match.end() + _REACH))
         own = [(int(one[1]), int(one[2])) for one in ranges]

@@ -63,7 +63,7 @@ _SEAL = re.compile(
 
 
 def drop_notices(lines: IndexedLines) -> IndexedLines:
-    """Leave out the numbered rules below `注意事项` on a cover: up to the first heading, option or table of questions."""
+    """Leave out rules below `注意事项`, up to a heading, an option or a table of questions."""
     from tasks.ingest.layout.headings import read_heading
 
     pieces = lines.pieces

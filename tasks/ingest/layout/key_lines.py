@@ -224,7 +224,7 @@ _LONGEST_ANSWER, _LEAST_ROWS = 40, 3
 
 
 def _part_columns(lines: IndexedLines) -> IndexedLines:
-    """Give each answer of columns side by side, `1  v    12  chlorine`, its own line, in the order of the numbers.
+    """Give answers in columns, `1  v    12  chlorine`, lines of their own by their numbers.
 
     So where the rows, in words as well as in letters, answer most questions above them and leave no number out.
     """

@@ -375,7 +375,7 @@ _LEAST_LISTED, _MOST_LISTED, _SHARE_LISTED = 3, 7, 0.7
 
 
 def _hold_lists(marks: Sequence[Mark], known: Sequence[tuple[int, int]], pieces: Sequence[Piece]) -> bool:
-    """Whether most numbers of a shape have a list of their own below them that offers answers: `問3` above `(1)` to `(5)`."""
+    """Whether most numbers of a shape have a list below them that offers answers."""
     numbers = [mark.piece for mark in marks]
     lists: dict[int, list[int]] = {}
     for place, value in known:

@@ -49,7 +49,7 @@ def write_matching(lines: IndexedLines) -> IndexedLines:
 
 
 def _asks_to_match(above: Sequence[Piece], item: Piece) -> bool:
-    """Whether the line above is a question that tells to match, and the items count for themselves: `14. Match …` above `1. lamp`."""
+    """Whether `14. Match …` stands above items that count for themselves, `1. lamp`."""
     label = above[-1].label if above else None
     return (
         label is not None

@@ -1,4 +1,4 @@
-"""What is told without a number or letter of the usual kind, written in the forms that the rules know.
+"""What is told without usual numbers or letters, written in the forms that the rules know.
 
 Questions and answers that take turns, each opened by a word of its own, questions with a code (`T1A01`, `BIO-0042`) for a number,
 and options that are only as many lines below each question.
@@ -63,7 +63,7 @@ _OPTION_A = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、:：]\s*\S")
 
 
 def write_codes(lines: IndexedLines) -> IndexedLines:
-    """Number questions that have codes of one shape, each its own, above a stem and options: `T1A01 (C) [97.1]`."""
+    """Number questions that have codes of one shape, each its own: `T1A01 (C) [97.1]`."""
     pieces = lines.pieces
     found: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for place, piece in enumerate(pieces):

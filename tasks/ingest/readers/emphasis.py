@@ -1,4 +1,4 @@
-"""Text that stands out by bold, colour, underline, highlight or italics, carried to its line."""
+"""Text that stands out by its print or colour, carried to its line."""
 
 from __future__ import annotations
 

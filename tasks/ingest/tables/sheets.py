@@ -175,7 +175,7 @@ def read_rows(
 
 
 def _write_letters(rows: Sequence[_Row]) -> None:
-    """Write small letters that offer answers in the cells of questions, `a) north  b) south`, as a paper's lines have them."""
+    """Write small letters that offer answers in cells, `a) north  b) south`, as in a paper."""
     stems = [(row, row.record.get("stem", "").split("\n")) for row in rows if not any(row.options.values())]
     lines = [as_piece(line) for _, stem in stems for line in stem]
     pairs = zip(lines, write_letters(IndexedLines(lines)).pieces, strict=True)
