@@ -192,7 +192,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = _read_named(first, draft.options)
     if letters is None:
         match = re.match(
-            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]|\s+[A-Z$€£]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",
             first,
         )
         if match:
