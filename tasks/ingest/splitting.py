@@ -62,7 +62,6 @@ from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
-from tasks.ingest.words.grammar import task
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -370,7 +369,6 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
-    _drop_lead(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)
     checked, results = check_reading(
@@ -379,21 +377,6 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
     checked = replace(checked, agreement=agreement)
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results, answer_parts)
-
-
-_LEAST_COUNTED = 5
-
-
-def _drop_lead(drafts: list[Draft]) -> None:
-    """Drop what stands before the first number where all that is numbered is answered."""
-    lead, *counted = drafts or [Draft()]
-    if (
-        len(counted) >= _LEAST_COUNTED
-        and lead.value in (None, counted[0].value)
-        and not (lead.answer or lead.options or lead.material or task().match(lead.stem))
-        and all(draft.value is not None and draft.answer for draft in counted)
-    ):
-        del drafts[0]
 
 
 def _describe(read: ReadPaper) -> Split:
