@@ -389,7 +389,7 @@ def _drop_lead(drafts: list[Draft]) -> None:
     lead, *counted = drafts or [Draft()]
     if (
         len(counted) >= _LEAST_COUNTED
-        and lead.value in (None, counted[0].value)
+        and (lead.value is None or (lead.value, lead.section) == (counted[0].value, counted[0].section))
         and not (lead.answer or lead.options or lead.material or task().match(lead.stem))
         and all(draft.value is not None and draft.answer for draft in counted)
     ):
