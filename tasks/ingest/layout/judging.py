@@ -82,7 +82,7 @@ def _read_told(
     if len(text) > _LONGEST_TOLD or is_question or lines.pieces[place].kind == "table":
         return None
     words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
-    if not any(word.casefold() in _JUDGING for word in words) or len({*_ALONE.findall(text)}) > 2:
+    if not any(word.casefold() in _JUDGING for word in words) or {*"ABC"} <= {*_ALONE.findall(text)}:
         return None  # `Choose the correct answer (A, B, C or D). No calculators.`
     found: dict[str, str] = {}
     for at, word in enumerate(words):
