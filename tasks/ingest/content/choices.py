@@ -244,11 +244,26 @@ _CIRCLED = {0x2460 + place: letter for place, letter in enumerate("ABCDEFGHIJ")}
 
 
 def settle_orders(drafts: Sequence[Draft]) -> None:
-    """Let questions whose keys say an order ask to put all below them in order."""
+    """Let questions whose keys say an order ask to put all below them in order.
+
+    Where a section asks for several options, `ACB` is but `ABC` in haste.
+    """
     sections = {draft.section for draft in drafts if IN_ORDER in draft.notes}
+    several = {
+        draft.section
+        for draft in drafts
+        if 1 < len(draft.answer) < len(draft.options) or (draft.fine and draft.fine.name == "multiple_answer")
+    }
     for draft in drafts:
+        if draft.section not in sections or not draft.options:
+            continue
+        if draft.section in several:
+            if IN_ORDER in draft.notes:
+                draft.notes.remove(IN_ORDER)
+                draft.answer = sorted("".join(draft.answer))
+            continue
         is_whole = draft.answer == [label for label, _ in draft.options] and len(draft.answer) > 2
-        if draft.section not in sections or not draft.options or not (is_whole or IN_ORDER in draft.notes):
+        if not (is_whole or IN_ORDER in draft.notes):
             continue
         draft.stem = "\n".join([draft.stem, *(f"{label}. {text}" for label, text in draft.options)]).strip()
         draft.question_type, draft.options, draft.option_pieces = "short_answer", [], []

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.section_answers import POINTS_BELOW
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import ITALIC, KINDS
@@ -112,6 +113,14 @@ _ARROW = re.compile(r"\s*(?:[→⇒➜➔▶>-]+\s*)?")
 _LONGEST_FILLING = 0.6
 
 
+# `写出画线词的拼音`: the words that stand out are asked about
+_SPEAKS_OF_PRINT = re.compile(
+    r"[画划]线|加点|下划线|加粗|\b(?:underlined|bold|italic(?:s|ised|ized)?|highlighted) (?:words?|letters?|parts?|phrases?|verbs?)\b|"
+    r"\b(?:words?|letters?|parts?|phrases?|verbs?) in (?:bold|italics|capitals)\b",
+    re.IGNORECASE,
+)
+
+
 def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
     """Give free questions and gaps the lines and words that stand out, where most have them."""
     marked = [(start, line) for line, start in zip(lines, starts, strict=True) if line.emphasis]
@@ -119,10 +128,12 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         return
     begins = [start for start, _ in marked]
     open_ones = [draft for draft in drafts if not draft.answer and not draft.options]
+    asks_of_print = any(_SPEAKS_OF_PRINT.search(line.text) for line in lines)
     gaps = [
         one
         for one in drafts
-        if one.question_type == "fill_in_the_blank"
+        if not asks_of_print
+        and one.question_type == "fill_in_the_blank"
         and (_GUESSED in one.notes or not (one.answer or one.options or has_blank(one.stem)))
     ]
     free = [one for one in open_ones if one.question_type in _FREE]
@@ -142,7 +153,9 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         written = [
             (draft, parts)
             for draft in free
-            if kind in _LOUD and (parts := _part_written(draft, own[id(draft)])) is not None
+            if kind in _LOUD
+            and (parts := _part_written(draft, own[id(draft)])) is not None
+            and not _is_shown(*parts)
         ]
         if len(filled) >= max(_LEAST_FILLED, _MOST_WRITTEN * len(gaps)):
             for draft, words in filled:
@@ -157,6 +170,16 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
             for draft, (draft.stem, answer) in written:
                 draft.answer = [answer]
                 draft.notes.append("key_by_format")
+
+
+# `Read the verse …` shows what stands out below it, and a remark in brackets tells how to answer
+_READS = re.compile(r"\bread\b|阅读|朗读|读一?读", re.IGNORECASE)
+_REMARK = re.compile(r"[（(\[].*[)）\]]", re.DOTALL)
+
+
+def _is_shown(stem: str, text: str) -> bool:
+    """Whether what stands out belongs to the question."""
+    return bool(POINTS_BELOW.search(stem) or _READS.search(stem) or _REMARK.fullmatch(text))
 
 
 _LOUD = ("colour", "highlight", ITALIC)

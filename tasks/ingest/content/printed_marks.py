@@ -28,7 +28,7 @@ _PART_MARKS = re.compile(rf"{BRACKETED}|(?:[.?!:)\]]|\s{{2}})\s*\[\d{{1,2}}(?:\s
 _DIGIT = re.compile(r"\d")
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
 _BARE_MARKS_TAIL = re.compile(
-    rf"(?<=[.?!…:)\]。？！])\s*(?:(?:[-–—/／]\s*)?{POINTS}|{ROOM}|\[\d{{1,2}}\])\s*$"
+    rf"(?<=[.?!…:)\]。？！])(?<!\d:)\s*(?:(?:[-–—/／]\s*)?{POINTS}|{ROOM}|\[\d{{1,2}}\])\s*$"
 )
 _GROUP = re.compile(r"\s*[（(\[【［]\s*([^（(\[【［）)\]】］\n]{1,24}?)\s*[)）\]】］]\s*[*＊]?\s*")
 _TAIL_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24})\s*[)）\]】]\s*[*＊]?\s*$")
@@ -210,11 +210,15 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
 _REQUIRED = re.compile(
     r"(?<=[^\d\s*＊])\s*[*＊]\s*(?:[（(]?\s*(?P<worth>\d{1,3}(?:[.,]\d)?\s*[^\W\d_]{1,8}\.?)\s*[)）]?)?\s*$"
 )
+# `int *`
+_POINTER = re.compile(r"\b(?:int|char|void|float|double|long|short|bool|const|unsigned)\s*[*＊]")
 
 
 def _take_required(drafts: Sequence[Draft]) -> None:
     """Take the star of a form, and the points behind it, where most questions have it."""
     found = [(draft, tail) for draft in drafts if (tail := _REQUIRED.search(draft.stem)) is not None]
+    if any(_POINTER.search(draft.stem) for draft, _ in found):
+        return
     if len(found) >= max(_LEAST_OF_ALL, _LEAST_SHARE * len(drafts)):
         for draft, tail in found:
             _cut_tail(draft, tail, is_stem=True)

@@ -150,7 +150,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _SHOWS_BELOW = r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given)\b"
-_POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
+POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
 # what may be shown below, and may as well be asked about (`What is a hash table?`)
 _POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
@@ -232,7 +232,7 @@ def _asks_once(stem: str) -> bool:
     return (
         bool(below.strip())
         and "\n" not in below
-        and _POINTS_BELOW.search(first) is None
+        and POINTS_BELOW.search(first) is None
         and CODE.search(below) is None
         and asking().search(first) is not None
         and not begins_asking(below.lstrip())

@@ -175,7 +175,9 @@ Affix = tuple[bool, str]
 
 def _take_marks(group: Sequence[Draft]) -> bool:
     """Take what stands before or behind some options of most questions and not all of them."""
-    asked = [draft for draft in group if len(draft.options) > 1]
+    places = Counter(map(_find_options, group))
+    # what several questions share shows no key, however often it is offered
+    asked = [draft for draft in group if len(draft.options) > 1 and places[_find_options(draft)] == 1]
     if len(asked) < MIN_QUESTIONS:
         return False
     step = -(-len(asked) // _SAMPLE)
@@ -205,6 +207,11 @@ def _take_marks(group: Sequence[Draft]) -> bool:
             _cut_marks(asked, found[affix], affix)
             return True
     return False
+
+
+def _find_options(draft: Draft) -> int:
+    """Where the options of a question begin; of each without any another number."""
+    return next((piece.start for _, pieces in draft.option_pieces for piece in pieces), -id(draft))
 
 
 def _rank(affix: Affix, chosen: Chosen) -> tuple[object, ...]:
@@ -396,7 +403,12 @@ _MOST_BEHIND = 12
 
 def _take_slots(group: Sequence[Draft]) -> bool:
     """Take what names an option (judges a statement) at one place of most stems or last options."""
-    choices = [draft for draft in group if len(draft.options) > 1]
+    # the sentence of a passage begins with who says it: `A: Hello! __1__`
+    choices = [
+        draft
+        for draft in group
+        if len(draft.options) > 1 and f"__{draft.value}__" not in (draft.material or "")
+    ]
     for asked in (choices, [draft for draft in group if not draft.options]):
         if len(asked) < MIN_QUESTIONS:
             continue

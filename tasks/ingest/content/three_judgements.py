@@ -16,7 +16,7 @@ _WORD = rf"(?<![^\W_])(?:{truth_word()}|{third_word()})(?![^\W_\u3400-\u9fff])"
 _THREE = re.compile(rf"(?P<one>{_WORD}){_BETWEEN}(?P<other>{_WORD}){_BETWEEN}(?P<last>{third_word()})")
 _THIRD = re.compile(rf"\s*{third_word()}\s*[.。]?\s*")
 _RANGE = re.compile(r"(\d{1,3})\s*(?:[-–—~～至到]|to|bis|au?|al)\s*(\d{1,3})")
-_LEAST_JUDGED, _OFTEN = 2, 0.7
+_LEAST_JUDGED = 2
 
 
 def offer_three_judgements(drafts: Sequence[Draft]) -> None:

@@ -63,8 +63,17 @@ def _write_shares(lines: IndexedLines) -> IndexedLines:
         texts = {lines.pieces[place].text[match.end() :] for place, match, _ in own.values()}
         # a question above the first of them would be lost
         is_run = [*own] == sorted(own) and min(own) == 1 and max(own) <= int(count)
-        is_page = len(texts) < len(own) and not any(name for *_, name in own.values())
-        if is_run and not is_page and len(own) >= max(_LEAST_SHARES, _MOST_SHARES * int(count)):
+        is_named = any(name for *_, name in own.values())
+        is_page = len(texts) < len(own) and not is_named
+        # `1/4 + 1/2` below a question
+        is_within = not is_named and any(
+            label and not label.is_weak for label in lines.labels[: own[min(own)][0]]
+        )
+        if (
+            is_run
+            and not (is_page or is_within)
+            and len(own) >= max(_LEAST_SHARES, _MOST_SHARES * int(count))
+        ):
             return lines.replace(
                 {
                     place: rewrite(

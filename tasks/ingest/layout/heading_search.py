@@ -158,6 +158,8 @@ def _find_alike(pieces: Sequence[Piece], typed: dict[int, Heading]) -> dict[int,
         and piece.label is None
         and _is_loud(piece.text)
         and not re.search(r"[?？_\d]", piece.text)
+        and not pieces[index - 1].text.rstrip().endswith((":", "："))
+        and not _is_loud(pieces[index - 1].text)
         and _opens_list(pieces, index)
     }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import islice, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
@@ -40,8 +42,17 @@ class _Told(NamedTuple):
 
 def write_judgements(lines: IndexedLines) -> IndexedLines:
     """Write the letters that a paper says judge its statements as T and F."""
+    counted = [
+        (at, label.value)
+        for at, label in enumerate(lines.labels)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
     told = islice(
-        (pair for place, piece in enumerate(lines.pieces) if (pair := _read_told(lines, place, piece.text))),
+        (
+            pair
+            for place, piece in enumerate(lines.pieces)
+            if (pair := _read_told(lines, place, piece.text, counted))
+        ),
         _MOST_TOLD,
     )
     changed: dict[int, Piece] = {}
@@ -59,15 +70,20 @@ def write_judgements(lines: IndexedLines) -> IndexedLines:
 _MOST_TOLD = 20
 
 
-def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
-    """The two letters of a line that says how to judge; None where it says none."""
+def _read_told(
+    lines: IndexedLines, place: int, text: str, counted: Sequence[tuple[int, int]]
+) -> _Told | None:
+    """The two letters of a line that says how to judge; None where it says none.
+
+    `counted` has the places and values of all numbers.
+    """
     own = lines.labels[place]
     is_question = own is not None and not own.is_weak and own.style in KNOWN_NUMBERS
     if len(text) > _LONGEST_TOLD or is_question or lines.pieces[place].kind == "table":
         return None
     words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
-    if not any(word.casefold() in _JUDGING for word in words):
-        return None
+    if not any(word.casefold() in _JUDGING for word in words) or {*"ABC"} <= {*_ALONE.findall(text)}:
+        return None  # `Choose the correct answer (A, B, C or D). No calculators.`
     found: dict[str, str] = {}
     for at, word in enumerate(words):
         truth = read_truth(word) if len(word) > 1 and word.casefold() in _JUDGING else None
@@ -81,18 +97,15 @@ def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
     if {truth: read_truth(letter) for truth, letter in found.items()} == {"true": "true", "false": "false"}:
         return None  # known everywhere
     numbers: list[int] = []
-    counted = [
-        (at, label.value)
-        for at, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
-    for _, value in ((at, value) for at, value in counted if at > place):
+    for _, value in islice(counted, bisect_right(counted, place, key=itemgetter(0)), None):
         if numbers and value != numbers[-1] + 1:
             break
         numbers.append(value)
+    if not numbers:
+        return None
     above = {value for at, value in counted if at < place}
-    is_unique = bool(numbers) and numbers[0] > 1 and above.isdisjoint(numbers)
-    return _Told(found["true"], found["false"], place, frozenset(numbers), is_unique) if numbers else None
+    is_unique = numbers[0] > 1 and above.isdisjoint(numbers)
+    return _Told(found["true"], found["false"], place, frozenset(numbers), is_unique)
 
 
 def _read_initials(words: Sequence[str]) -> dict[str, str]:

@@ -276,7 +276,7 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
 
 # `E3-1`, `BE 3-2`, `Ex. 4.1`: a kind of exercise and its chapter before the number
 _CHAPTERED = re.compile(
-    r"\s*(?P<chapter>[A-Z][A-Za-z]{0,7}\.?\s?\d{1,2})\s?[-–.](?P<number>\d{1,3})(?:[.:：)）]\s*|\s+)(?=[\w(（$“\"¿¡])"
+    r"\s*(?!(?i:fig|tab|map|photo|chart|chapter|unit|step|source|line))(?P<chapter>[A-Z][A-Za-z]{0,7}\.?\s?\d{1,2})\s?[-–.](?P<number>\d{1,3})(?:[.:：)）]\s*|\s+)(?=[\w(（$“\"¿¡])"
 )
 _LEAST_CHAPTERED = 2
 

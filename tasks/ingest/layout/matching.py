@@ -170,6 +170,10 @@ _BANK_STARTS = frozenset("Aa（(①")
 def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | None:
     """A box of words written as shared options, and the first question below it."""
     first = next((at for at in range(begin, begin + _MOST_LINES) if _counts(lines, at)), begin)
+    number = next((at for at in range(begin - 1, -1, -1) if _counts(lines, at) or _parts(lines, at)), -1)
+    between = [piece.text for piece in lines.pieces[max(number + 1, begin - _LINES_ABOVE) : begin]]
+    if number >= 0 and _counts(lines, number) and not any(map(INSTRUCTION.search, between)):
+        return None  # these are the options of the question above
     items = _list_items(lines, first) if first > begin else []
     head, last = (lines.labels[items[at][0]] for at in (0, -1)) if items else (None, None)
     if len(items) < _LEAST_ROWS or head is None or last is None:
@@ -177,10 +181,6 @@ def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | Non
     above = [piece.text for piece in lines.pieces[max(begin - _LINES_ABOVE, 0) : begin]]
     if any(map(SHARES.match, above[-1:])) or any(_parts(lines, at) for at in range(begin + 1, first)):
         return None
-    number = next((at for at in range(begin - 1, -1, -1) if _counts(lines, at) or _parts(lines, at)), -1)
-    between = [piece.text for piece in lines.pieces[max(number + 1, begin - _LINES_ABOVE) : begin]]
-    if number >= 0 and _counts(lines, number) and not any(map(INSTRUCTION.search, between)):
-        return None  # these are the options of the question above
     texts = [[lines.pieces[at].text for at in item] for item in items]
     if any(offers_options_in(text, True) for text in texts):
         return None
@@ -307,7 +307,8 @@ def write_ranges(lines: IndexedLines) -> IndexedLines:
         match = _LONE_RANGE.fullmatch(piece.text) if len(piece.text) <= _LONGEST_RANGE else None
         if match is None or piece.kind == "table" or not int(match[1]) < int(match[2]):
             continue
-        asked = next((at for at in range(place + 1, len(lines.pieces)) if _counts(lines, at)), place)
+        below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
+        asked = next((at for at in below if _counts(lines, at)), place)
         label = lines.labels[asked]
         if label is not None and label.value == int(match[1]) and _opens_text(lines, place):
             changed[place] = _lead(piece, int(match[1]), int(match[2]), "材料")

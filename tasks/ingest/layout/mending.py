@@ -230,8 +230,8 @@ _TAG = re.compile(r"<[^<>]*>")
 
 def open_details(lines: IndexedLines) -> IndexedLines:
     """Write what Markdown folds away, `<summary>Show answer</summary>`, behind `Answer:`."""
-    if "<summary" not in lines.text:
-        return lines
+    if not all(tag in lines.text for tag in ("<details", "<summary", "</summary>", "</details>")):
+        return lines  # `What is <summary>?`
     kept: list[Piece] = []
     lead = ""
     for piece in lines.pieces:

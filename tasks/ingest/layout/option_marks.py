@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.answers import match_answer, read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
 from tasks.ingest.words.points import BRACKETED
 
@@ -337,11 +337,14 @@ def _write_inline(lines: IndexedLines, mark: re.Pattern[str]) -> IndexedLines:
             if pieces[place].kind != "table"
             for one in mark.finditer(pieces[place].text, _find_stem(lines, place, first))
         ]
+        if group and any(match_answer(piece.text) for piece in pieces[first + 1 : group[0][0] + 1]):
+            continue  # the points of an answer
         if len(group) > 1 and [_count(one) for _, one in group] == [*range(1, len(group) + 1)]:
             lists[at] = group
     if len(lists) < max(_MIN_GROUPS, _LEAST_INLINE * (max(lists, default=0) - min(lists, default=0) + 1)):
         return lines
     texts = [text for group in lists.values() for text in _list_inline(group, pieces)]
+    keys = [*_find_number_keys([begins[at] for at in lists], lines), *_find_entries(lines)]
     within = pieces[begins[min(lists)] : [*begins, len(pieces)][max(lists) + 1]]
     stems = [pieces[begins[at]].text[_find_stem(lines, begins[at], begins[at]) :] for at in lists]
     if (
@@ -349,6 +352,7 @@ def _write_inline(lines: IndexedLines, mark: re.Pattern[str]) -> IndexedLines:
         or sum(map(len, texts)) > _LONGEST_INLINE * len(texts)
         or any(_ASKS.search(text) or _DEMANDS.match(text) for text in texts)
         or any(_DEMANDS.match(text) for text in stems)
+        or (not keys and any(text.rstrip().endswith(_PARTING) for text in texts))
         or sum(1 for piece in within if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists)
     ):
         return lines
@@ -358,11 +362,15 @@ def _write_inline(lines: IndexedLines, mark: re.Pattern[str]) -> IndexedLines:
         letter = _LETTERS[_count(one) - 1]
         lead = "  " if piece.text[: one.start()].strip() else ""
         changed[place] = rewrite(piece, one.end(), f"{lead}{letter}. ", one.start())
-    for place, begin, end in (*_find_number_keys([begins[at] for at in lists], lines), *_find_entries(lines)):
+    for place, begin, end in keys:
         piece = changed.get(place, pieces[place])
         number = _CIRCLES.find(piece.text[end - 1]) + 1 or int(piece.text[end - 1])
         changed[place] = rewrite(piece, end, _LETTERS[number - 1], begin)
     return lines.replace(changed)
+
+
+# `①就绪；②运行；③阻塞。` without a key is said rather than offered
+_PARTING = ("；", ";")
 
 
 def _count(mark: re.Match[str]) -> int:

@@ -118,15 +118,16 @@ def _write_selects(root: Any) -> None:
 
 # the first line of a list to choose from: `Choose...`, `-- Select --`
 _PLACEHOLDER = re.compile(
-    r"\s*(?:[\w\s]{0,30}(?:\.{2,}|…)|[-–—\s]*|[-–—]+[^-–—]*[-–—]+|请选择|請選擇|"
-    r"(?i:choose|select|pick|please|bitte|wählen|choisir|elige|seleccion\w+|scegli|выберите|選択)\b.{0,24})\s*"
+    r"\s*(?:[\w\s]{0,30}(?:\.{2,}|…)|[-–—\s]{2,}|[-–—]+[^-–—]*[-–—]+|请选择|請選擇|"
+    r"(?i:choose|select|pick|please|bitte|wählen|choisir|elige|seleccion\w+|scegli|выберите|選択)\b.{0,24})?\s*"
 )
 
 
 def _list_offered(select: Any) -> list[str]:
     """The texts of a list, without the first where it only asks to choose."""
     texts = [" ".join(str(option.text_content()).split()) for option in select.iter("option")]
-    return texts[1:] if texts and _PLACEHOLDER.fullmatch(texts[0]) else texts
+    is_statement = len(texts) > 1 and all(map(str.isupper, texts))  # `SELECT`, `INSERT`
+    return texts[1:] if texts and not is_statement and _PLACEHOLDER.fullmatch(texts[0]) else texts
 
 
 # where Moodle shows what somebody answered to an essay question

@@ -6,10 +6,13 @@ import sys
 import time
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import pytest
 
 from tasks.ingest.readers.docx import read_docx
+from tasks.ingest.readers.extraction import Line, join_lines
+from tasks.ingest.splitting import prepare_pieces
 from tests.benchmarks.ingest_mutations import read_lines
 from tests.tasks.ingest.builders import make_docx, numbering, paragraph, table
 
@@ -110,7 +113,7 @@ WORD: dict[str, Callable[[int], bytes]] = {
 }
 
 
-def count_calls(read: Callable[[bytes], object], data: bytes) -> int:
+def count_calls(read: Callable[[Any], object], data: Any) -> int:
     """How many calls reading takes, of Python and of C: the same on every machine."""
     count = 0
 
@@ -132,3 +135,21 @@ def test_steps_for_a_word_document_grow_with_its_size(name: str) -> None:
     """Four times the document would take sixteen times the steps."""
     small, large = (count_calls(read_docx, WORD[name](size)) for size in (50, 200))
     assert large <= 6 * small + 1_000, (small, large)
+
+
+BANKS: dict[str, Callable[[int], list[str]]] = {
+    "options on one line": lambda size: [
+        line for number in range(1, size) for line in (f"{number}. Which lamp?", "A. red  B. blue  C. green")
+    ],
+}
+
+
+@pytest.mark.parametrize("name", BANKS)
+def test_steps_for_a_bank_grow_with_its_questions(name: str) -> None:
+    def prepare(texts: list[str]) -> object:
+        lines = [Line(text) for text in texts]
+        return prepare_pieces(lines, join_lines(lines)[1])
+
+    prepare(BANKS[name](20))
+    small, large = (count_calls(prepare, BANKS[name](size)) for size in (150, 600))
+    assert large <= 6 * small, (small, large)

@@ -465,6 +465,20 @@ def test_a_list_of_a_web_page_offers_its_items_once_below_what_they_belong_to() 
     ]
 
 
+def test_a_list_of_a_web_page_whose_first_item_is_a_statement_or_a_sign_keeps_it() -> None:
+    lists = (("SELECT", "INSERT"), ("-", "+"), ("", "a lamp"))
+    page = "".join(
+        f"<p>{number}. Use <select>{''.join(f'<option>{item}</option>' for item in items)}</select></p>"
+        for number, items in enumerate(lists, start=1)
+    )
+    lines = read_html(f"<html><body>{page}</body></html>".encode(), None).lines
+    assert [line.text for line in lines if line.text] == [
+        "1. Use (SELECT / INSERT)",
+        "2. Use (- / +)",
+        "3. Use (a lamp)",
+    ]
+
+
 def test_the_texts_of_several_options_are_their_key_though_the_first_begins_with_a() -> None:
     lines = [
         Line(text)
@@ -529,6 +543,32 @@ def test_two_answers_that_stand_out_below_all_that_is_asked_are_enough(propertie
         ("What does a lighthouse do?", ["It shows ships the harbour."]),
         ("What turns a water mill?", ["The stream below the weir."]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("Discuss this statement:", "A mill is worth more than a ferry."),
+        ("How heavy is the stone?", "(Give your answer in kg.)"),
+        ("Name the place of which you read here.", "The wheel goes round, the stone is cold."),
+    ],
+)
+def test_what_a_question_shows_in_italics_below_it_is_no_answer(asked: str, shown: str) -> None:
+    lines = [f"1. {asked}", paragraph(run(shown, "<w:i/>")), f"2. {asked}", paragraph(run(shown, "<w:i/>"))]
+    drafts, _ = read(lines)
+    assert [(draft.stem, draft.answer) for draft in drafts] == [(f"{asked}\n{shown}", [])] * 2
+
+
+def test_words_that_are_asked_about_by_their_print_are_no_gaps() -> None:
+    underlined = '<w:u w:val="single"/>'
+    drafts, _ = read(
+        [
+            "一、填空题（写出画线词的拼音）",
+            paragraph(run("1. 他"), run("走", underlined), run("进灯塔。")),
+            paragraph(run("2. 她"), run("看", underlined), run("见磨坊。")),
+        ]
+    )
+    assert [(draft.stem, draft.answer) for draft in drafts] == [("他走进灯塔。", []), ("她看见磨坊。", [])]
 
 
 def test_words_in_italics_inside_or_above_what_is_asked_are_no_answers() -> None:

@@ -83,7 +83,9 @@ def find_missed_runs(
             if not due:
                 continue
             since = write_moment((due[0] - _EARLY).timestamp())
-            runs = list_run_starts(connection, schedule, since, is_only=per_flow[schedule.flow] == 1)
+            # What a command examines may be another month: the runs of the exam say which.
+            is_only = per_flow[schedule.flow] == 1 and schedule.deployment != MONTHLY
+            runs = list_run_starts(connection, schedule, since, is_only=is_only)
             missed = _list_missed(due, runs)
             if schedule.deployment == MONTHLY:
                 known = list_known_months(connection)

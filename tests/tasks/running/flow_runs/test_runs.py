@@ -316,6 +316,15 @@ def test_a_month_that_passed_whole_without_a_run_is_named_until_it_has_one_or_is
         assert [row.target for row in iter_targets(connection, ["leave_month_out"])] == ["2026-09"]
 
 
+def test_a_run_by_hand_of_an_earlier_month_makes_up_for_that_month_alone(ledger: Ledger) -> None:
+    schedule(ledger, MONTHLY, since="2026-09-15T00:00:00+00:00")
+    begin(ledger, "o", flow="monthly", started_by="command")
+    move(ledger, "o", NOW - timedelta(minutes=1), "completed")
+    with ledger.write() as connection:
+        insert_rows(connection, [RUN])
+    assert [f"{one.due_at:%Y-%m}" for one in list_unmade(ledger)] == ["2026-11", "2026-12"]
+
+
 def list_unmade(ledger: Ledger, now: datetime = NOW) -> list[MissedRun]:
     return select_unmade(find_missed_runs(ledger, now=now))
 
