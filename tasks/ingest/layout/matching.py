@@ -170,11 +170,13 @@ _BANK_STARTS = frozenset("Aa（(①")
 def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | None:
     """A box of words written as shared options, and the first question below it."""
     first = next((at for at in range(begin, begin + _MOST_LINES) if _counts(lines, at)), begin)
+    if first == begin:
+        return None  # before the walk back, which would be made from every line of a list without an end
     number = next((at for at in range(begin - 1, -1, -1) if _counts(lines, at) or _parts(lines, at)), -1)
     between = [piece.text for piece in lines.pieces[max(number + 1, begin - _LINES_ABOVE) : begin]]
     if number >= 0 and _counts(lines, number) and not any(map(INSTRUCTION.search, between)):
         return None  # these are the options of the question above
-    items = _list_items(lines, first) if first > begin else []
+    items = _list_items(lines, first)
     head, last = (lines.labels[items[at][0]] for at in (0, -1)) if items else (None, None)
     if len(items) < _LEAST_ROWS or head is None or last is None:
         return None
