@@ -141,7 +141,7 @@ def _read_ranges(text: str) -> list[KeyEntry]:
             if single is None or (entries and int(single[1]) <= entries[-1].number):
                 return entries if not text[position:].strip(" \t,，;；。.|") else []
             entries.append(KeyEntry(int(single[1]), single[2]))
-            position = _STOPS.match(text, single.end()).end()  # type: ignore[union-attr]
+            position = _skip_stops(text, single.end())
             continue
         first, last = int(match.group(1)), int(match.group(2))
         run = _LETTERS_RUN.match(text, match.end())
@@ -151,11 +151,14 @@ def _read_ranges(text: str) -> list[KeyEntry]:
         if tokens is None:
             return []
         entries += [KeyEntry(first + offset, token) for offset, token in enumerate(tokens)]
-        position = _STOPS.match(text, run.end()).end()  # type: ignore[union-attr]
+        position = _skip_stops(text, run.end())
     return entries if _RANGE.search(text) is not None else []
 
 
-_STOPS = re.compile(r"[ \t,，;；。.|]*")
+def _skip_stops(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t,，;；。.|":
+        position += 1
+    return position
 
 
 def _read_cells(text: str) -> list[KeyEntry]:

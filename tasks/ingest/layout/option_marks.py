@@ -314,7 +314,8 @@ _LEAST_INLINE, _LONGEST_INLINE = 0.7, 40
 def write_inline_numbers(lines: IndexedLines) -> IndexedLines:
     """Write `①甲②乙③丙` or `(1)甲 (2)乙` that closes most questions with letters.
 
-    Statements that lettered options combine, gaps, terms to be explained and parts that ask keep their numbers.
+    Statements that lettered options combine, gaps, terms to be explained and parts that ask keep their numbers, and
+    numbers in brackets for which no key stands anywhere: parts are counted so.
     """
     for sign, mark in zip("①1", _INLINE, strict=True):
         if lines.text.count(sign) >= _MIN_GROUPS:
@@ -352,7 +353,7 @@ def _write_inline(lines: IndexedLines, mark: re.Pattern[str]) -> IndexedLines:
         or sum(map(len, texts)) > _LONGEST_INLINE * len(texts)
         or any(_ASKS.search(text) or _DEMANDS.match(text) for text in texts)
         or any(_DEMANDS.match(text) for text in stems)
-        or (not keys and any(text.rstrip().endswith(_PARTING) for text in texts))
+        or (not keys and (mark is _INLINE[1] or any(text.rstrip().endswith(_PARTING) for text in texts)))
         or sum(1 for piece in within if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists)
     ):
         return lines

@@ -10,8 +10,9 @@ from typing import Final
 import yaml
 
 _TEXT = resources.files("tasks.ingest.words").joinpath("grammar.yaml").read_text(encoding="utf-8")
-# every word a text: `no` stands before numbers, and is no falsehood
-WORDS: Final[Mapping[str, list[str]]] = yaml.load(_TEXT, Loader=yaml.CBaseLoader)  # noqa: S506 - makes texts alone
+# Every word a text: `no` stands before numbers, and is no falsehood. PyYAML may have been built without its faster half.
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+WORDS: Final[Mapping[str, list[str]]] = yaml.load(_TEXT, Loader=_LOADER)  # noqa: S506 - makes texts alone
 
 
 def match_words(words: Sequence[str]) -> str:
