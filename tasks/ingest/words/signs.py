@@ -1,4 +1,4 @@
-"""What asks by its signs, whatever its language: a question mark, or a blank to be filled in."""
+"""What asks by its signs in any language: a question mark, or a blank to be filled in."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ def ends_in_blank(text: str) -> bool:
 
 
 def closes_asking(text: str) -> bool:
-    """Whether a question mark or a blank is the last of a text: what follows may be offered."""
+    """Whether a question mark or a blank ends a text: what follows may be offered."""
     return _LAST_MARK.search(text[-_TAIL:]) is not None or ends_in_blank(text)
