@@ -15,7 +15,7 @@ from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking
-from tasks.ingest.words.points import COUNTS
+from tasks.ingest.words.points import COUNTS_POINTS
 from tasks.ingest.words.signs import asks_by_sign
 
 NOTHING_ASKS = "nothing_asks"
@@ -102,7 +102,7 @@ def _goes_on(before: Draft, draft: Draft) -> bool:
     return before.section == draft.section and (before.value or 0) < (draft.value or 0)
 
 
-_TITLE = re.compile(COUNTS)
+_TITLE = re.compile(COUNTS_POINTS)
 _LINES_ABOVE = 4
 
 
