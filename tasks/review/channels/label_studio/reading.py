@@ -139,8 +139,9 @@ def _read_task(
         if owner not in works:
             works[owner] = read_work(ledger, *owner)
         work = works[owner].get(identity.question_uuid)
-        if work is None and not identity.annotator and works[owner]:
-            reading.faults.append(_place(task, f"this question is not assigned to {annotator}"))
+        if work is None and works[owner]:
+            if annotation is not None:
+                reading.faults.append(_place(task, f"this question is not assigned to {annotator}"))
             continue
         if work is None or work.item.revision != identity.revision:
             raise WorkbookError(

@@ -157,15 +157,19 @@ def _read_questions(sheet: Worksheet, damaged: WorkbookError) -> list[WorkbookQu
 
 
 def check_origin(identity: Identity, items: Mapping[str, Item], file_name: str) -> None:
-    """Raises WorkbookError where a question is not as this ledger gave it to the annotator."""
+    """Raises WorkbookError where a question is not as this ledger gave it to the annotator.
+
+    One that was taken back since is none: its row is looked at when the sheet is read.
+    """
     if not items:
         raise WorkbookError(
             f"{file_name}: it belongs to review batch {identity.batch_id!r} of {identity.annotator} ({identity.role}), "
             "and this ledger has no such work. Import it where it was exported."
         )
+    known = [one for one in identity.questions if one.question_uuid in items]
     foreign = [
         one.question_uuid
-        for one in identity.questions
+        for one in known or identity.questions
         if (item := items.get(one.question_uuid)) is None
         or item.revision != one.revision
         or compute_digest(identity.batch_id, item) != one.digest

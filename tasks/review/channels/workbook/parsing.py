@@ -14,7 +14,14 @@ from tasks.review.channels.workbook.identity import (
     compute_shown_digest,
     squeeze,
 )
-from tasks.review.channels.workbook.rows import CHOICES, INPUT_NAMES, MOST_REPEATED, parse_row, translate
+from tasks.review.channels.workbook.rows import (
+    CHOICES,
+    INPUT_NAMES,
+    MOST_REPEATED,
+    NOT_GIVEN,
+    parse_row,
+    translate,
+)
 from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import WorkItem
 from tasks.review.recording import RowFault
@@ -103,7 +110,7 @@ class _SheetParser:
         for name, listed in self.listed.items():
             if name in first:
                 self._parse_question(listed, first[name], parts[name])
-        for name in sorted(set(self.listed) - set(first)):
+        for name in sorted(self.listed.keys() & self.work.keys() - first.keys()):
             self._add_missing(name)
         self.reading.faults.sort(key=lambda fault: (fault.row is None, fault.row or 0))
         return self.reading
@@ -111,7 +118,11 @@ class _SheetParser:
     def _parse_question(
         self, listed: WorkbookQuestion, first: _SheetRow, parts: Mapping[int, _SheetRow]
     ) -> None:
-        one = self.work[listed.question_uuid]
+        one = self.work.get(listed.question_uuid)
+        if one is None:
+            if any(squeeze(first.values[name].value) for name in INPUT_NAMES):
+                self._add(first, Fault("decision", NOT_GIVEN))
+            return
         faults = [(first, fault) for fault in self._check_shown(listed, one.item, first, parts)]
         for row in parts.values():
             message = f"this row continues the question above; decide in its first row (row {first.number})"

@@ -29,6 +29,8 @@ INPUT_NAMES = tuple(column.name for column in layout.list_inputs())
 # Fields whose value is a choice: a message may repeat it, it is no text of a question.
 CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
 MOST_REPEATED = 40
+# Its work was moved, or its paper removed, after the file was handed out.
+NOT_GIVEN = "this question is not given to you any more; empty what is filled in"
 
 
 def parse_row(values: Row, item: Item) -> tuple[GivenDecision | None, list[Fault]]:

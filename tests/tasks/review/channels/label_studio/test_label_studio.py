@@ -28,6 +28,7 @@ from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.review import assigning
+from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
 TWO = [Annotator("chen"), Annotator("dai")]
 QUESTIONS = [make_question(1), make_question(2), make_question(3)]
@@ -175,6 +176,15 @@ def test_several_people_in_one_project_are_told_apart_by_their_accounts(
     # Whom a question is not given to may see it there, but not decide on it.
     _, (message,) = read_one(ledger, shared, people={"7": "chen", "9": "eva"})
     assert "batch 'b1' is not what this ledger gave to eva" in message
+
+
+def test_a_question_that_was_taken_back_costs_only_its_own_task(ledger: Ledger, path: Path) -> None:
+    save(path, annotate(read_tasks(path), {1: ACCEPT, 2: ACCEPT}))
+    with ledger.write() as connection:
+        delete_work(connection, BatchedDocument("b1", (QUESTIONS[0]["question_uuid"],), 0))
+    (submission,), (message,) = read_one(ledger, path)
+    assert [one.question_uuid for one in submission.decisions] == [QUESTIONS[1]["question_uuid"]]
+    assert "task 1, this question is not assigned to chen" in message
 
 
 def alter_identity(tasks: list[dict[str, Any]]) -> None:

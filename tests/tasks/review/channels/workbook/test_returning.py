@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
+from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.review import land_row_faults
 from tasks.review.assigning import assign_batch
@@ -31,6 +32,7 @@ from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_quest
 from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
+from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
 AFTER = "2026-11-04T08:00:00.000000+00:00"
 
@@ -122,6 +124,24 @@ def test_of_rows_that_are_gone_alone_there_is_nothing_to_correct_in_a_copy(
     (refusal,) = record(ledger, read_workbooks(ledger, [path]), LATER).refusals
     assert "2 rows were good. 1 are missing: restore them, or export the workbook again." in refusal.message
     assert "to-correct" not in refusal.message and list(path.parent.glob("*to-correct*")) == []
+
+
+def test_a_question_that_was_taken_back_costs_only_its_own_row(ledger: Ledger, path: Path) -> None:
+    taken_back, kept, _ = (one["question_uuid"] for one in QUESTIONS)
+    fill(path, decision={2: "ok", 3: "ok"})
+    with ledger.write() as connection:
+        delete_work(connection, BatchedDocument("b1", (taken_back,), 0))
+    with pytest.raises(UsageError, match="holds 2 decisions that were not imported"):
+        export_workbook(ledger, "b1", "chen", path)
+    (refusal,) = record(ledger, read_workbooks(ledger, [path]), LATER).refusals
+    assert "row 2, column C (DECISION): this question is not given to you any more" in refusal.message
+    assert read_decided(ledger) == {kept: "accept"}
+    # An empty row of it is nothing, and neither is one that is gone.
+    fill(path, decision={2: None})
+    assert import_workbook(ledger, path, AFTER).unchanged_count == 1
+    change(path, lambda book: book[layout.SHEET].delete_rows(2))
+    assert import_workbook(ledger, path, AFTER).unchanged_count == 1
+    export_workbook(ledger, "b1", "chen", path)
 
 
 def test_rows_sorted_apart_from_their_questions_are_refused_whole(ledger: Ledger, path: Path) -> None:
