@@ -29,6 +29,9 @@ INPUT_NAMES = tuple(column.name for column in layout.list_inputs())
 # Fields whose value is a choice: a message may repeat it, it is no text of a question.
 CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
 MOST_REPEATED = 40
+_PLAIN_FORMATS = ("General", "0", "@")
+# Spreadsheet programs keep 15 digits.
+_LEAST_INEXACT = 10**15
 # Its work was moved, or its paper removed, after the file was handed out.
 NOT_GIVEN = "this question is not given to you any more; empty what is filled in"
 
@@ -96,7 +99,7 @@ def _find_cell(fault: Fault) -> Fault:
 
 
 def read_text(cell: Cell | MergedCell) -> str:
-    """The text of a filled-in cell; ValueError for a formula, an error or a date."""
+    """The text of a cell; ValueError for a formula, an error, a date or a changed number."""
     from openpyxl.cell.rich_text import CellRichText
 
     value = cell.value
@@ -108,6 +111,13 @@ def read_text(cell: Cell | MergedCell) -> str:
         raise ValueError("this cell holds a spreadsheet error; write the text again")
     if isinstance(value, bool):
         return "true" if value else "false"
+    # A cell that shows 50% holds 0.5, one that shows 1/2 as well; of a long number the last digits are lost.
+    if isinstance(value, int | float) and (
+        cell.number_format not in _PLAIN_FORMATS or abs(value) >= _LEAST_INEXACT
+    ):
+        raise ValueError(
+            "the spreadsheet made another number of this; format the cell as text and write it again"
+        )
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):

@@ -131,6 +131,20 @@ def test_a_date_made_of_an_answer_by_the_spreadsheet_is_refused(ledger: Ledger, 
     assert "made a date or time of this" in refuse(ledger, path)
 
 
+@pytest.mark.parametrize(("value", "form"), [(0.5, "0%"), (0.5, "# ?/?"), (1234567890123456, "General")])
+def test_a_number_that_the_cell_shows_as_another_is_refused(
+    ledger: Ledger, path: Path, value: float, form: str
+) -> None:
+    fill(path, decision={2: "edit"}, new_explanation={2: value})
+
+    def set_format(book: Workbook) -> None:
+        sheet = book[layout.SHEET]
+        sheet.cell(2, find_column(sheet, "new_explanation")).number_format = form
+
+    change(path, set_format)
+    assert "made another number of this" in refuse(ledger, path)
+
+
 def test_a_question_without_an_answer_cannot_be_accepted_as_it_stands(
     ledger: Ledger, settings: Settings, tmp_path: Path
 ) -> None:
