@@ -176,7 +176,8 @@ def _take(
         said = f" (“{value[:MOST_REPEATED]}”)" if value else ""
         reading.faults.append(_place(task, f"{fault.field}: {message}{said}"))
     # What stands in a task as it was exported says nothing new: another channel may have changed it since.
-    if given is None or (identity.given and compute_given_digest(given) == identity.given):
+    is_as_exported = given and identity.given and compute_given_digest(given) == identity.given
+    if given is None or is_as_exported or (annotation and one.was_decided_after(annotation.updated_at)):
         reading.blanks[owner] = reading.blanks.get(owner, 0) + (not faults)
         return
     decisions[given.question_uuid] = given

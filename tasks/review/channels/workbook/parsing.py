@@ -68,12 +68,16 @@ class _SheetRow:
 
 def parse_sheet(book: Workbook, identity: Identity, work: Mapping[str, WorkItem]) -> SheetReading:
     """The decisions of the sheet's good rows, and every fault found, each with its place."""
-    return _SheetParser(book[layout.SHEET], identity, work).parse()
+    saved_at = book.properties.modified
+    return _SheetParser(book[layout.SHEET], identity, work, saved_at.isoformat() if saved_at else "").parse()
 
 
 class _SheetParser:
-    def __init__(self, sheet: Worksheet, identity: Identity, work: Mapping[str, WorkItem]) -> None:
+    def __init__(
+        self, sheet: Worksheet, identity: Identity, work: Mapping[str, WorkItem], saved_at: str
+    ) -> None:
         self.sheet = sheet
+        self.saved_at = saved_at
         self.identity = identity
         self.work = work
         self.language: Language = identity.language
@@ -136,7 +140,8 @@ class _SheetParser:
         if given is None or faults:
             return
         # What stands there as it was written says nothing new: a decision given since, elsewhere, is not undone.
-        if listed.given and one.own is not None and compute_given_digest(given) == listed.given:
+        is_as_written = listed.given and compute_given_digest(given) == listed.given
+        if one.own is not None and (is_as_written or one.was_decided_after(self.saved_at)):
             given = one.own.given
         self.reading.decisions.append(given)
 

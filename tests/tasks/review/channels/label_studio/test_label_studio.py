@@ -159,6 +159,16 @@ def test_what_a_task_was_exported_with_says_nothing_new(ledger: Ledger, path: Pa
     assert [one.question_uuid for one in submission.decisions] == [QUESTIONS[1]["question_uuid"]]
 
 
+def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
+    ledger: Ledger, path: Path
+) -> None:
+    save(path, annotate(read_tasks(path), {1: ACCEPT}))
+    given = make_submission("chen", give(QUESTIONS[0]["question_uuid"], "reject"))
+    record(ledger, [*read_label_studio(ledger, [path]), given], AFTER_ALL)
+    (submission,), _ = read_one(ledger, path)
+    assert submission.decisions == []
+
+
 def test_several_people_in_one_project_are_told_apart_by_their_accounts(
     ledger: Ledger, settings: Settings, path: Path
 ) -> None:

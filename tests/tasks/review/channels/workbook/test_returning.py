@@ -35,6 +35,8 @@ from warehouse.ledger.review import assigning
 from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
 AFTER = "2026-11-04T08:00:00.000000+00:00"
+# A workbook that a test saves says by the computer's clock when.
+AFTER_SAVING = "2999-01-01T00:00:00.000000+00:00"
 
 
 def read_decided(ledger: Ledger) -> dict[str, str]:
@@ -173,6 +175,17 @@ def test_a_decision_given_elsewhere_since_is_not_undone_by_an_older_workbook(
     fill(path, decision={2: "edit"}, new_answer={2: "C"})
     import_workbook(ledger, path, AFTER)
     assert read_decided(ledger)[first] == "edit"
+
+
+def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
+    ledger: Ledger, path: Path
+) -> None:
+    first = QUESTIONS[0]["question_uuid"]
+    fill(path, decision={2: "accept"})
+    import_workbook(ledger, path, LATER)
+    record_submission(ledger, make_submission("chen", give(first, "reject")), AFTER_SAVING)
+    assert import_workbook(ledger, path, AFTER_SAVING).changed_count == 0
+    assert read_decided(ledger) == {first: "reject"}
 
 
 def test_a_long_question_is_decided_in_its_first_row_and_may_be_sorted(
