@@ -32,6 +32,8 @@ MOST_REPEATED = 40
 _PLAIN_FORMATS = ("General", "0", "@")
 # Spreadsheet programs keep 15 digits.
 _LEAST_INEXACT = 10**15
+# The character zero, and half of a pair that a program cut: no store takes them.
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
 # Its work was moved, or its paper removed, after the file was handed out.
 NOT_GIVEN = "this question is not given to you any more; empty what is filled in"
 
@@ -54,6 +56,9 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
     filled = [name for name, text in texts.items() if text]
     if not filled:
         return None, []
+    if unkept := [name for name in filled if _UNKEPT.search(texts[name])]:
+        message = "it holds a character that cannot be kept; write it again"
+        return None, [Fault(name, message) for name in unkept]
     if not texts["decision"]:
         return None, [Fault("decision", f"the decision is missing, but {', '.join(filled)} is filled in")]
     decision = parse_word(texts["decision"], "decisions")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,14 @@ def test_good_annotations_are_taken_and_bad_ones_named_by_task_field_and_value(
     assert "(“perhaps”)" in message
     assert "task 3, reject_reason: a rejection needs a reason" in message
     assert read_one(ledger, path, all_or_nothing=True)[0] == []
+
+
+@pytest.mark.parametrize("text", ["cut \ud83d", "zero \0"])
+def test_a_text_that_no_store_takes_costs_only_its_own_task(ledger: Ledger, path: Path, text: str) -> None:
+    path.write_text(json.dumps(annotate(read_tasks(path), {1: {**ACCEPT, "comment": text}, 2: ACCEPT})))
+    submissions, (message,) = read_one(ledger, path)
+    assert [record_submission(ledger, one, LATER).new_count for one in submissions] == [1]
+    assert "task 1, comment: it holds a character that cannot be kept" in message
 
 
 def test_messages_are_in_the_language_of_the_tasks(ledger: Ledger, path: Path) -> None:
