@@ -17,8 +17,8 @@ from schemas.settings import Settings
 from tasks.review.assigning.annotators import Annotator, find_annotators
 from tasks.review.assigning.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
-from tasks.review.batch import read_assignments, read_batch
-from tasks.review.decisions import encode_items
+from tasks.review.batch import read_assignments, read_batch, read_decisions, read_items
+from tasks.review.decisions import compute_outcomes, encode_items
 from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.stages import close_units
@@ -53,8 +53,7 @@ class AssignmentTerms:
     """What else holds of a batch that is assigned.
 
     Attributes:
-        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one before is
-            not given it again.
+        again: take what closed batches left undecided as well; who decided on one before is not given it again.
         all_or_nothing: refuse a batch of which something would be left out.
         gold: questions with a known decision, of which some are put among everybody's work.
     """
@@ -263,12 +262,21 @@ def _place(
 
 
 def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
-    """Those of the questions that are not to be assigned, with their batch; `again`: open ones."""
+    """Those of the questions that are not to be assigned, with their batch.
+
+    `again` lets go of what a closed batch left undecided. What it settled may not have landed yet.
+    """
     taken = assigning.read_batched_questions(connection, question_uuids)
-    if not again or not taken:
-        return taken
-    closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
-    return {uuid: name for uuid, name in taken.items() if name not in closed}
+    for batch in assigning.read_batches(connection) if again and taken else ():
+        if not batch.is_closed:
+            continue
+        uuids = [uuid for uuid, name in taken.items() if name == batch.batch_id]
+        items = read_items(connection, batch.batch_id, uuids)
+        decisions = read_decisions(connection, batch.batch_id, question_uuids=uuids)
+        for outcome in compute_outcomes(items, decisions, batch.review_count):
+            if not outcome.is_settled:
+                del taken[outcome.item.question_uuid]
+    return taken
 
 
 def _find_free_name(connection: Connection, name: str) -> str:

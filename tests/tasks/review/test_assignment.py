@@ -17,7 +17,7 @@ from tasks.review.closing import close_batch
 from tasks.review.decisions.item import Item
 from tasks.review.recording.desk import record_submission
 from tests.hunts import tries
-from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 
@@ -191,6 +191,19 @@ def test_an_undecided_question_may_be_assigned_again_to_others_once_its_batch_is
         assign_batch(
             ledger, "third", frame, people, settings, NOW, AssignmentTerms(again=True, all_or_nothing=True)
         )
+
+
+def test_what_a_closed_batch_settled_is_not_assigned_again_before_it_has_landed(
+    ledger: Ledger, settings: Settings
+) -> None:
+    settled, undecided = open_batch(ledger, settings)
+    for name in ("chen", "dai"):
+        record_submission(ledger, make_submission(name, give(settled, "accept")), NOW)
+    close_batch(ledger, "b1", NOW, early=True)
+    frame = make_frame([make_question(1), make_question(2)])
+    summary = assign_batch(ledger, "second", frame, None, settings, NOW, AssignmentTerms(again=True))
+    assert {uuid for uuid, _ in read_pairs(ledger, "second")} == {undecided}
+    assert summary.already_assigned_count == 1
 
 
 def test_the_same_questions_get_a_numbered_batch_when_they_are_assigned_again_in_the_same_month(
