@@ -32,6 +32,8 @@ MOST_REPEATED = 40
 _PLAIN_FORMATS = ("General", "0", "@")
 # Spreadsheet programs keep 15 digits.
 _LEAST_INEXACT = 10**15
+# How a file holds a control character.
+_CONTROL = re.compile("_x00([01][0-9A-Fa-f])_")
 # The character zero, and half of a pair that a program cut: no store takes them.
 _UNKEPT = re.compile("[\0\ud800-\udfff]")
 # Its work was moved, or its paper removed, after the file was handed out.
@@ -131,10 +133,15 @@ def read_text(cell: Cell | MergedCell) -> str:
     if isinstance(value, CellRichText):
         value = str(value)
     if isinstance(value, str):
-        return value.replace("_x000D_", "").replace("\r\n", "\n").strip()
+        return _CONTROL.sub(_read_control, value).replace("\r\n", "\n").strip()
     raise ValueError(
         "the spreadsheet made a date or time of this; format the cell as text and write it again"
     )
+
+
+def _read_control(escaped: re.Match[str]) -> str:
+    """What a control character is to a reader: a tab, a new line (PowerPoint's is 0B), or nothing."""
+    return {"09": "\t", "0A": "\n", "0B": "\n", "0C": "\n"}.get(escaped[1].upper(), "")
 
 
 def translate(message: str, language: Language) -> str:

@@ -131,6 +131,14 @@ def test_a_date_made_of_an_answer_by_the_spreadsheet_is_refused(ledger: Ledger, 
     assert "made a date or time of this" in refuse(ledger, path)
 
 
+def test_a_line_end_pasted_from_a_slide_is_one_and_no_escape_is_left(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "edit"}, new_explanation={2: "one_x000B_two_x000D_\nthree_x0007_"})
+    import_workbook(ledger, path, LATER)
+    with ledger.read() as connection:
+        (row,) = assigning.read_decisions(connection, "b1")
+    assert row["edited_fields"] == {"explanation": "one\ntwo\nthree"}
+
+
 @pytest.mark.parametrize(("value", "form"), [(0.5, "0%"), (0.5, "# ?/?"), (1234567890123456, "General")])
 def test_a_number_that_the_cell_shows_as_another_is_refused(
     ledger: Ledger, path: Path, value: float, form: str
