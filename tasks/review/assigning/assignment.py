@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # Rows that are in memory at once on their way into the ledger.
 CHUNK = 20_000
+# It stands in addresses, in file names, and before a slash in the names of what is made of the batch.
+_NAME = re.compile(r"\w[\w.-]{0,79}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def assign_batch(
 
     Raises:
         GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
-        UsageError: an annotator is unknown, or the batch exists with other questions.
+        UsageError: an annotator is unknown, the name is none, or the batch exists with other questions.
     """
     terms = terms or AssignmentTerms()
     gold, all_or_nothing = terms.gold, terms.all_or_nothing
@@ -110,6 +113,10 @@ def assign_batch(
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
         if fresh.is_empty():
             return _summarise_existing(connection, set(taken.values()), first.height)
+        if batch_id is not None and not _NAME.fullmatch(batch_id):
+            raise UsageError(
+                f"Review batch {batch_id!r}: a name has up to 80 letters, digits, `.`, `_` and `-`. Nothing was assigned."
+            )
         if batch_id is not None and assigning.read_batch(connection, batch_id) is not None:
             raise UsageError(
                 f"Review batch {batch_id!r} exists already and does not hold {fresh.height} of the {first.height} "

@@ -73,6 +73,14 @@ def test_a_named_batch_does_not_take_other_questions_later(ledger: Ledger, setti
         assign_batch(ledger, "autumn", make_frame([make_question(1), make_question(2)]), None, settings, NOW)
 
 
+@pytest.mark.parametrize("name", ["2026/11", "first batch", "what?", "x" * 81])
+def test_what_no_file_and_no_address_can_name_is_no_batch(
+    ledger: Ledger, settings: Settings, name: str
+) -> None:
+    with pytest.raises(UsageError, match="a name has up to 80 letters"):
+        assign_batch(ledger, name, make_frame([make_question(1)]), None, settings, NOW)
+
+
 def test_a_question_found_in_two_documents_is_reviewed_once(ledger: Ledger, settings: Settings) -> None:
     other = make_question(1, document_id="11111111-1111-5111-8111-111111111111")
     summary = assign_batch(ledger, None, make_frame([make_question(1), other]), None, settings, NOW)
