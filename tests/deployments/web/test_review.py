@@ -15,6 +15,8 @@ from tasks.review.recording import Submission, record
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.review.desk import read_draft
+from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
 
 def read_card(page: str) -> dict[str, str]:
@@ -147,6 +149,15 @@ def test_a_draft_is_there_on_another_device_until_it_is_decided(desk: Desk) -> N
     assert "half a thou" not in desk.sign_in("dai").get(desk.sign_in("dai").path(0)).text
     chen.decide(0, "accept")
     assert read_card(chen.get(chen.path(0)).text)["draft"] == ""
+
+
+def test_a_draft_leaves_with_its_question(desk: Desk) -> None:
+    chen, uuid = desk.sign_in("chen"), desk.questions[0]["question_uuid"]
+    chen.post(chen.path(0, "/draft"), json={"draft": {"form": {"values": {"stem": "A shelf holds ( )."}}}})
+    with desk.ledger.write() as connection:
+        delete_work(connection, BatchedDocument(BATCH, (uuid,), 0))
+        assert read_draft(connection, BATCH, uuid, "chen") is None
+    assert chen.post(chen.path(0, "/draft"), json={"draft": {}}).status_code == 404
 
 
 def test_a_dispute_goes_to_an_adjudicator_who_sees_both_opinions_without_names(desk: Desk) -> None:
