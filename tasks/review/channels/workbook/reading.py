@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,31 +69,31 @@ def read_workbooks(
 ) -> list[Submission | RefusedSubmission]:
     """Every file as a submission of its good rows, and a refusal that names its bad ones.
 
-    A corrected copy counts after the file that it is a copy of, and in its place for what was wrong. With `all_or_nothing` a file
-    with a bad row is refused whole, and no copy is written.
+    What was saved later counts after what was saved before. A corrected copy counts after the file that it is a copy of, and in its
+    place for what was wrong. With `all_or_nothing` a file with a bad row is refused whole, and no copy is written.
     """
     ordered = sorted(paths, key=is_marked_copy)
     corrected = {(path.parent, name_original(path)) for path in ordered if is_marked_copy(path)}
-    found: list[Submission | RefusedSubmission] = []
+    found: list[tuple[bool, datetime, Sequence[Submission | RefusedSubmission]]] = []
     for path in ordered:
+        saved_at, read = datetime.min, list[Submission | RefusedSubmission]()
         is_corrected = not is_marked_copy(path) and (path.parent, name_original(path)) in corrected
         try:
+            file = _open(ledger, path)
+            saved_at = file.book.properties.modified or saved_at
             if all_or_nothing:
-                file = _open(ledger, path)
                 is_good = not file.reading.faults
-                found.append(file.make_submission() if is_good else file.refuse(_render_refusal(file)))
+                read.append(file.make_submission() if is_good else file.refuse(_render_refusal(file)))
             else:
-                found += _read_partly(ledger, path, is_corrected=is_corrected)
+                read += _read_partly(file, is_corrected=is_corrected)
         except ProctorError as error:
-            found.append(RefusedSubmission(str(path), str(error)))
-    return found
+            read.append(RefusedSubmission(str(path), str(error)))
+        found.append((is_marked_copy(path), saved_at, read))
+    return [one for _, _, some in sorted(found, key=lambda each: each[:2]) for one in some]
 
 
-def _read_partly(
-    ledger: Ledger, path: Path, *, is_corrected: bool
-) -> Sequence[Submission | RefusedSubmission]:
-    file = _open(ledger, path)
-    faults = file.reading.faults
+def _read_partly(file: _File, *, is_corrected: bool) -> Sequence[Submission | RefusedSubmission]:
+    path, faults = file.path, file.reading.faults
     if not faults:
         return [file.make_submission()]
     if file.reading.is_whole:

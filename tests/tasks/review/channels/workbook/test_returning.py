@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -37,6 +40,17 @@ from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 AFTER = "2026-11-04T08:00:00.000000+00:00"
 # A workbook that a test saves says by the computer's clock when.
 AFTER_SAVING = "2999-01-01T00:00:00.000000+00:00"
+
+
+def set_saved_at(path: Path, moment: str) -> None:
+    """Let a workbook say when it was saved last, as a spreadsheet program does."""
+    with zipfile.ZipFile(path) as package:
+        parts = {name: package.read(name) for name in package.namelist()}
+    core = parts["docProps/core.xml"]
+    parts["docProps/core.xml"] = re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>" + moment.encode(), core)
+    with zipfile.ZipFile(path, "w") as package:
+        for name, content in parts.items():
+            package.writestr(name, content)
 
 
 def read_decided(ledger: Ledger) -> dict[str, str]:
@@ -186,6 +200,17 @@ def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
     record_submission(ledger, make_submission("chen", give(first, "reject")), AFTER_SAVING)
     assert import_workbook(ledger, path, AFTER_SAVING).changed_count == 0
     assert read_decided(ledger) == {first: "reject"}
+
+
+def test_of_two_versions_of_a_workbook_the_one_saved_later_counts(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "reject"}, reject_reason={2: "unclear"})
+    set_saved_at(path, "2026-11-03T08:00:00Z")
+    # As a browser names what is there already: before the first one, by the alphabet.
+    later = path.with_name("review-b1-chen (1).xlsx")
+    shutil.copy(path, later)
+    fill(later, decision={2: "accept"}, reject_reason={2: None})
+    record(ledger, read_workbooks(ledger, [later, path]), LATER)
+    assert read_decided(ledger) == {QUESTIONS[0]["question_uuid"]: "accept"}
 
 
 def test_a_long_question_is_decided_in_its_first_row_and_may_be_sorted(
