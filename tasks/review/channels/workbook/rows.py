@@ -15,6 +15,7 @@ import yaml
 
 from schemas.reviews import REJECT_REASONS
 from tasks.questions import QuestionContent
+from tasks.questions.pictures import write_mark
 from tasks.review.channels.workbook import cells, layout
 from tasks.review.decisions import Edit, Fault, GivenDecision, Item, find_faults, find_shape_faults
 from tasks.review.words import Language, list_words, parse_word
@@ -75,8 +76,23 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
     if faults:
         return None, faults
     given = GivenDecision(item.question_uuid, decision, reason, texts["comment"] or None, edit)
-    faults = [_find_cell(fault) for fault in find_faults(item.content, given, item.notes)]
-    return (None, faults) if faults else (given, [])
+    faults = find_faults(item.content, given, item.notes)
+    if edit is not None and not faults:
+        faults = _find_lost_pictures(item.content, edit)
+    return (None, [_find_cell(fault) for fault in faults]) if faults else (given, [])
+
+
+def _find_lost_pictures(content: QuestionContent, edit: Edit) -> list[Fault]:
+    """Pictures that no corrected text names: who writes a text anew forgets a mark without a wish to."""
+    kept = {one.number for one in edit.apply(content).pictures}
+    return [
+        Fault(
+            one.place,
+            f"{write_mark(one.number)} is left out; write it where the picture belongs, or take the picture out on the web",
+        )
+        for one in content.pictures
+        if one.number not in kept
+    ]
 
 
 def _parse_edit(texts: Mapping[str, str], content: QuestionContent) -> tuple[Edit | None, list[Fault]]:

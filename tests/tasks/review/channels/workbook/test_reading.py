@@ -131,6 +131,20 @@ def test_a_date_made_of_an_answer_by_the_spreadsheet_is_refused(ledger: Ledger, 
     assert "made a date or time of this" in refuse(ledger, path)
 
 
+def test_a_correction_that_forgets_a_picture_is_refused(
+    ledger: Ledger, settings: Settings, tmp_path: Path
+) -> None:
+    picture = {"number": 1, "sha256": "a" * 64, "place": "stem", "alt_text": None}
+    row = make_question(1, stem="[picture:1] A shelf holds ( ) boks.", pictures=[picture])
+    assign_batch(ledger, "b1", make_frame([row]), TWO, settings, NOW)
+    path = tmp_path / "w.xlsx"
+    export_workbook(ledger, "b1", "chen", path)
+    fill(path, decision={2: "edit"}, new_stem={2: "A shelf holds ( ) books."})
+    assert expect(path, "row 2, {new_stem}: [picture:1] is left out") in refuse(ledger, path)
+    fill(path, new_stem={2: "[picture:1] A shelf holds ( ) books."})
+    assert import_workbook(ledger, path, LATER).new_count == 1
+
+
 def test_a_line_end_pasted_from_a_slide_is_one_and_no_escape_is_left(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "edit"}, new_explanation={2: "one_x000B_two_x000D_\nthree_x0007_"})
     import_workbook(ledger, path, LATER)
