@@ -163,11 +163,11 @@ class _SheetParser:
         return []
 
     def _list_rows(self) -> Iterator[_SheetRow]:
-        rows = self.sheet.iter_rows(min_row=layout.FIRST_ROW)
-        for number, row in enumerate(rows, start=layout.FIRST_ROW):
-            if all(cell.value is None for cell in row):
+        # Those that the file has: to go through a sheet makes every cell of it, up to the last of a million rows.
+        for number in sorted({row for row, _ in self.sheet._cells if row >= layout.FIRST_ROW}):
+            values = {name: self.sheet.cell(number, place + 1) for name, place in self.positions.items()}
+            if not any(squeeze(cell.value) for cell in values.values()):
                 continue
-            values = {name: row[place] for name, place in self.positions.items()}
             part = values["part"].value
             yield _SheetRow(
                 number,

@@ -26,6 +26,7 @@ from warehouse.stores.whole_files import SHARED, writing_whole
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
 
 # Enough to correct a file by; a workbook of another format would otherwise fill the screen.
 MOST_REPORTED = 100
@@ -185,8 +186,9 @@ def _mark(book: Workbook, reading: SheetReading, language: Language) -> None:
     letter = layout.name_column(place + 1)
     sheet.column_dimensions[letter].hidden = False
     sheet.column_dimensions[letter].width = 24
-    for row in range(layout.FIRST_ROW, sheet.max_row + 1):
-        sheet.cell(row, place + 1).value = None
+    for (row, column), cell in sheet._cells.items():
+        if row >= layout.FIRST_ROW and column == place + 1:
+            cell.value = None
     by_row: dict[int, list[RowFault]] = {}
     for fault in reading.faults:
         if fault.row is not None:
@@ -217,10 +219,8 @@ def _says_the_same(copy: Path, book: Workbook) -> bool:
         other = load_workbook(copy)[layout.SHEET]
     except Exception:  # openpyxl raises many kinds; a copy that cannot be read is somebody's all the same
         return False
-    return _list_values(other.iter_rows(values_only=True)) == _list_values(
-        book[layout.SHEET].iter_rows(values_only=True)
-    )
+    return _read_values(other) == _read_values(book[layout.SHEET])
 
 
-def _list_values(rows: Iterable[Sequence[object]]) -> list[tuple[str, ...]]:
-    return [tuple("" if value is None else str(value) for value in row) for row in rows]
+def _read_values(sheet: Worksheet) -> dict[tuple[int, int], str]:
+    return {place: str(cell.value) for place, cell in sheet._cells.items() if cell.value not in (None, "")}

@@ -326,6 +326,12 @@ def test_a_moved_column_and_sorted_rows_are_still_read(ledger: Ledger, path: Pat
     assert import_workbook(ledger, path, LATER).new_count == 3
 
 
+@pytest.mark.timeout(20)
+def test_a_space_in_the_last_row_of_a_sheet_is_nothing(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "accept", 1_048_576: " "})
+    assert import_workbook(ledger, path, LATER).new_count == 1
+
+
 def test_messages_hold_no_text_of_the_questions(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "edit", 3: "accept"}, new_options={2: "A. secret one\nA. secret two"})
     change(path, change_stem)
