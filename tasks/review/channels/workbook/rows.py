@@ -83,7 +83,7 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
 
 
 def _find_lost_pictures(content: QuestionContent, edit: Edit) -> list[Fault]:
-    """Pictures that no corrected text names: who writes a text anew forgets a mark without a wish to."""
+    """Pictures that no corrected text names: who writes a text anew may forget a mark."""
     kept = {one.number for one in edit.apply(content).pictures}
     return [
         Fault(
@@ -156,7 +156,7 @@ def read_text(cell: Cell | MergedCell) -> str:
 
 
 def _read_control(escaped: re.Match[str]) -> str:
-    """What a control character is to a reader: a tab, a new line (PowerPoint's is 0B), or nothing."""
+    """What a control character is to a reader: a tab, a new line (a slide's 0B), or nothing."""
     return {"09": "\t", "0A": "\n", "0B": "\n", "0C": "\n"}.get(escaped[1].upper(), "")
 
 
