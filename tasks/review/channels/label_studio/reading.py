@@ -124,16 +124,15 @@ def _read_task(
             reading.faults.append(_place(task, message))
             return
     else:
-        of_account: dict[str, list[Annotation]] = {}
+        given: dict[str, list[Annotation]] = {}
         for one in task.annotations:
-            of_account.setdefault(one.account, []).append(one)
-        unknown = sorted(account for account in of_account if account not in known)
+            if one.account in known:
+                given.setdefault(known[one.account], []).append(one)
+        unknown = sorted({one.account for one in task.annotations if one.account not in known})
         if unknown:
             message = f"account {unknown[0]!r} is no annotator; name it with --person {unknown[0] or 'ACCOUNT'}=NAME"
             reading.faults.append(_place(task, message))
-        people = {
-            known[account]: _find_last(given) for account, given in of_account.items() if account in known
-        }
+        people = {name: _find_last(some) for name, some in given.items()}
     for annotator, annotation in people.items():
         owner = (identity.batch_id, annotator, identity.role)
         if owner not in works:

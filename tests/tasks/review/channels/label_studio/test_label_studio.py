@@ -192,6 +192,13 @@ def test_several_people_in_one_project_are_told_apart_by_their_accounts(
     submissions, (message,) = read_one(ledger, shared, people={"7": "chen"})
     assert [(one.annotator, len(one.decisions)) for one in submissions] == [("chen", 1), ("dai", 1)]
     assert "account '9' is no annotator; name it with --person 9=NAME" in message
+    # Of two accounts of one person the last word counts, too.
+    early = annotate(tasks, {1: ACCEPT}, account=7)
+    reject = {"decision": "Reject", "reject_reason": "Unclear"}
+    save(shared, annotate(early, {1: reject}, account=6, at="2026-11-02T09:00:00.000000Z"))
+    (submission,), _ = read_one(ledger, shared, people={"7": "chen", "6": "chen"})
+    assert [one.decision for one in submission.decisions] == ["accept"]
+    save(shared, annotate(both, {2: ACCEPT}, account=9))
     # Whom a question is not given to may see it there, but not decide on it.
     _, (message,) = read_one(ledger, shared, people={"7": "chen", "9": "eva"})
     assert "batch 'b1' is not what this ledger gave to eva" in message
