@@ -147,17 +147,18 @@ def test_a_question_that_was_taken_back_costs_only_its_own_row(ledger: Ledger, p
     fill(path, decision={2: "ok", 3: "ok"})
     with ledger.write() as connection:
         delete_work(connection, BatchedDocument("b1", (taken_back,), 0))
-    with pytest.raises(UsageError, match="holds 2 decisions that were not imported"):
+    with pytest.raises(UsageError, match="holds 1 decisions that were not imported"):
         export_workbook(ledger, "b1", "chen", path)
     (refusal,) = record(ledger, read_workbooks(ledger, [path]), LATER).refusals
     assert "row 2, column C (DECISION): this question is not given to you any more" in refusal.message
     assert read_decided(ledger) == {kept: "accept"}
+    shutil.copy(path, path.with_name("written over.xlsx"))
+    export_workbook(ledger, "b1", "chen", path.with_name("written over.xlsx"))
     # An empty row of it is nothing, and neither is one that is gone.
     fill(path, decision={2: None})
     assert import_workbook(ledger, path, AFTER).unchanged_count == 1
     change(path, lambda book: book[layout.SHEET].delete_rows(2))
     assert import_workbook(ledger, path, AFTER).unchanged_count == 1
-    export_workbook(ledger, "b1", "chen", path)
 
 
 def test_rows_sorted_apart_from_their_questions_are_refused_whole(ledger: Ledger, path: Path) -> None:
