@@ -97,6 +97,20 @@ def test_numbers_in_words_and_opposites_ask_something_else(one: str, other: str)
     assert compare(rows[0], rows[1]) is None
 
 
+def test_answers_in_other_blanks_are_another_answer() -> None:
+    stem = "The capital of France is called ____ by everybody, and that of Germany is called ____."
+    rows = [
+        make_accepted(begin + stem, question_type="fill_in_the_blank", options=[], answer=answer)
+        for begin, answer in (
+            ("", ["Paris", "Berlin"]),
+            ("Note: ", ["Paris", "Berlin"]),
+            ("", ["Berlin", "Paris"]),
+        )
+    ]
+    assert compare(rows[0], rows[1]) is not None
+    assert compare(rows[1], rows[2]) is None
+
+
 def test_an_answer_that_one_source_does_not_give_contradicts_nothing() -> None:
     assert compare(make_accepted(LONG), make_accepted(LONG + " Choose.", answer=[])) is not None
 
