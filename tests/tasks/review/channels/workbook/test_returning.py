@@ -19,7 +19,7 @@ from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
 from tasks.review.desk import NewMessage, publish_guidelines, write_message
-from tasks.review.recording import RefusedSubmission, Submission, record
+from tasks.review.recording import DeskReport, RefusedSubmission, RowFault, Submission, name_unit, record
 from tests.fresh import open_new_lake
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
@@ -314,6 +314,17 @@ def test_faults_of_one_kind_are_said_once_with_their_rows_and_every_row_is_kept(
         assert land_row_faults(settings, record(ledger, read_workbooks(ledger, [copy]), AFTER)) == 0
         assert lake.query("SELECT * FROM quarantine").is_empty()
     assert len(read_decided_of(ledger, "many")) == 24
+
+
+def test_a_row_is_kept_under_the_name_of_its_annotator_whatever_it_holds(settings: Settings) -> None:
+    fault = RowFault(2, "C", "DECISION", "is wrong", question_uuid="q")
+    report = DeskReport(
+        [], [RefusedSubmission("w", "…", [fault], name_unit("b1", "corp/chen", "reviewer"))], [], []
+    )
+    with open_new_lake(settings) as lake:
+        assert land_row_faults(settings, report) == 1
+        key = json.loads(lake.query("SELECT row_key FROM quarantine").item())
+    assert (key["batch_id"], key["annotator"]) == ("b1", "corp/chen")
 
 
 def read_decided_of(ledger: Ledger, batch_id: str) -> list[str]:
