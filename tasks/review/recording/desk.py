@@ -228,6 +228,9 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
                     "Keep one of the decisions. Nothing was recorded."
                 )
             seen.add(given.question_uuid)
+            # What stands already was taken by the rules of its time.
+            if before.get(given.question_uuid) == given:
+                continue
             item = items[given.question_uuid]
             if faults := find_faults(item.content, given, item.notes):
                 raise UsageError(

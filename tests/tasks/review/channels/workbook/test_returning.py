@@ -18,6 +18,7 @@ from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
+from tasks.review.decisions import Decision
 from tasks.review.desk import NewMessage, publish_guidelines, write_message
 from tasks.review.recording import DeskReport, RefusedSubmission, RowFault, Submission, name_unit, record
 from tests.fresh import open_new_lake
@@ -201,6 +202,28 @@ def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
     record_submission(ledger, make_submission("chen", give(first, "reject")), AFTER_SAVING)
     assert import_workbook(ledger, path, AFTER_SAVING).changed_count == 0
     assert read_decided(ledger) == {first: "reject"}
+
+
+def test_a_row_that_was_read_is_nothing_new_in_the_copy_to_correct(ledger: Ledger, path: Path) -> None:
+    first, second, _ = (one["question_uuid"] for one in QUESTIONS)
+    fill(path, decision={2: "reject", 3: "what"}, reject_reason={2: "unclear"})
+    record(ledger, read_workbooks(ledger, [path]), LATER)
+    record_submission(ledger, make_submission("chen", give(first, "accept")), AFTER)
+    copy = path.with_name("review-b1-chen.to-correct.xlsx")
+    fill(copy, decision={3: "accept"})
+    set_saved_at(copy, "2999-01-01T00:00:00Z")
+    record(ledger, read_workbooks(ledger, [copy]), AFTER)
+    assert read_decided(ledger) == {first: "accept", second: "accept"}
+
+
+def test_what_stands_by_the_rules_of_its_time_stops_no_other_row(ledger: Ledger, path: Path) -> None:
+    first, second, _ = (one["question_uuid"] for one in QUESTIONS)
+    old = give(first, "edit", question_type="essay", answer=["because"])
+    with ledger.write() as connection:
+        assigning.replace_decisions(connection, [Decision(old, "chen", "web", AFTER_SAVING).as_row("b1")])
+    fill(path, decision={2: "accept", 3: "accept"})
+    assert import_workbook(ledger, path, LATER).new_count == 1
+    assert read_decided(ledger) == {first: "edit", second: "accept"}
 
 
 def test_of_two_versions_of_a_workbook_the_one_saved_later_counts(ledger: Ledger, path: Path) -> None:
