@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from schemas.errors import WorkbookError
@@ -76,6 +76,18 @@ class Identity:
             shown,
             *((one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions),
         ]
+
+
+def note_read(book: Workbook, identity: Identity, said: Mapping[str, str]) -> None:
+    """Let a workbook whose rows were read say nothing new by them: `said`, their hashes by question."""
+    read = replace(
+        identity,
+        questions=[replace(one, given=said.get(one.question_uuid, one.given)) for one in identity.questions],
+    )
+    sheet = book[layout.HIDDEN_SHEET]
+    sheet.delete_rows(1, sheet.max_row)
+    for row in read.list_rows():
+        sheet.append(row)
 
 
 def compute_digest(batch_id: str, item: Item) -> str:

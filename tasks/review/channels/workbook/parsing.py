@@ -48,12 +48,14 @@ class SheetReading:
         faults: every fault.
         is_whole: whether a fault is of the sheet itself, so that no row can be trusted.
         columns: place of each column, from 0.
+        said: by question, a hash of what its row says, be it new or not.
     """
 
     decisions: list[GivenDecision] = field(default_factory=list)
     faults: list[RowFault] = field(default_factory=list)
     is_whole: bool = False
     columns: Mapping[str, int] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,8 @@ class _SheetParser:
         if given is None or faults:
             return
         # What stands there as it was written says nothing new: a decision given since, elsewhere, is not undone.
-        is_as_written = listed.given and compute_given_digest(given) == listed.given
-        if one.own is not None and (is_as_written or one.was_decided_after(self.saved_at)):
+        said = self.reading.said[listed.question_uuid] = compute_given_digest(given)
+        if one.own is not None and (said == listed.given or one.was_decided_after(self.saved_at)):
             given = one.own.given
         self.reading.decisions.append(given)
 

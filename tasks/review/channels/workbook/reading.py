@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING
 from schemas.errors import ProctorError
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import compute_height
-from tasks.review.channels.workbook.identity import Identity, check_origin, read_identity
+from tasks.review.channels.workbook.identity import (
+    Identity,
+    check_origin,
+    note_read,
+    read_identity,
+)
 from tasks.review.channels.workbook.parsing import SheetReading, parse_sheet, render_faults, render_message
 from tasks.review.desk import read_work
 from tasks.review.marking import open_workbook
@@ -103,7 +108,7 @@ def _read_partly(file: _File, *, is_corrected: bool) -> Sequence[Submission | Re
         return [file.make_submission()]
     # A row that is gone cannot be marked.
     can_be_marked = any(fault.row is not None for fault in faults)
-    copy = write_marked_copy(file.book, path, file.reading, file.identity.language) if can_be_marked else None
+    copy = write_marked_copy(file.book, path, file.reading, file.identity) if can_be_marked else None
     return [file.make_submission(), file.refuse(_render_return(file, copy))]
 
 
@@ -155,13 +160,14 @@ def is_marked_copy(path: Path) -> bool:
     return MARK in path.stem
 
 
-def write_marked_copy(book: Workbook, path: Path, reading: SheetReading, language: Language) -> Path:
+def write_marked_copy(book: Workbook, path: Path, reading: SheetReading, identity: Identity) -> Path:
     """Write the workbook beside `path` with its faults marked; returns where.
 
     A copy that is there already may hold somebody's work, so it is never overwritten: one that says the same is left
-    as it is, otherwise the name gets a number.
+    as it is, otherwise the name gets a number. Its good rows were read: in the copy they are nothing new.
     """
-    _mark(book, reading, language)
+    _mark(book, reading, identity.language)
+    note_read(book, identity, reading.said)
     for number in range(1, _MOST_COPIES + 1):
         suffix = MARK if number == 1 else f"{MARK}-{number}"
         copy = path.with_name(f"{name_original(path)}{suffix}.xlsx")
