@@ -134,6 +134,13 @@ def test_a_text_that_no_store_takes_costs_only_its_own_task(ledger: Ledger, path
     assert "task 1, comment: it holds a character that cannot be kept" in message
 
 
+def test_an_annotation_that_is_no_list_of_fields_says_nothing(ledger: Ledger, path: Path) -> None:
+    export = annotate(read_tasks(path), {1: ACCEPT, 2: ACCEPT})
+    export[0]["annotations"][-1]["result"] = 5
+    submissions, _ = read_one(ledger, save(path, export))
+    assert [len(one.decisions) for one in submissions] == [1]
+
+
 def test_messages_are_in_the_language_of_the_tasks(ledger: Ledger, path: Path) -> None:
     export_label_studio(ledger, path.parent, language="zh")
     save(path, annotate(read_tasks(path), {1: {"decision": "退回"}}))
