@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 # Rows that are in memory at once on their way into the ledger.
 CHUNK = 20_000
 # It stands in addresses, in file names, and before a slash in the names of what is made of the batch.
-_NAME = re.compile(r"\w[\w.-]{0,79}")
+_NAME = re.compile(r"\w[\w.-]*")
+# A file's name has 255 bytes, and the annotator's name stands in it as well.
+_MOST_NAME_BYTES = 80
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,12 @@ def assign_batch(
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
         if fresh.is_empty():
             return _summarise_existing(connection, set(taken.values()), first.height)
-        if batch_id is not None and not _NAME.fullmatch(batch_id):
+        if batch_id is not None and not (
+            _NAME.fullmatch(batch_id) and len(batch_id.encode()) <= _MOST_NAME_BYTES
+        ):
             raise UsageError(
-                f"Review batch {batch_id!r}: a name has up to 80 letters, digits, `.`, `_` and `-`. Nothing was assigned."
+                f"Review batch {batch_id!r}: a name has letters, digits, `.`, `_` and `-`, up to {_MOST_NAME_BYTES} of them "
+                "(26 Chinese ones). Nothing was assigned."
             )
         if batch_id is not None and assigning.read_batch(connection, batch_id) is not None:
             raise UsageError(
@@ -274,10 +279,13 @@ def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again:
     `again` lets go of what a closed batch left undecided. What it settled may not have landed yet.
     """
     taken = assigning.read_batched_questions(connection, question_uuids)
-    for batch in assigning.read_batches(connection) if again and taken else ():
-        if not batch.is_closed:
+    by_batch: dict[str, list[str]] = {}
+    for uuid, name in taken.items() if again else ():
+        by_batch.setdefault(name, []).append(uuid)
+    for batch in assigning.read_batches(connection) if by_batch else ():
+        uuids = by_batch.get(batch.batch_id)
+        if not batch.is_closed or not uuids:
             continue
-        uuids = [uuid for uuid, name in taken.items() if name == batch.batch_id]
         items = read_items(connection, batch.batch_id, uuids)
         decisions = read_decisions(connection, batch.batch_id, question_uuids=uuids)
         for outcome in compute_outcomes(items, decisions, batch.review_count):
