@@ -36,7 +36,9 @@ RULE_FAULTS: dict[str, Fault] = {
     "key_is_among_labels": Fault("answer", "the key is not among the option labels"),
     "pictures_are_there": Fault("stem", "a text names a picture that the question does not have"),
     "truth_is_true_or_false": Fault("answer", "the answer of a true/false question is not true or false"),
-    "only_choices_have_options": Fault("options", "only a choice has options; take them away"),
+    "only_choices_have_options": Fault(
+        "options", "only a choice has options; take them away, in a file with (none)"
+    ),
     "blanks_match_answers": Fault("answer", "there are not as many answers as blanks"),
 }
 # Of a paper they may be misread, and a person accepts past them; the bank takes nothing that breaks them.

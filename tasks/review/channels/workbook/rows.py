@@ -90,7 +90,7 @@ def _find_lost_pictures(content: QuestionContent, edit: Edit) -> list[Fault]:
             one.place,
             f"{write_mark(one.number)} is left out; write it where the picture belongs, or take the picture out on the web",
         )
-        for one in content.pictures
+        for one in Edit().apply(content).pictures
         if one.number not in kept
     ]
 
@@ -149,15 +149,15 @@ def read_text(cell: Cell | MergedCell) -> str:
     if isinstance(value, CellRichText):
         value = str(value)
     if isinstance(value, str):
-        return _CONTROL.sub(_read_control, value).replace("\r\n", "\n").strip()
+        return _CONTROL.sub(_read_control, value).replace("\r\n", "\n").replace("\r", "\n").strip()
     raise ValueError(
         "the spreadsheet made a date or time of this; format the cell as text and write it again"
     )
 
 
 def _read_control(escaped: re.Match[str]) -> str:
-    """What a control character is to a reader: a tab, a new line (a slide's 0B), or nothing."""
-    return {"09": "\t", "0A": "\n", "0B": "\n", "0C": "\n"}.get(escaped[1].upper(), "")
+    """What a control character is to a reader: a tab, a line's end (a slide's 0B), or nothing."""
+    return {"09": "\t", "0A": "\n", "0B": "\n", "0C": "\n", "0D": "\r"}.get(escaped[1].upper(), "")
 
 
 def translate(message: str, language: Language) -> str:

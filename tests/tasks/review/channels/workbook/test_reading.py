@@ -145,12 +145,23 @@ def test_a_correction_that_forgets_a_picture_is_refused(
     assert import_workbook(ledger, path, LATER).new_count == 1
 
 
+def test_options_that_another_type_has_not_are_taken_away_as_the_message_says(
+    ledger: Ledger, path: Path
+) -> None:
+    fill(path, decision={2: "edit"}, new_question_type={2: "essay"}, new_answer={2: "Because."})
+    assert expect(
+        path, "{new_options}: only a choice has options; take them away, in a file with (none)"
+    ) in (refuse(ledger, path))
+    fill(path, new_options={2: "(none)"})
+    assert import_workbook(ledger, path, LATER).new_count == 1
+
+
 def test_a_line_end_pasted_from_a_slide_is_one_and_no_escape_is_left(ledger: Ledger, path: Path) -> None:
-    fill(path, decision={2: "edit"}, new_explanation={2: "one_x000B_two_x000D_\nthree_x0007_"})
+    fill(path, decision={2: "edit"}, new_explanation={2: "one_x000B_two_x000D_\nthree_x0007__x000D_four"})
     import_workbook(ledger, path, LATER)
     with ledger.read() as connection:
         (row,) = assigning.read_decisions(connection, "b1")
-    assert row["edited_fields"] == {"explanation": "one\ntwo\nthree"}
+    assert row["edited_fields"] == {"explanation": "one\ntwo\nthree\nfour"}
 
 
 @pytest.mark.parametrize(("value", "form"), [(0.5, "0%"), (0.5, "# ?/?"), (1234567890123456, "General")])
