@@ -135,7 +135,9 @@ def test_a_correction_that_forgets_a_picture_is_refused(
     ledger: Ledger, settings: Settings, tmp_path: Path
 ) -> None:
     picture = {"number": 1, "sha256": "a" * 64, "place": "stem", "alt_text": None}
-    row = make_question(1, stem="[picture:1] A shelf holds ( ) boks.", pictures=[picture])
+    # The second one no text names as it is: nobody leaves it out.
+    pictures = [picture, picture | {"number": 2}]
+    row = make_question(1, stem="[picture:1] A shelf holds ( ) boks.", pictures=pictures)
     assign_batch(ledger, "b1", make_frame([row]), TWO, settings, NOW)
     path = tmp_path / "w.xlsx"
     export_workbook(ledger, "b1", "chen", path)
