@@ -25,8 +25,9 @@ CLOSED_TYPES = ("multiple_choice", "true_false", "fill_in_the_blank", "calculati
 
 # In figures and in words: the first world war is not the second one.
 NUMBER = re.compile(
-    r"\d+(?:\.\d+)?|第一|第?[二三四五六七八九十百千]+|(?a:\b(?:two|three|four|five|six|seven|eight|nine|ten|first|second|third|"
-    r"fourth|fifth|sixth|seventh|eighth|ninth|tenth)\b)"
+    r"\d+(?:\.\d+)?|(?:第?[二三四五六七八九十百千]|第一)[一二三四五六七八九十百千零〇]*|(?a:\b(?:two|three|four|five|six|seven|eight|nine|"
+    r"ten|eleven|twelve|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|(?:thir|four|fif|six|"
+    r"seven|eigh|nine)teen(?:th)?|(?:twen|thir|for|fif|six|seven|eigh|nine)t(?:y|ieth)|hundred(?:th)?|thousand(?:th)?)\b)"
 )
 # What turns a question round: negations, and of two opposites the one that is rarer.
 NEGATION = re.compile(

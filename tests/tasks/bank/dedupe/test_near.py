@@ -85,6 +85,16 @@ def test_what_asks_something_else_is_no_near_duplicate(changes: dict[str, Any]) 
             "论述第二次世界大战后亚非拉民族解放运动兴起的原因、过程及其深远的历史意义和现实启示",
         ),
         (
+            "Explain the main consequences of the long wars of the nineteenth century for the peoples of Europe, "
+            "for the order of their states, and for the trade between them and their colonies overseas.",
+            "Explain the main consequences of the long wars of the twentieth century for the peoples of Europe, "
+            "for the order of their states, and for the trade between them and their colonies overseas.",
+        ),
+        (
+            "论述二十世纪亚非拉民族解放运动兴起的原因、过程及其深远的历史意义和现实启示",
+            "论述二十一世纪亚非拉民族解放运动兴起的原因、过程及其深远的历史意义和现实启示",
+        ),
+        (
             "简述在完全竞争市场中供给不变而需求增加时均衡价格与均衡数量将如何变化，并说明理由",
             "简述在完全竞争市场中供给不变而需求减少时均衡价格与均衡数量将如何变化，并说明理由",
         ),
@@ -142,7 +152,7 @@ def test_numbers_and_negations_are_told_alike_in_python_and_in_polars() -> None:
         "下列不正确的是",
         "选项not对",
         "knot and nothing",
-        "the second of 3.5 tens in 二十世纪第一季",
+        "the second of 3.5 tens in 二十一世纪第一季 of twenty-first",
     )
     forms = sign(*(make_accepted(stem, question_type="short_answer", options=[]) for stem in stems)).forms
     told = [alike.split("|")[2] for alike in describe_alike(forms).to_list()]
@@ -150,7 +160,7 @@ def test_numbers_and_negations_are_told_alike_in_python_and_in_polars() -> None:
     assert told == ["not", "no", "n't", "不", "not", "", ""]
     told = [alike.split("|")[1] for alike in describe_alike(forms).to_list()]
     assert told == [" ".join(NUMBER.findall(text)) for text in forms["normal_text"]]
-    assert told[-1] == "second 3.5 二十 第一"
+    assert told[-1] == "second 3.5 二十一 第一 twenty first"
 
 
 def test_equal_values_estimate_the_jaccard() -> None:
