@@ -17,7 +17,7 @@ from tasks.review.channels.label_studio.layout import TaskIdentity
 from tasks.review.channels.workbook.identity import compute_digest, compute_given_digest, compute_shown_digest
 from tasks.review.channels.workbook.rows import CHOICES, MOST_REPEATED, parse_texts, translate
 from tasks.review.decisions import GivenDecision
-from tasks.review.desk import WorkItem, read_work
+from tasks.review.desk import WorkItem, list_people, read_work
 from tasks.review.recording import RefusedSubmission, Submission
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
@@ -35,6 +35,13 @@ class _Reading:
     blanks: dict[Owner, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     language: Language = "en"
+    batches: dict[str, bool] = field(default_factory=dict)
+
+    def knows(self, ledger: Ledger, identity: TaskIdentity) -> bool:
+        """Whether anybody has work here in the batch of the task."""
+        if identity.batch_id not in self.batches:
+            self.batches[identity.batch_id] = bool(list_people(ledger, identity.batch_id))
+        return self.batches[identity.batch_id]
 
 
 def read_label_studio(
@@ -138,7 +145,8 @@ def _read_task(
         if owner not in works:
             works[owner] = read_work(ledger, *owner)
         work = works[owner].get(identity.question_uuid)
-        if work is None and works[owner]:
+        # Of a shared file, who has no work any more costs nobody else's.
+        if work is None and (works[owner] or (not identity.annotator and reading.knows(ledger, identity))):
             if annotation is not None:
                 reading.faults.append(_place(task, f"this question is not assigned to {annotator}"))
             continue

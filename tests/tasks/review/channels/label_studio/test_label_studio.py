@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from lxml import etree
+from sqlalchemy import delete
 
 from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch, write_annotator
@@ -28,6 +29,7 @@ from tests.tasks.review.conftest import (
 from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import review_assignments
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
@@ -207,8 +209,13 @@ def test_several_people_in_one_project_are_told_apart_by_their_accounts(
     assert [one.decision for one in submission.decisions] == ["accept"]
     save(shared, annotate(both, {2: ACCEPT}, account=9))
     # Whom a question is not given to may see it there, but not decide on it.
-    _, (message,) = read_one(ledger, shared, people={"7": "chen", "9": "eva"})
-    assert "batch 'b1' is not what this ledger gave to eva" in message
+    submissions, (message,) = read_one(ledger, shared, people={"7": "chen", "9": "eva"})
+    assert "task 2, this question is not assigned to eva" in message
+    assert [one.annotator for one in submissions] == ["chen", "dai"]
+    with ledger.write() as connection:
+        connection.execute(delete(review_assignments))
+    _, (message,) = read_one(ledger, shared, people={"7": "chen"})
+    assert "batch 'b1' is not what this ledger gave to" in message
 
 
 def test_a_question_that_was_taken_back_costs_only_its_own_task(ledger: Ledger, path: Path) -> None:
