@@ -79,7 +79,7 @@ class Identity:
 
 
 def note_read(book: Workbook, identity: Identity, said: Mapping[str, str]) -> None:
-    """Let a workbook whose rows were read say nothing new by them: `said`, their hashes by question."""
+    """Let a workbook say nothing new by rows that were read; `said`: their hashes."""
     read = replace(
         identity,
         questions=[replace(one, given=said.get(one.question_uuid, one.given)) for one in identity.questions],

@@ -49,6 +49,7 @@ class SheetReading:
         is_whole: whether a fault is of the sheet itself, so that no row can be trusted.
         columns: place of each column, from 0.
         said: by question, a hash of what its row says, be it new or not.
+        old: questions whose row says nothing new; of `decisions` they have the one that stood.
     """
 
     decisions: list[GivenDecision] = field(default_factory=list)
@@ -56,6 +57,7 @@ class SheetReading:
     is_whole: bool = False
     columns: Mapping[str, int] = field(default_factory=dict)
     said: dict[str, str] = field(default_factory=dict)
+    old: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,7 @@ class _SheetParser:
         said = self.reading.said[listed.question_uuid] = compute_given_digest(given)
         if one.own is not None and (said == listed.given or one.was_decided_after(self.saved_at)):
             given = one.own.given
+            self.reading.old.add(listed.question_uuid)
         self.reading.decisions.append(given)
 
     def _check_shown(

@@ -61,6 +61,7 @@ class _File:
             decisions=decisions,
             blank_count=len(self.identity.questions) - len(decisions),
             guideline_version=self.identity.guideline_version,
+            old=self.reading.old,
         )
 
     def refuse(self, message: str) -> RefusedSubmission:

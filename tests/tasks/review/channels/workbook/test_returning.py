@@ -216,6 +216,19 @@ def test_a_row_that_was_read_is_nothing_new_in_the_copy_to_correct(ledger: Ledge
     assert read_decided(ledger) == {first: "accept", second: "accept"}
 
 
+def test_a_row_that_says_nothing_new_undoes_nothing_that_was_decided_while_files_were_read(
+    ledger: Ledger, path: Path
+) -> None:
+    first = QUESTIONS[0]["question_uuid"]
+    record_submission(ledger, make_submission("chen", give(first, "accept")), LATER)
+    export_workbook(ledger, "b1", "chen", path)
+    read = read_workbooks(ledger, [path])
+    record_submission(ledger, make_submission("chen", give(first, "reject")), AFTER)
+    (receipt,) = record(ledger, read, AFTER).receipts
+    assert (receipt.changed_count, receipt.unchanged_count) == (0, 1)
+    assert read_decided(ledger) == {first: "reject"}
+
+
 def test_what_stands_by_the_rules_of_its_time_stops_no_other_row(ledger: Ledger, path: Path) -> None:
     first, second, _ = (one["question_uuid"] for one in QUESTIONS)
     old = give(first, "edit", question_type="essay", answer=["because"])
