@@ -15,7 +15,7 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_answers import apply_key, cut_echo
-from tasks.ingest.content.key_marks import KeyPart
+from tasks.ingest.content.key_marks import KeyPart, drop_headers
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.content.keys import Matched, match_keys, part_region
 from tasks.ingest.contracts import Breach
@@ -212,7 +212,7 @@ def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
     ]
     heads = (index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text))
     first = next((index for index in heads if all(piece.label is None for piece in pieces[:index])), -1)
-    return part_region(pieces[first + 1 :])
+    return part_region(drop_headers(pieces[first + 1 :]))
 
 
 def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:

@@ -78,11 +78,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             if 0xDC00 <= code < 0xE000:
                 code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0
             high = 0
-            if 0xF020 <= code <= 0xF0FF and code - 0xF000 in SYMBOL_FONT:
-                code = ord(SYMBOL_FONT[code - 0xF000])
-            is_hyphen = code in (0xFFFE, 0x02)
-            broken += not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
-            text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
+            if code in (0xFFFE, 0x02):
+                text = "-"
+            else:
+                text = "\ufffd" if code in (0, 0xFFFF) else SYMBOL_FONT.get(code - 0xF000) or chr(code)
+                broken += _is_unknown(text)
         count += 1
         item = find_object(handle, index)
         read_box(handle, index, at_box)
@@ -105,7 +105,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             x.value = left
         before = right
         if signs and code in signs and code not in _LINE_ENDS:
-            broken -= text == "\ufffd"
+            broken -= _is_unknown(text)
             text = signs[code]
             if text not in LEVEL_SIGNS:
                 # such a sign hangs from its origin: it is put on the line of the text beside it
@@ -126,6 +126,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     result.broken += broken
     text_page.close()
     return found
+
+
+def _is_unknown(text: str) -> bool:
+    """Whether a character has no meaning that is known."""
+    return text == "\ufffd" or "\ue000" <= text < "\uf900"
 
 
 def set_aside_turned(characters: list[Character], page: Page, view: View) -> list[Character]:

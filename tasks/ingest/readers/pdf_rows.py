@@ -66,7 +66,7 @@ def build_rows(
             tables[number], places[number] = {}, len(page.rows)
         tables[number].setdefault(grids[number].find_cell(x, y), []).append(character)
     reader.finish()
-    for number in sorted(tables, key=lambda number: -places[number]):
+    for number in reversed(tables):  # the last first: what stands before it stays where it is
         rows = _read_cells(grids[number], tables[number], blanks)
         page.rows[places[number] : places[number]] = [replace(row, table=number + 1) for row in rows]
 
