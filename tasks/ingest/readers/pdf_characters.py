@@ -7,7 +7,7 @@ import functools
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tasks.ingest.readers.pdf_fonts import LEVEL_SIGNS, find_signs
@@ -50,9 +50,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     signs: dict[int, str] = {}
     ink = [ctypes.c_double() for _ in range(4)]
     at_ink = [ctypes.addressof(one) for one in ink]
+    paint = [ctypes.c_uint() for _ in range(4)]
+    at_paint = [ctypes.addressof(one) for one in paint]
     last: int | None = -1
     size = angle = before = 0.0
-    is_heavy = is_level = False
+    is_heavy = is_level = is_coloured = False
     for index in range(raw.FPDFText_CountChars(text_page.raw)):
         code = read_code(handle, index)
         if 0x20 < code < 0xD800:
@@ -96,6 +98,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             if has_matrix:
                 size *= math.hypot(turn.c, turn.d)
             is_heavy, signs = _read_font(calls, item, fonts) if item else (False, {})
+            is_coloured = bool(item) and bool(calls.colour(item, *at_paint)) and _is_bright(paint)
             # and their baseline, which is level where nothing turns them
             is_level = has_matrix and not angle and not turn.b
             read_origin(handle, index, at_x, at_y)
@@ -119,13 +122,37 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
                 )
                 is_level = False
         add(
-            Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy)
+            Character(
+                text,
+                x.value,
+                y.value,
+                left,
+                right,
+                bottom,
+                top,
+                size,
+                breaks,
+                spaced,
+                angle,
+                is_heavy,
+                is_coloured,
+            )
         )
         breaks = spaced = False
     result.characters += count
     result.broken += broken
     text_page.close()
     return found
+
+
+# Between the strongest and the weakest of red, green and blue of 255: print in black and grey has none.
+_BRIGHT = 0x50
+
+
+def _is_bright(paint: Sequence[ctypes.c_uint]) -> bool:
+    """Whether a colour, with its alpha last, is neither black, grey nor white."""
+    shares = [one.value for one in paint[:3]]
+    return max(shares) - min(shares) >= _BRIGHT
 
 
 def _is_unknown(text: str) -> bool:
@@ -173,6 +200,7 @@ class _Calls:
         self.font = bind("FPDFTextObj_GetFont", ctypes.c_void_p, here)
         self.matrix = bind("FPDFPageObj_GetMatrix", whole, here, at)
         self.mode = bind("FPDFTextObj_GetTextRenderMode", whole, here)
+        self.colour = bind("FPDFPageObj_GetFillColor", whole, here, at, at, at, at)
         self.weight = bind("FPDFFont_GetWeight", whole, here)
         self.font_name = bind("FPDFFont_GetBaseFontName", ctypes.c_size_t, here, at, ctypes.c_size_t)
         # in the order left, right, bottom, top
