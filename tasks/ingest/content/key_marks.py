@@ -16,8 +16,8 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import TRUTH_KEY
-from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.columns import find_role
+from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
 
@@ -292,7 +292,13 @@ def drop_headers(pieces: Sequence[Piece]) -> list[Piece]:
             if since != len(kept) or _ROW_START.match(below) is not None:
                 since = None if since != len(kept) else since
                 continue
-        if is_near and since == len(kept) and start is not None and start[1] == last and "|" not in piece.text:
+        if (
+            is_near
+            and since == len(kept)
+            and start is not None
+            and start[1] == last
+            and "|" not in piece.text
+        ):
             piece = piece.cut(start.end()).with_label(None)
         last = start[1] if start is not None else last
         kept.append(piece)

@@ -101,7 +101,7 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             if rest.text.strip():
                 current.pieces.append(rest)
             elif heading.title and heading.label is not None and heading.fine is None:
-                current.own = piece.cut(heading.label.end)
+                current.own = piece.cut(heading.label.end).begin_at(piece.start)
             continue
         if outline is not None and piece.start in outline.titles:
             current.heading = f"{current.heading} {piece.text}"
@@ -115,7 +115,9 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
     for section in sections:
         section.is_question = _is_question(section, last) if section.is_fixed is None else section.is_fixed
         if section.is_question and section.own is not None:
-            section.pieces.insert(0, section.own)  # `三、水车的转动。` asks together with what stands below it
+            section.pieces.insert(
+                0, section.own
+            )  # `三、水车的转动。` asks together with what stands below it
         if section.fine is None and not section.is_question:
             section.marks = read_each(section.heading)  # `Section A [20 marks]` tells the sum
         elif section.is_question and section.marks is None and _begins_below(section):
