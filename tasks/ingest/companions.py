@@ -32,6 +32,7 @@ from tasks.ingest.splitting import Split, split_lines
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.grammar import task
+from tasks.ingest.words.signs import asks_by_sign
 
 # A file of which fewer answers find a question is the key of another paper.
 _LEAST_MATCHED = 0.5
@@ -137,7 +138,7 @@ def _tells(draft: Draft) -> bool:
     return not (
         is_shown
         or is_term
-        or _ASKS.search(draft.stem)
+        or asks_by_sign(draft.stem)
         or any(map(task().match, _SENTENCE_END.split(draft.stem)))
     )
 
@@ -147,7 +148,6 @@ _WITH_ANSWERS = re.compile(
 )
 _MOST_OF_TERM = 20
 _SENTENCE_END = re.compile(r"[。.;；!！\n]\s*")
-_ASKS = re.compile(r"[?？]|_{3,}|[（(]\s*[)）]")
 
 
 _TITLE_LINES = 3

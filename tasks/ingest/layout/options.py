@@ -23,14 +23,12 @@ from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
+from tasks.ingest.words.signs import closes_asking
 
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
 _BREAK = re.compile(r"\s*\n\s*")
 _BARS = re.compile(r"^\|\s+|\s+\|$")
-# What closes a question that offers answers: it asks itself, or leaves a place for the letter.
-_OFFERS = re.compile(
-    r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)"
-)
+_WHICH = re.compile(r"(?i)(?:which|what)\s+(?:of\s+the\s+following|one)\b")
 # What closes a part that brings marks: `[7M]`, `(6 marks)`, `6分`, and in the margin a bare number.
 _WORTH = re.compile(rf"(?:\s*{BRACKETED_SUM}|\s{{3,}}\d{{1,2}})\s*(?:[(（]?(?i:or)[)）]?)?\s*$")
 
@@ -224,7 +222,7 @@ def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     """Whether what is lettered are parts of a question that leaves nothing to be chosen."""
     first = chain[0]
     stem = "\n".join([*lines[: first.piece], lines[first.piece][: first.begin]]).strip()
-    if _OFFERS.search(stem):
+    if closes_asking(stem) or _WHICH.search(stem):
         return False
     return _SETS_WRITING.match(stem[_last_sentence(stem) :]) is not None or are_tasks(
         _list_texts(chain, lines)

@@ -23,6 +23,7 @@ from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_tit
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 from tasks.ingest.words.points import BRACKETED
+from tasks.questions import has_blank
 
 CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
@@ -291,7 +292,7 @@ def _heads_one(first: str, section: Section) -> bool:
 _TELLS = re.compile(
     r"请|根据|选择|选出|填|写出|读一读|阅读|判断|连线|连一连|翻译|找出|用.{0,12}(?:填空|造句)|完成|补充|改写|排序|序号|(?i:choose|fill|complete|circle|match|rewrite|translate|answer|put|write|correct)"
 )
-_PLACE = re.compile(r"_{2,}|[（(]\s*[)）]|[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")
+_OFFERED = re.compile(r"[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")
 
 
 def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) -> bool:
@@ -310,7 +311,9 @@ def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) ->
         for index, piece in enumerate(section.pieces)
         if piece.label is not None
         and piece.label.style == numbered[0].style
-        and any(_PLACE.search(line.text) for line in section.pieces[index : index + 2])
+        and any(
+            has_blank(line.text) or _OFFERED.search(line.text) for line in section.pieces[index : index + 2]
+        )
     )
     return places >= 0.6 * len(values)
 
