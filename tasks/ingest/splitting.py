@@ -52,6 +52,7 @@ from tasks.ingest.layout.judging import write_judgements
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
+from tasks.ingest.layout.options import offers_letters, offers_options
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -450,10 +451,12 @@ def _split_part(
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled, offering = find_filled(chunks), find_offering(chunks)
+    usual = find_offering(chunks, lambda lines: offers_options(lines, False))
     for number, section, label, lines, material in chunks:
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
         # where the options of a section have capitals, small letters number parts
-        offers = number in offering and not any(_PART_A.match(line.text) for line in lines)
+        offers = number in offering or (number in usual and offers_letters(lines, any_case=True))
+        offers = offers and not any(_PART_A.match(line.text) for line in lines)
         draft = paper.read_content(
             lines, section.fine, is_answered or number in filled, offers or has_gap, material is not None
         )

@@ -339,16 +339,17 @@ def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], 
 _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 
 
-def find_offering(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
+def find_offering(
+    chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]],
+    offers: Callable[[Sequence[Piece]], bool] = offers_letters,
+) -> set[int]:
     """The untyped sections in most of whose questions letters run on: `A in  B on`."""
     found: dict[int, list[bool]] = {}
     for number, section, _, lines, _ in chunks:
         if section.fine is None:
-            found.setdefault(number, []).append(offers_letters(lines))
+            found.setdefault(number, []).append(offers(lines))
     return {
-        number
-        for number, offers in found.items()
-        if sum(offers) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(offers))
+        number for number, own in found.items() if sum(own) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own))
     }
 
 

@@ -564,7 +564,11 @@ def _write_bullets(lines: IndexedLines) -> IndexedLines:
             groups[-1].append(index)
         else:
             groups.append([index])
-    offered = [group for group in groups if 2 <= len(group) <= 8 and group[0] > 0]
+    offered = [
+        group
+        for group in groups
+        if 2 <= len(group) <= 8 and group[0] > 0 and not _TOLD_IN_PART.match(pieces[group[0] - 1].text)
+    ]
     if len(offered) < max(_MIN_GROUPS, 0.7 * len(groups)) or not _ask(offered, pieces):
         return lines
     return lines.replace(
@@ -577,6 +581,10 @@ def _write_bullets(lines: IndexedLines) -> IndexedLines:
     )
 
 
+# `(b) The table has the types:` above a list of what a part of a question is about
+_TOLD_IN_PART = re.compile(
+    r"\s*[（(](?:[a-h]|[ivx]{1,4})[)）](?!.*(?:[？?]|(?i:choose|select|which|what)|选|哪))"
+)
 _QUESTION = re.compile(r"[:：]\s*$|(?i:choose|select|which|what)|选择|下列|哪|的是|\.\.\.\s*$")
 
 

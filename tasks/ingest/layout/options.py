@@ -79,13 +79,16 @@ def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
     return offers_options_in([piece.text for piece in pieces], is_choice)
 
 
-def offers_letters(pieces: Sequence[Piece]) -> bool:
+def offers_letters(pieces: Sequence[Piece], any_case: bool = False) -> bool:
     """Whether capital letters run on below a stem, whatever closes them, and set no tasks."""
     texts = tuple([piece.text for piece in pieces])
     chain = _find_best_in(texts, True) or ()
     return (
         len(chain) > 2
-        and all(texts[mark.piece][mark.begin : mark.begin + 1].strip("(（[").isupper() for mark in chain)
+        and (
+            any_case
+            or all(texts[mark.piece][mark.begin : mark.begin + 1].strip("(（[").isupper() for mark in chain)
+        )
         and not _are_tasks(chain, texts)
     )
 

@@ -39,7 +39,8 @@ class Section:
     `fine` is its type, None where the heading names none. `pieces` are the lines below the heading, the rest of the
     heading line included where it is content. `is_question`: the heading is itself one question (`三、（10分）设……`).
     `parent` is the number of the section that holds this one (`一、选择题` above `（二）多项选择题`). `heading` is the
-    heading as printed. `is_fixed` is what an outline says of `is_question`.
+    heading as printed. `is_fixed` is what an outline says of `is_question`, `own` the title as a line of the question that
+    the heading may be.
     """
 
     number: int | None = None
@@ -57,6 +58,7 @@ class Section:
     breaks: set[int] = field(default_factory=set)
     heading: str = ""
     is_fixed: bool | None = None
+    own: Piece | None = None
 
 
 def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Section]:
@@ -99,6 +101,8 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             rest = piece.cut(heading.rest)
             if rest.text.strip():
                 current.pieces.append(rest)
+            elif heading.title and heading.label is not None and heading.fine is None:
+                current.own = piece.cut(heading.label.end).begin_at(piece.start)
             continue
         if outline is not None and piece.start in outline.titles:
             current.heading = f"{current.heading} {piece.text}"
@@ -111,6 +115,10 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
     last = 0
     for section in sections:
         section.is_question = _is_question(section, last) if section.is_fixed is None else section.is_fixed
+        if section.is_question and section.own is not None:
+            section.pieces.insert(
+                0, section.own
+            )  # `三、水车的转动。` asks together with what stands below it
         if section.fine is None and not section.is_question:
             section.marks = read_each(section.heading)  # `Section A [20 marks]` tells the sum
         elif section.is_question and section.marks is None and _begins_below(section):
