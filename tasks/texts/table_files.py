@@ -17,7 +17,7 @@ _SUFFIXES: Final = (*_SEPARATORS, ".jsonl", ".ndjson", ".parquet")
 def read_table(path: Path, *, as_text: bool = False) -> pl.DataFrame:
     """The file's texts and numbers as they stand; UsageError where unreadable or empty.
 
-    With `as_text` cells of CSV and TSV stay the texts that are written there.
+    What is no number (NaN) among numbers is an empty cell. With `as_text` cells of CSV and TSV stay the texts that are written there.
     """
     import polars as pl
 
@@ -40,4 +40,4 @@ def read_table(path: Path, *, as_text: bool = False) -> pl.DataFrame:
         ) from None
     if frame.is_empty():
         raise UsageError(f"{path.name} holds no row.")
-    return frame
+    return frame.with_columns(pl.selectors.float().fill_nan(None))

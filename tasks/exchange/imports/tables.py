@@ -152,14 +152,13 @@ def split_mark(value: object) -> tuple[float | None, str | None]:
     """A mark as a number, or as text where it is none; both null for nothing."""
     if value is None:
         return None, None
-    if isinstance(value, bool | int | float):
-        number = float(value)
-        return (None, None) if number != number else (number, None)
     text = str(value).strip()
     try:
-        number = float(text)
-    except ValueError:
+        number = float(value) if isinstance(value, bool | int | float) else float(text)
+    except (ValueError, OverflowError):
         return None, text or None
+    if math.isnan(number) and isinstance(value, float):
+        return None, None
     return (number, None) if math.isfinite(number) else (None, text)
 
 
@@ -170,7 +169,7 @@ def _parse_repeat(value: object, place: str) -> int | None:
         number = float(str(value))
     except ValueError:
         number = 0.0
-    if number < 1 or number != int(number):
+    if number < 1 or not number.is_integer():
         raise UsageError(
             f"{place}: repeat {value!s} is no whole number from 1. Correct it, or leave it empty."
         )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from schemas.errors import UsageError
+from tasks.statistics import Floats
 from tasks.statistics.agreement import (
     WEIGHTINGS,
     Bounded,
@@ -19,6 +22,8 @@ from tasks.statistics.agreement import (
 from tasks.texts import read_table
 
 MOST_STEPS = 1_000
+# Marks that lie nearer are one: a third is written as 0.333333, too.
+_NEAR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class MarksAgreement:
 
     Attributes:
         pair_count, left_out: rows with both marks, and rows without.
-        step: the smallest distance of two marks, in which distances are counted.
+        step: the largest distance that all distances of two marks are multiples of, in which they are counted.
         agreement: share of equal marks.
         bias: mean of the second less the first.
         kappas: weighting → kappa; null where it is undefined.
@@ -57,21 +62,22 @@ def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
 def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
     """Agreement of `first` and `second`; rows that lack one are left out and counted.
 
-    Marks are counted in steps of the smallest distance that occurs (halves in 1, 1.5, 3). Raises UsageError where no row has
-    both, or where there are more than a thousand steps: such marks are measurements, and kappa says nothing of them.
+    Marks are counted in the largest steps that all of them lie on (halves in 1, 1.5, 3; ones in 0, 3, 5). Raises UsageError where no
+    row has both, or where there are more than a thousand steps: such marks are measurements, and kappa says nothing of them.
     """
     both = marks.drop_nulls()
     if both.is_empty():
         raise UsageError("No row has both marks.")
     values = np.unique(np.concatenate([both["first"].to_numpy(), both["second"].to_numpy()]))
-    step = float(np.diff(values).min()) if len(values) > 1 else 1.0
-    first = np.round((both["first"].to_numpy() - values[0]) / step)
-    second = np.round((both["second"].to_numpy() - values[0]) / step)
-    count = int(max(first.max(), second.max())) + 1
+    if not np.isfinite(values).all():
+        raise UsageError("Marks must be finite numbers. Correct the rows that are not, or leave them empty.")
+    step, count = _find_step(values)
     if count > MOST_STEPS:
         raise UsageError(
-            f"The marks have {count} steps of {step:g}; kappa is for at most {MOST_STEPS}. Round them first."
+            f"The marks have more than {MOST_STEPS} steps, of {step:g}; kappa is for fewer. Round them first."
         )
+    first = np.round((both["first"].to_numpy() - values[0]) / step)
+    second = np.round((both["second"].to_numpy() - values[0]) / step)
     one, other = first.astype(int).tolist(), second.astype(int).tolist()
     return MarksAgreement(
         pair_count=both.height,
@@ -84,3 +90,14 @@ def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
             for weighting in WEIGHTINGS
         },
     )
+
+
+def _find_step(values: Floats) -> tuple[float, int]:
+    """The step that the sorted marks lie on, and how many of it there are from the least to the most."""
+    away = [Fraction(value).limit_denominator(MOST_STEPS) for value in (values - values[0]).tolist()]
+    parts = math.lcm(*(one.denominator for one in away))
+    step = Fraction(math.gcd(*(int(one * parts) for one in away)), parts) or Fraction(1)
+    is_near = all(
+        abs(one - value) < _NEAR for one, value in zip(away, (values - values[0]).tolist(), strict=True)
+    )
+    return float(step), int(away[-1] / step) + 1 if is_near else MOST_STEPS + 1

@@ -114,6 +114,13 @@ def test_the_same_ratings_in_any_form_give_the_same_figures(tmp_path: Path) -> N
     assert compute_table_agreement(tmp_path / "wide.parquet", ["unit"], None, list("ABCD")) == expected
 
 
+def test_what_is_no_number_among_ratings_is_a_gap(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("u,a,b\n1,1,2\n2,NaN,3\n3,2,2\n", encoding="utf-8")
+    found = compute_table_agreement(path, ["u"], None, ["a", "b"])
+    assert (found.rating_count, found.shared_unit_count, found.categories) == (5, 2, [1.0, 2.0, 3.0])
+
+
 def test_words_have_the_order_that_is_named(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_text("u,a,b\n1,poor,fair\n2,fair,fair\n3,good,poor\n4,good,good\n", encoding="utf-8")

@@ -243,3 +243,19 @@ def test_kappas_of_the_marks_themselves_are_the_published_ones() -> None:
         "quadratic": 0.984,
     }
     assert found.agreement.value == pytest.approx(0.718, abs=5e-4)
+
+
+def test_marks_on_an_uneven_scale_stay_apart_and_count_by_their_distance(tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_text("one,other\n0,0\n3,5\n5,3\n5,5\nNaN,3\n", encoding="utf-8")
+    found = compare_marks(read_marks(path, "one", "other"))
+    assert (found.pair_count, found.left_out, found.step, found.agreement.value) == (4, 1, 1.0, 0.5)
+    linear = compute_kappa([0, 3, 5, 5], [0, 5, 3, 5], range(6), "linear")
+    assert found.kappas["linear"] is not None
+    assert found.kappas["linear"].value == pytest.approx(linear)
+    path.write_text("one,other\n0,inf\n3,5\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="finite numbers"):
+        compare_marks(read_marks(path, "one", "other"))
+    path.write_text("one,other\n0.5,0.5001\n0,1\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="more than 1000 steps"):
+        compare_marks(read_marks(path, "one", "other"))

@@ -94,6 +94,7 @@ def test_csv_and_parquet_have_a_row_for_each_score(tmp_path: Path) -> None:
         ("x.csv", "judge,score\na,1\n", "lacks answerer"),
         ("x.csv", "answerer,score\na,one\n", "x.csv, row 1, score: 'one' is no number"),
         ("x.csv", "answerer,score,round\na,1,0\n", "x.csv, row 1, round: '0' is no number from 1"),
+        ("x.csv", "answerer,score,round\na,1,inf\n", "x.csv, row 1, round: 'inf' is no number from 1"),
         ("x.csv", "answerer,score\n,1\n", "x.csv, row 1: the answerer is empty"),
         ("x.csv", "answerer,judge,score\na,a,1\n", "a judges itself"),
         ("x.csv", "answerer,asker,score\na,a,1\n", "answers its own question"),
