@@ -121,3 +121,21 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
     assert pair["p_value"] < 0.01
     assert compared["paired"][0]["candidate_count"] == 1
     assert len(describe_comparison(compared)) == 3
+
+
+def test_a_file_of_the_same_name_is_not_taken_for_one_that_was_replayed(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / "public.csv"
+    other.write_text("item_id,question\nq1,A question from 2017 that stands elsewhere.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="Two sources are named 'public'"):
+        room.replay(str(room.path), str(other))
+    with pytest.raises(UsageError, match="Two sources are named 'bank'"):
+        room.replay(str(other.rename(tmp_path / "bank.csv")))
+    assert sum(room.server.state.requests.values()) == 0
+    room.replay(size=5)
+    (tmp_path / "bank.csv").rename(other)
+    with pytest.raises(
+        UsageError, match="r1 has questions under the name 'public' that are not in this public"
+    ):
+        room.replay(str(other))
+    assert room.replay(size=5).completions == 0
