@@ -177,6 +177,40 @@ def test_borda_points_count_the_candidates_of_their_domain(lake: Lake, tmp_path:
     assert most.rows() == [("history", 1.0), ("law", 100.0)]
 
 
+def test_borda_points_are_the_same_whether_files_come_together_or_one_by_one(
+    lake: Lake, tmp_path: Path
+) -> None:
+    head = "asker,judge,answerer,rank\n"
+    first = write_csv(tmp_path / "1.csv", head + "a,a,b,1\na,a,c,2\na,a,d,3\n")
+    # d has no answer in the second round: still, who is first of four earns two.
+    second = write_csv(tmp_path / "2.csv", head + "b,b,a,1\nb,b,c,2\n")
+    for path in (first, second):
+        import_scores(lake, [path], ImportRequest("l", "law"))
+    points = "select asker, answerer, score, most_points from league_marks order by all"
+    assert lake.query(points).rows() == [
+        ("a", "b", 2, 2), ("a", "c", 1, 2), ("a", "d", 0, 2), ("b", "a", 2, 2), ("b", "c", 1, 2),
+    ]  # fmt: skip
+    third = write_csv(tmp_path / "3.csv", head + "c,c,a,1\nc,c,e,2\n")
+    with pytest.raises(
+        UsageError,
+        match=r"1\.csv, and 3\.csv, score 1: the points of law go up to 2 in one and to 3 in the other",
+    ):
+        import_scores(lake, [third], ImportRequest("l", "law"))
+    import_scores(lake, [first, second, third], ImportRequest("l", "law"))
+    assert lake.query(points)["most_points"].unique().to_list() == [3]
+
+
+def test_the_same_scores_under_another_name_are_refused_not_counted_twice(lake: Lake, tmp_path: Path) -> None:
+    import_scores(lake, [write_csv(tmp_path / "one.csv", SCORES)], ImportRequest("l", "law"))
+    copy = write_csv(tmp_path / "one-corrected.csv", SCORES.replace("90", "80"))
+    with pytest.raises(UsageError, match=r"one\.csv, and one-corrected\.csv, score 1: a scores b twice"):
+        import_scores(lake, [copy], ImportRequest("l", "law"))
+    import_scores(lake, [copy], ImportRequest("l", "history"))
+    assert lake.query("select domain, count(*) from league_marks group by all order by all").rows() == [
+        ("history", 2), ("law", 2),
+    ]  # fmt: skip
+
+
 def test_candidates_can_be_given_the_names_that_they_have_elsewhere(lake: Lake, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "x.csv", SCORES)
     import_scores(lake, [path], ImportRequest("l", "law", names={"a": "alpha"}, families={"alpha": "A"}))
