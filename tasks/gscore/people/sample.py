@@ -90,6 +90,24 @@ def read_sample(settings: Settings, name: str) -> pl.DataFrame:
     return pl.read_parquet(path)
 
 
+def check_places(settings: Settings, questions: pl.DataFrame) -> None:
+    """Raise UsageError unless the questions of every sample have the places that they were drawn at.
+
+    What people gave is known by an answer's place: of other places it would be another answer's. `questions` has `cgeval_id`.
+    """
+    places = questions.select("cgeval_id").with_row_index("place", offset=1)
+    for path in sorted((settings.home / "cgeval" / "samples").glob("*.parquet")):
+        drawn = pl.read_parquet(path, columns=["question_uuid", "seq"])
+        kept = drawn.join(places, left_on="question_uuid", right_on="cgeval_id").filter(
+            pl.col("seq") == pl.col("place")
+        )
+        if moved := drawn.height - kept.height:
+            raise UsageError(
+                f"{moved} of {drawn.height} questions of the sample {path.stem!r} have another place in this file, or none, and people's scores are "
+                "known by the place. Put further questions after those that were there, or import the file into another PROCTOR_HOME."
+            )
+
+
 def get_sample_path(settings: Settings, name: str) -> Path:
     """Where a sample lies; raises UsageError for a name that is no file's."""
     if not _NAME.fullmatch(name):
