@@ -16,5 +16,5 @@ from .sample import read_sample as read_sample
 # Keep a sample under a name; returns whether it is new. Raises UsageError when the name holds another sample.
 from .sample import write_sample as write_sample
 
-# Raise UsageError unless the questions of every sample have the places that they were drawn at.
+# Raise UsageError where a question of a sample has another place than it was drawn at.
 from .sample import check_places as check_places

@@ -91,7 +91,7 @@ def read_sample(settings: Settings, name: str) -> pl.DataFrame:
 
 
 def check_places(settings: Settings, questions: pl.DataFrame) -> None:
-    """Raise UsageError unless the questions of every sample have the places that they were drawn at.
+    """Raise UsageError where a question of a sample has another place than it was drawn at.
 
     What people gave is known by an answer's place: of other places it would be another answer's. `questions` has `cgeval_id`.
     """

@@ -93,7 +93,7 @@ def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
 
 
 def _find_step(values: Floats) -> tuple[float, int]:
-    """The step that the sorted marks lie on, and how many of it there are from the least to the most."""
+    """The step that the sorted marks lie on, and how many places it makes."""
     away = [Fraction(value).limit_denominator(MOST_STEPS) for value in (values - values[0]).tolist()]
     parts = math.lcm(*(one.denominator for one in away))
     step = Fraction(math.gcd(*(int(one * parts) for one in away)), parts) or Fraction(1)
