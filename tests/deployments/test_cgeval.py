@@ -149,6 +149,16 @@ def test_from_the_questions_to_the_agreement_with_people(world: World) -> None:
     world.run("import", str(world.folder / "questions.csv"))
     assert {row["metric"]: row for row in world.run("agreement")} == agreement
 
+    # Answers of a model that is registered otherwise are not those that li scored.
+    write_registry(world.folder / "models.yaml", *MODELS, endpoint_model="sim-fair")
+    for run_id in ("cgeval", "warmer"):
+        world.run("answer", "--model", "sim-poor", "--run", run_id)
+    scoring = ("score", "--model", "sim-poor", "--references", world.references, "--embedding", "none")
+    assert "of the sample 'human' have another answer" in world.run(*scoring, exit_code=2)
+    world.run(*scoring, "--run", "warmer")
+    assert {row["metric"]: row for row in world.run("agreement")} == agreement
+    write_registry(world.folder / "models.yaml", *MODELS)
+
     submission = world.folder / "submission.csv"
     assert world.run("export", str(submission), "--model", "sim-good")["answers"] == count
     assert read_cgeval_questions(submission)["cgeval_id"].equals(world.questions["cgeval_id"])
