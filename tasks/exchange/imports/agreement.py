@@ -31,8 +31,8 @@ def compute_table_agreement(
         order: the ratings in order, lowest first, where they are words; default: sorted.
 
     Raises:
-        UsageError: a column is missing, nothing or one rater is in it, somebody rated a unit twice, or a rating is not
-            among those of `order`.
+        UsageError: a column is missing, nothing or one rater is in it, a rating has no unit or no rater, somebody rated a unit twice,
+            or a rating is not among those of `order`.
     """
     frame = read_table(path)
     for name in (*units, *([rater] if rater else []), *ratings):
@@ -48,6 +48,12 @@ def compute_table_agreement(
         )
     given: dict[str, dict[str, Value]] = {}
     for number, (unit, who, value) in enumerate(_list_ratings(frame, units, rater, ratings), start=1):
+        if unit is None or who is None:
+            lacking = f"the unit ({', '.join(units)})" if unit is None else rater
+            raise UsageError(
+                f"{path.name}, rating {number}: {lacking} is empty. Name it, or leave the row out: what nobody named would be taken for one and "
+                "the same."
+            )
         if who in given.setdefault(unit, {}):
             raise UsageError(
                 f"{path.name}, rating {number}: {who} rated the unit {unit!r} twice. Name another column of the unit "
@@ -71,17 +77,18 @@ def compute_table_agreement(
 
 def _list_ratings(
     frame: pl.DataFrame, units: Sequence[str], rater: str | None, ratings: Sequence[str]
-) -> Iterator[tuple[str, str, Value]]:
-    """Unit, rater and rating, gaps left out."""
+) -> Iterator[tuple[str | None, str | None, Value]]:
+    """Unit, rater and rating, gaps left out; null for a unit or rater that is not named."""
     for row in frame.select(*dict.fromkeys([*units, *([rater] if rater else []), *ratings])).iter_rows(
         named=True
     ):
-        unit = " · ".join(str(row[name]) for name in units)
+        named = [str(row[name]) for name in units if row[name] is not None]
+        unit = " · ".join(named) if len(named) == len(units) else None
         for column in ratings:
             value = row[column]
             if value is None or (isinstance(value, str) and not value.strip()):
                 continue
-            who = str(row[rater]) if rater else column
+            who = column if not rater else None if row[rater] is None else str(row[rater])
             yield unit, who, float(value) if isinstance(value, int | float) else str(value).strip()
 
 
