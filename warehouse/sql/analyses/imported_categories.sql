@@ -1,6 +1,6 @@
 -- What does each model score in the categories of an imported benchmark?
 -- One row per benchmark, model and category: the mean over its tasks of the mean mark of a task, and `all`, the mean over the
--- categories. Marks without a category are left out; marks without a task are one task.
+-- categories, unless a file has a category of that name. Marks without a category are left out; marks without a task are one task.
 -- Parameters: $benchmark (default null)
 -- No rows: no marks with a category were taken in: `proctor import scores FILE --benchmark NAME --map category=COLUMN`.
 WITH of_task AS (
@@ -20,5 +20,6 @@ SELECT * FROM of_category
 UNION ALL
 SELECT benchmark, model, 'all' AS category, avg(score) AS score, sum(task_count)::BIGINT AS task_count, sum(mark_count)::BIGINT AS mark_count
 FROM of_category
+WHERE benchmark NOT IN (SELECT benchmark FROM of_category WHERE category = 'all')
 GROUP BY benchmark, model
 ORDER BY benchmark, model, category
