@@ -114,7 +114,7 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
     file, without one of languages by its characters. Raises UsageError for a file that cannot be read or has
     no questions.
     """
-    frame = read_table(path)
+    frame = read_table(path, as_text=True)
     known = dict(mapping)
     for ours, theirs in (("item_id", "source_id"), ("language", "lang")):
         if ours not in known and ours not in frame.columns and theirs in frame.columns:

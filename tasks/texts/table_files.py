@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,10 +15,11 @@ _SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES: Final = (*_SEPARATORS, ".jsonl", ".ndjson", ".parquet")
 
 
-def read_table(path: Path, *, as_text: bool = False) -> pl.DataFrame:
+def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.DataFrame:
     """The file's texts and numbers as they stand; UsageError where unreadable or empty.
 
-    What is no number (NaN) among numbers is an empty cell. With `as_text` cells of CSV and TSV stay the texts that are written there.
+    What is no number (NaN) among numbers is an empty cell. With `as_text` cells of CSV and TSV, or those of the columns that it names,
+    stay the texts that are written there: 4.10 and 007 are names.
     """
     import polars as pl
 
@@ -26,8 +28,14 @@ def read_table(path: Path, *, as_text: bool = False) -> pl.DataFrame:
         raise UsageError(f"{path.name} is none of {', '.join(_SUFFIXES)}: save it as one of them.")
     try:
         if suffix in _SEPARATORS:
+            header = pl.read_csv(path, separator=_SEPARATORS[suffix], n_rows=0, infer_schema=False).columns
             frame = pl.read_csv(
-                path, separator=_SEPARATORS[suffix], infer_schema=not as_text, infer_schema_length=None
+                path,
+                separator=_SEPARATORS[suffix],
+                schema_overrides={
+                    name: pl.String for name in header if as_text is True or name in (as_text or ())
+                },
+                infer_schema_length=None,
             )
         elif suffix == ".parquet":
             frame = pl.read_parquet(path)

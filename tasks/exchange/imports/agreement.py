@@ -34,7 +34,7 @@ def compute_table_agreement(
         UsageError: a column is missing, nothing or one rater is in it, a rating has no unit or no rater, somebody rated a unit twice,
             or a rating is not among those of `order`.
     """
-    frame = read_table(path)
+    frame = read_table(path, as_text=[*units, *([rater] if rater else [])])
     for name in (*units, *([rater] if rater else []), *ratings):
         if name not in frame.columns:
             raise UsageError(f"{path.name} has no column {name!r}; it has {', '.join(frame.columns)}.")

@@ -121,6 +121,13 @@ def test_what_is_no_number_among_ratings_is_a_gap(tmp_path: Path) -> None:
     assert (found.rating_count, found.shared_unit_count, found.categories) == (5, 2, [1.0, 2.0, 3.0])
 
 
+def test_units_that_look_like_numbers_are_names(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("u,who,r\n007,1,3\n7,2,0\n07,1,2\n07,2,2\n", encoding="utf-8")
+    found = compute_table_agreement(path, ["u"], "who", ["r"])
+    assert (found.unit_count, found.shared_unit_count, found.categories) == (3, 1, [0.0, 2.0, 3.0])
+
+
 def test_a_rating_of_nothing_or_by_nobody_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     for text, says in (
