@@ -11,7 +11,8 @@ WITH shown AS (
 ),
 
 scores AS (
-    SELECT model, score
+    -- What differs in the last bits only is equal.
+    SELECT model, round(score, 9) AS score
     FROM shown
     WHERE score IS NOT NULL AND month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions
