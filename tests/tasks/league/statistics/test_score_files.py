@@ -11,7 +11,9 @@ import pytest
 
 from schemas.errors import UsageError, WorkbookError
 from tasks.league.statistics.importing import ImportRequest, import_scores
+from tasks.league.statistics.landing import write_statistics
 from tasks.league.statistics.score_files import Score, TopKOverlap, parse_score_file
+from tasks.league.statistics.tables import StatisticsRequest
 from warehouse.lake import Lake
 
 BLOCK = [
@@ -231,3 +233,21 @@ def test_a_league_that_was_played_takes_no_imported_scores(
     land_league(Spec(runs=1, domains=("mathematics",)))
     with pytest.raises(UsageError, match="autumn was played here"):
         import_scores(lake, [write_csv(tmp_path / "x.csv", SCORES)], ImportRequest("autumn", "law"))
+
+
+@pytest.mark.parametrize(
+    ("text", "correlations"),
+    [
+        # Nobody met anybody: there is no comparison to replay.
+        ("round,judge,answerer,score\n1,x,a,50\n2,x,b,60\n3,x,c,70\n", []),
+        # Neither rounds nor judges are named: candidates are compared by their means, 60, 61 and 40.
+        ("answerer,score\na,50\na,70\nb,62\nb,60\nc,10\nc,70\n", [1.0, 1.0]),
+    ],
+)
+def test_replays_are_of_what_a_file_lets_compare(
+    lake: Lake, tmp_path: Path, text: str, correlations: list[float]
+) -> None:
+    import_scores(lake, [write_csv(tmp_path / "x.csv", text)], ImportRequest("l", "law"))
+    write_statistics(lake, "l", StatisticsRequest(resamples=100, repeats=2))
+    found = lake.query("select spearman from league_replays where share = 1 order by method")
+    assert found.to_series().to_list() == pytest.approx(correlations)
