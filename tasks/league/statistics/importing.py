@@ -178,6 +178,10 @@ def _complete(file: ScoreFile, request: ImportRequest, counts: Mapping[str, int]
             )
         member_count = counts[domain]
         most = member_count - 2.0 if is_borda else _FULL_SCORE
+        if most <= 0:
+            raise UsageError(
+                f"{where}: {member_count} candidates in {domain} earn no Borda points, with n - 2 at most. Give scores of 0 to 100 instead."
+            )
         points = score.score
         if points is None and score.rank is not None:
             # Rank r earns n - 1 - r points, however long the judge's list is.
