@@ -28,14 +28,14 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
         raise UsageError(f"{path.name} is none of {', '.join(_SUFFIXES)}: save it as one of them.")
     try:
         if suffix in _SEPARATORS:
-            header = pl.read_csv(path, separator=_SEPARATORS[suffix], n_rows=0, infer_schema=False).columns
+            named = as_text if not isinstance(as_text, bool) else ()
+            columns = pl.read_csv(path, separator=_SEPARATORS[suffix], infer_schema=False, n_rows=0).columns
             frame = pl.read_csv(
                 path,
                 separator=_SEPARATORS[suffix],
-                schema_overrides={
-                    name: pl.String for name in header if as_text is True or name in (as_text or ())
-                },
+                infer_schema=as_text is not True,
                 infer_schema_length=None,
+                schema_overrides={name: pl.String for name in columns if name in named},
             )
         elif suffix == ".parquet":
             frame = pl.read_parquet(path)
