@@ -97,8 +97,8 @@ def find_leak(
     if se > _ROUNDING:
         p_value = 2 * normal.cdf(-abs(float(found[1])) / se)
     else:
-        # Nothing is left over that an error could be told from: the sign test on what was met.
-        p_value = 2 * 0.5 ** met.sum() if abs(found[1]) > _ROUNDING else 1.0
+        # Nothing is left over that an error could be told from: the sign test on the lineages that were met.
+        p_value = 2 * 0.5 ** len(np.unique(lineage[is_met])) if abs(found[1]) > _ROUNDING else 1.0
     share = ERROR_RATE / organisation_count
     return Leak(
         gain=float(found[1]),
