@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +20,10 @@ from tasks.statistics.agreement import (
 from tasks.texts import read_table
 
 MOST_STEPS = 1_000
-# Marks that lie nearer are one: a third is written as 0.333333, too.
+# Marks that lie nearer are one, in shares of their range.
 _NEAR = 1e-6
+# How far a mark may lie off its place, in steps: a third is written as 0.333, too.
+_OFF = 0.005
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class MarksAgreement:
 
     Attributes:
         pair_count, left_out: rows with both marks, and rows without.
-        step: the largest distance that all distances of two marks are multiples of, in which they are counted.
+        step: the largest distance that all distances of two marks are multiples of but for rounding, in which they are counted.
         agreement: share of equal marks.
         bias: mean of the second less the first.
         kappas: weighting → kappa; null where it is undefined.
@@ -71,11 +71,12 @@ def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
     values = np.unique(np.concatenate([both["first"].to_numpy(), both["second"].to_numpy()]))
     if not np.isfinite(values).all():
         raise UsageError("Marks must be finite numbers. Correct the rows that are not, or leave them empty.")
-    step, count = _find_step(values)
-    if count > MOST_STEPS:
+    found = _find_step(values)
+    if found is None:
         raise UsageError(
-            f"The marks have more than {MOST_STEPS} steps, of {step:g}; kappa is for fewer. Round them first."
+            f"The marks have more than {MOST_STEPS} steps; kappa is for fewer. Round them first."
         )
+    step, count = found
     first = np.round((both["first"].to_numpy() - values[0]) / step)
     second = np.round((both["second"].to_numpy() - values[0]) / step)
     one, other = first.astype(int).tolist(), second.astype(int).tolist()
@@ -92,12 +93,15 @@ def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
     )
 
 
-def _find_step(values: Floats) -> tuple[float, int]:
-    """The step that the sorted marks lie on, and how many places it makes."""
-    away = [Fraction(value).limit_denominator(MOST_STEPS) for value in (values - values[0]).tolist()]
-    parts = math.lcm(*(one.denominator for one in away))
-    step = Fraction(math.gcd(*(int(one * parts) for one in away)), parts) or Fraction(1)
-    is_near = all(
-        abs(one - value) < _NEAR for one, value in zip(away, (values - values[0]).tolist(), strict=True)
-    )
-    return float(step), int(away[-1] / step) + 1 if is_near else MOST_STEPS + 1
+def _find_step(values: Floats) -> tuple[float, int] | None:
+    """The largest step that sorted marks lie on, and its places; null for more than MOST_STEPS."""
+    away = values - values[0]
+    away = away[np.diff(away, prepend=-np.inf) > _NEAR * away[-1]]
+    if len(away) == 1:
+        return 1.0, 1
+    for count in range(len(away) - 1, MOST_STEPS):
+        places = away / away[-1] * count
+        found = np.round(places)
+        if np.abs(places - found).max() < _OFF and np.diff(found).min() > 0:
+            return float(f"{away[-1] / count:.9g}"), count + 1
+    return None

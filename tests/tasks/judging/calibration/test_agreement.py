@@ -253,6 +253,9 @@ def test_marks_on_an_uneven_scale_stay_apart_and_count_by_their_distance(tmp_pat
     linear = compute_kappa([0, 3, 5, 5], [0, 5, 3, 5], range(6), "linear")
     assert found.kappas["linear"] is not None
     assert found.kappas["linear"].value == pytest.approx(linear)
+    for third, two in (("0.333", "0.667"), ("0.3333", "0.6667"), ("0.333333", "0.666667")):
+        path.write_text(f"one,other\n0,1\n{third},{two}\n1,1\n", encoding="utf-8")
+        assert compare_marks(read_marks(path, "one", "other")).step == pytest.approx(1 / 3)
     path.write_text("one,other\n0,inf\n3,5\n", encoding="utf-8")
     with pytest.raises(UsageError, match="finite numbers"):
         compare_marks(read_marks(path, "one", "other"))
