@@ -202,13 +202,16 @@ def _prepare_spans(
 
 
 def _check_same_questions(kept: pl.DataFrame, path: Path, request: ReplayRequest) -> None:
-    """Raise UsageError where the replay's questions of that name are those of another file."""
+    """Raise UsageError where the replay's questions of that name are those of another file.
+
+    They are known by their texts: an id of 007 was once read as 7.
+    """
     known = {
-        (one["item_id"], render_passage(str(one["stem"]), one["options"]))  # type: ignore[arg-type]
+        render_passage(str(one["stem"]), one["options"])  # type: ignore[arg-type]
         for one in read_set(path, request.mapping)
     }
-    for item_id, blanked, span in kept.select("item_id", "blanked_text", "span_text").iter_rows():
-        if (item_id, blanked.replace(BLANK, span)) not in known:
+    for blanked, span in kept.select("blanked_text", "span_text").iter_rows():
+        if blanked.replace(BLANK, span) not in known:
             raise UsageError(
                 f"The replay {request.replay_id} has questions under the name {path.stem!r} that are not in this {path.name}. Rename the "
                 "file, or begin a replay of another --name."

@@ -84,7 +84,7 @@ def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> 
     earlier = _read_earlier(lake, files, request)
     counts = _count_members(files, earlier, request)
     scored = [_complete(file, request, counts) for file in files]
-    _check_together([*earlier, *(given for own in scored for given in own)])
+    _check_together(earlier, [given for own in scored for given in own])
     batches = _make_batches(scored, files, request)
     batches += _make_league(league, scored, members, families, request)
     landings = lake.land_together(batches, stage="import")
@@ -216,10 +216,13 @@ def _count_members(
     return {domain: len(names) for domain, names in members.items()}
 
 
-def _check_together(scores: Sequence[_Given]) -> None:
-    """The points of a domain have one scale, and a judge gives an answer one score."""
-    scales: dict[str | None, _Given] = {}
-    seen: dict[Score, _Given] = {}
+def _check_together(earlier: Sequence[_Given], scores: Sequence[_Given]) -> None:
+    """The points of a domain have one scale, and a judge gives an answer one score.
+
+    What was taken in before is not held against a file that has nothing to do with it.
+    """
+    scales = {given.score.domain: given for given in reversed(earlier)}
+    seen = {replace(given.score, score=None, rank=None): given for given in reversed(earlier)}
     for given in scores:
         score = given.score
         first = scales.setdefault(score.domain, given)

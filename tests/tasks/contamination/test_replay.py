@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
@@ -139,3 +140,12 @@ def test_a_file_of_the_same_name_is_not_taken_for_one_that_was_replayed(room: Ro
     ):
         room.replay(str(other))
     assert room.replay(size=5).completions == 0
+
+
+def test_a_replay_goes_on_with_questions_whose_ids_were_read_as_numbers(room: Room) -> None:
+    room.path.write_text(room.path.read_text("utf-8").replace("\nq", "\n00"), encoding="utf-8")
+    room.replay(models=MODELS[:1], size=5)
+    kept = room.lake.query("select * exclude (landing_unit) from replay_spans")
+    as_numbers = kept.with_columns(item_id=kept["item_id"].cast(pl.Int64).cast(pl.String))
+    room.lake.land("replay_spans", "r1/public/all", as_numbers)
+    assert room.replay(models=MODELS[1:], size=5).questions == {"public": 5}

@@ -219,6 +219,16 @@ def test_the_same_scores_under_another_name_are_refused_not_counted_twice(lake: 
     ]  # fmt: skip
 
 
+def test_what_was_taken_in_twice_before_stops_no_other_file(lake: Lake, tmp_path: Path) -> None:
+    one = write_csv(tmp_path / "one.csv", SCORES)
+    import_scores(lake, [one], ImportRequest("l", "law"))
+    rows = lake.query("select * exclude (landing_unit) from imported_league_scores")
+    for name, most in (("copy.csv", 100.0), ("other.csv", 200.0)):
+        copied = rows.with_columns(source=pl.lit(name), most_points=pl.lit(most))
+        lake.land("imported_league_scores", f"l/{name}", copied)
+    assert import_scores(lake, [one.rename(tmp_path / "two.csv")], ImportRequest("l", "history")).is_new
+
+
 def test_candidates_can_be_given_the_names_that_they_have_elsewhere(lake: Lake, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "x.csv", SCORES)
     import_scores(lake, [path], ImportRequest("l", "law", names={"a": "alpha"}, families={"alpha": "A"}))
