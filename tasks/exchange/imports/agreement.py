@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import UsageError
+from tasks.exchange.imports.tables import get_text
 from tasks.statistics import compute_external_correlations
 from tasks.statistics.agreement import RaterAgreement, Value, compute_agreement
 from tasks.texts import read_table
@@ -82,13 +83,14 @@ def _list_ratings(
     for row in frame.select(*dict.fromkeys([*units, *([rater] if rater else []), *ratings])).iter_rows(
         named=True
     ):
-        named = [str(row[name]) for name in units if row[name] is not None]
+        named = [text for name in units if (text := get_text(row[name])) is not None]
         unit = " · ".join(named) if len(named) == len(units) else None
+        named_rater = get_text(row[rater]) if rater else None
         for column in ratings:
             value = row[column]
-            if value is None or (isinstance(value, str) and not value.strip()):
+            if get_text(value) is None:
                 continue
-            who = column if not rater else None if row[rater] is None else str(row[rater])
+            who = named_rater if rater else column
             yield unit, who, float(value) if isinstance(value, int | float) else str(value).strip()
 
 

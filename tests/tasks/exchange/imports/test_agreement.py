@@ -133,6 +133,8 @@ def test_a_rating_of_nothing_or_by_nobody_is_refused(tmp_path: Path) -> None:
     for text, says in (
         ("u,who,r\n1,A,1\n,A,2\n,B,2\n", "rating 2: the unit \\(u\\) is empty"),
         ("u,who,r\n1,A,1\n1,,1\n", "rating 2: who is empty"),
+        ('u,who,r\n1,A,1\n" ",A,2\n', "rating 2: the unit \\(u\\) is empty"),
+        ('u,who,r\n1,A,1\n1,"",1\n', "rating 2: who is empty"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(UsageError, match=says):
