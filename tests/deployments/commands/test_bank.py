@@ -97,6 +97,15 @@ def test_duplicates_of_any_table_are_found_without_a_home(suffix: str, tmp_path:
     assert 0.8 <= found["clusters"][2]["similarity"] < 1
 
 
+def test_offered_answers_that_are_numbers_are_compared_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(
+        "asked,A,B\nWhich is written right?,1.50,2\nWhich is written right?,1.5,2\n", encoding="utf-8"
+    )
+    done = invoke(None, "dedupe", "check", str(path), "--text", "asked", "--options", "A,B", "--json")
+    assert json.loads(done.stdout)["duplicates"] == 0
+
+
 def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question\nOne?\n")
     done = invoke(None, "dedupe", "check", str(tmp_path / "q.csv"), "--text", "stem")
