@@ -12,6 +12,7 @@ import pytest
 from schemas.errors import UsageError, WorkbookError
 from tasks.league.statistics.importing import ImportRequest, import_scores
 from tasks.league.statistics.landing import write_statistics
+from tasks.league.statistics.marks import arrange_marks, list_comparisons
 from tasks.league.statistics.score_files import Score, TopKOverlap, parse_score_file
 from tasks.league.statistics.tables import StatisticsRequest
 from warehouse.lake import Lake
@@ -267,3 +268,10 @@ def test_replays_are_of_what_a_file_lets_compare(
     write_statistics(lake, "l", StatisticsRequest(resamples=100, repeats=2))
     found = lake.query("select spearman from league_replays where share = 1 order by method")
     assert found.to_series().to_list() == pytest.approx(correlations)
+
+
+def test_means_that_differ_in_the_last_bit_only_are_a_tie(lake: Lake, tmp_path: Path) -> None:
+    text = "answerer,score\na,0.1\na,0.2\na,0.3\nb,0.3\nb,0.2\nb,0.1\n"
+    import_scores(lake, [write_csv(tmp_path / "x.csv", text)], ImportRequest("l", "law"))
+    marks = arrange_marks(lake.read("league_marks_of", {"league_id": "l"}))
+    assert list_comparisons(marks).tolist() == [[0.2, 0.2]]
