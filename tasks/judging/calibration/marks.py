@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
     if both.is_empty():
         raise UsageError("No row has both marks.")
     values = np.unique(np.concatenate([both["first"].to_numpy(), both["second"].to_numpy()]))
-    if not np.isfinite(values).all():
+    if not math.isfinite(float(values[-1]) - float(values[0])):
         raise UsageError("Marks must be finite numbers. Correct the rows that are not, or leave them empty.")
     found = _find_step(values)
     if found is None:

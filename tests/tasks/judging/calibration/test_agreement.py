@@ -256,9 +256,10 @@ def test_marks_on_an_uneven_scale_stay_apart_and_count_by_their_distance(tmp_pat
     for third, two in (("0.333", "0.667"), ("0.3333", "0.6667"), ("0.333333", "0.666667")):
         path.write_text(f"one,other\n0,1\n{third},{two}\n1,1\n", encoding="utf-8")
         assert compare_marks(read_marks(path, "one", "other")).step == pytest.approx(1 / 3)
-    path.write_text("one,other\n0,inf\n3,5\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="finite numbers"):
-        compare_marks(read_marks(path, "one", "other"))
+    for endless in ("0,inf", "-1e308,1e308"):
+        path.write_text(f"one,other\n{endless}\n3,5\n", encoding="utf-8")
+        with pytest.raises(UsageError, match="finite numbers"):
+            compare_marks(read_marks(path, "one", "other"))
     path.write_text("one,other\n0.5,0.5001\n0,1\n", encoding="utf-8")
     with pytest.raises(UsageError, match="more than 1000 steps"):
         compare_marks(read_marks(path, "one", "other"))
