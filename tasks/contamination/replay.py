@@ -146,7 +146,7 @@ def _name_source(source: str) -> str:
 
 def _check_names(sources: Sequence[str]) -> None:
     """Raise UsageError for two sources of one name: what was asked of one would pass for both."""
-    names = [BANK, *(_name_source(source) for source in sources if source != BANK)]
+    names = [_name_source(source) for source in dict.fromkeys([BANK, *sources])]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"Two sources are named {twice[0]!r}: a file is known by its name without the suffix, and the bank as {BANK!r}. Rename one."
