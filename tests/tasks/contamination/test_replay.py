@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
@@ -121,3 +122,30 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
     assert pair["p_value"] < 0.01
     assert compared["paired"][0]["candidate_count"] == 1
     assert len(describe_comparison(compared)) == 3
+
+
+def test_a_file_of_the_same_name_is_not_taken_for_one_that_was_replayed(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / "public.csv"
+    other.write_text("item_id,question\nq1,A question from 2017 that stands elsewhere.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="Two sources are named 'public'"):
+        room.replay(str(room.path), str(other))
+    with pytest.raises(UsageError, match="Two sources are named 'bank'"):
+        room.replay(str(other.rename(tmp_path / "bank.csv")))
+    assert sum(room.server.state.requests.values()) == 0
+    room.replay(size=5)
+    (tmp_path / "bank.csv").rename(other)
+    with pytest.raises(
+        UsageError, match="r1 has questions under the name 'public' that are not in this public"
+    ):
+        room.replay(str(other))
+    assert room.replay(str(room.path), str(room.path), size=5).completions == 0
+
+
+def test_a_replay_goes_on_with_questions_whose_ids_were_read_as_numbers(room: Room) -> None:
+    room.path.write_text(room.path.read_text("utf-8").replace("\nq", "\n00"), encoding="utf-8")
+    room.replay(models=MODELS[:1], size=5)
+    kept = room.lake.query("select * exclude (landing_unit) from replay_spans")
+    as_numbers = kept.with_columns(item_id=kept["item_id"].cast(pl.Int64).cast(pl.String))
+    room.lake.land("replay_spans", "r1/public/all", as_numbers)
+    assert room.replay(models=MODELS[1:], size=5).questions == {"public": 5}

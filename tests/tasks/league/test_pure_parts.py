@@ -113,6 +113,12 @@ def test_benchmarks_are_read_in_their_forms_and_faults_name_the_line(tmp_path: P
     assert read_benchmark(tmp_path / "a.jsonl") == [("1", "p 1"), ("3", "p 2")]
     assert read_benchmark(tmp_path / "a.csv") == [("2", "p 1"), ("3", "p 2")]
     assert read_benchmark(tmp_path / "a.txt") == [("1", "p 1"), ("3", "p 2")]
+    odd = "one\u2028two\x85three"
+    (tmp_path / "odd.jsonl").write_text(f'{{"problem": "{odd}"}}\n{{"problem": "p"}}\n', encoding="utf-8")
+    (tmp_path / "odd.csv").write_text(f"problem\n{odd}\np\n", encoding="utf-8")
+    assert [read_benchmark(tmp_path / f"odd.{suffix}") for suffix in ("jsonl", "csv")] == [
+        [("1", odd), ("2", "p")], [("2", odd), ("3", "p")],
+    ]  # fmt: skip
     (tmp_path / "b.jsonl").write_text("{}")
     (tmp_path / "b.csv").write_text("id\n1\n")
     (tmp_path / "b.txt").write_text("")
