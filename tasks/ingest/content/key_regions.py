@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.ingest.content.key_marks import KeyPart, split_inline
-from tasks.ingest.layout.headings import STRONG_STYLES, has_options_ahead, is_chapter, read_heading
+from tasks.ingest.layout.headings import (
+    FIRST_OPTION,
+    STRONG_STYLES,
+    has_options_ahead,
+    is_chapter,
+    read_heading,
+)
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
-from tasks.ingest.words.grammar import key_title, number_word
+from tasks.ingest.words.grammar import answer_mark, key_title, may_open_answer, number_word
 from tasks.ingest.words.labels import Label
 
 
@@ -300,11 +306,32 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
             return None  # printed after every question
     marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
     for index in marks:
-        if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
+        if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40) or _names_paper(pieces, index):
             continue
         if _opens_answers(pieces, index, marks):
             return index
     return None
+
+
+_LEAST_ANSWERED = 3
+
+
+def _names_paper(pieces: Sequence[Piece], index: int) -> bool:
+    """Whether `Solution to the final exam` stands above questions that are answered one by one.
+
+    Below it options are offered and answers marked, above it, in the rules for candidates, neither.
+    """
+    offered = [place for place, piece in enumerate(pieces) if FIRST_OPTION.match(piece.text)]
+    if len(offered) < _LEAST_ANSWERED or offered[0] < index:
+        return False
+    marked = sum(
+        1
+        for piece in pieces[offered[0] :]
+        if may_open_answer(piece.text.lstrip()[:1])
+        and (mark := answer_mark().match(piece.text)) is not None
+        and mark[1].strip()
+    )
+    return marked >= max(_LEAST_ANSWERED, _LEAST_GIVEN * len(offered))
 
 
 _KEYED = re.compile(r"\s*(?:[（(\[][A-Ja-j][)）\]](?:\s|$)|[A-J][.。]?\s*$)")

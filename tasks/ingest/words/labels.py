@@ -68,7 +68,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    ("word", re.compile(r"Q\s*\.?\s*(\d{1,3})\s*[.．:：、)）\-]?\s*(?![\w])")),
+    ("word", re.compile(r"Q\s*\.?\s*(\d{1,3})(?:\s*[.．:：、)）]\s*+(?!\d)|\s*-?\s*(?!\w))")),
     (
         "word",
         re.compile(
