@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -450,10 +449,9 @@ def _split_part(
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled, offering = find_filled(chunks), find_offering(chunks)
-    for number, section, label, lines, material in chunks:
+    for place, (number, section, label, lines, material) in enumerate(chunks):
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
-        # where the options of a section have capitals, small letters number parts
-        offers = number in offering and not any(_PART_A.match(line.text) for line in lines)
+        offers = place in offering
         draft = paper.read_content(
             lines, section.fine, is_answered or number in filled, offers or has_gap, material is not None
         )
@@ -488,7 +486,6 @@ def _split_part(
     return drafts, keys
 
 
-_PART_A = re.compile(r"\s*[（(]a\s*[)）]")
 # What stands below a heading before its first question, as far as it may announce something.
 _LEAD_LINES = 3
 

@@ -183,6 +183,7 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
     _take_required(drafts)
     _take_offered_truths(drafts)
     _take_form_words(drafts)
+    _take_bare_worth(drafts)
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
@@ -259,6 +260,26 @@ def _take_form_words(drafts: Sequence[Draft]) -> None:
                 _cut_tail(draft, tail, is_stem=True)
 
 
+# `… recognises L. (10)`: a number in brackets closes a line of every question, as no equation's does
+_BARE_WORTH = re.compile(r"(?<=[\s.?!。？！)）])[^\S\n]*[（(\[]\s*(\d{1,3})\s*[)）\]]\s*(?=\n|$)")
+
+
+def _take_bare_worth(drafts: Sequence[Draft]) -> None:
+    """Take the number in brackets that closes one line of every question and counts nothing."""
+    found = [[*_BARE_WORTH.finditer(draft.stem)] for draft in drafts]
+    values = [int(own[0][1]) for own in found if len(own) == 1]
+    if (
+        len(values) < max(_LEAST_OF_ALL, len(drafts))
+        or any(draft.options or draft.marks is not None for draft in drafts)
+        or min(values) < _LEAST_WORTH
+    ):
+        return
+    for draft, (tail,) in zip(drafts, found, strict=True):
+        draft.stem = f"{draft.stem[: tail.start()].rstrip()}\n{draft.stem[tail.end() :].lstrip()}".strip()
+        draft.marks = float(tail[1])
+
+
+_LEAST_WORTH = 2
 _LONGEST_TAIL, _MOST_OFFERED = 56, 0.7
 
 

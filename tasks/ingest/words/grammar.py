@@ -108,6 +108,27 @@ def answer_mark() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def blank_place() -> re.Pattern[str]:
+    """A line that names the place of a blank, `第 1 空`, `Blank 2: salt`, and what fills it."""
+    found = "|".join(
+        rf"{re.escape(before.strip())}\s*(\d{{1,2}})\s*{re.escape(after)}"
+        for place, name in enumerate(WORDS["blank_places"])
+        for before, _, after in [name.partition("#")]
+    )
+    return re.compile(rf"\s*(?:{found})\s*(?:[:：]\s*(?P<said>\S.*)?)?", re.IGNORECASE)
+
+
+def may_open_blank(character: str) -> bool:
+    """Whether a line that names the place of a blank may begin so."""
+    return character.casefold() in _blank_beginnings()
+
+
+@lru_cache(maxsize=1)
+def _blank_beginnings() -> frozenset[str]:
+    return frozenset(name[0] for name in WORDS["blank_places"])
+
+
+@lru_cache(maxsize=1)
 def numbered_answer() -> re.Pattern[str]:
     """What opens a named question's answer: `Answer to Question 3:`; group 1 is its number."""
     words = WORDS
