@@ -27,6 +27,7 @@ from tasks.ingest.words.points import (
 _PART_MARKS = re.compile(rf"{BRACKETED}|(?:[.?!:)\]]|\s{{2}})\s*\[\d{{1,2}}(?:\s*\+\s*\d{{1,2}})*\]")
 _DIGIT = re.compile(r"\d")
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
+_IN_MARGIN = re.compile(r"(?<=\S)(?:\s{3,}|\t\s*)\d{1,2}\s*$")
 _BARE_MARKS_TAIL = re.compile(
     rf"(?<=[.?!…:)\]。？！])(?<!\d:)\s*(?:(?:[-–—/／]\s*)?{POINTS}|{ROOM}|\[\d{{1,2}}\])\s*$"
 )
@@ -137,7 +138,7 @@ def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
     """Take `… of the Otto cycle.      10`: marks in the right margin, after a wide gap."""
     if not body or draft.options or not body[-1].text.rstrip()[-1:].isdecimal():
         return body
-    if sum(1 for piece in body if _MARGIN.search(piece.text)) != 1:
+    if sum(1 for piece in body if _IN_MARGIN.search(piece.text)) != 1:
         return body
     tail = _MARGIN.search(body[-1].text)
     if tail is None:

@@ -163,6 +163,8 @@ def mark_furniture(pages: list[Page]) -> None:
                 continue
             # `[Turn over` beside a footer stands on every other page
             shown = row.text.strip().split("   ", 1)[0]
+            if not any(map(str.isalpha, shown)):
+                shown = row.text  # `6    A mill …` is no page number
             folded = _NUMBERS.sub("#", "".join(shown.split()))
             key = (same_as_known(folded, known), round(row.bottom / 12))
             seen[key].add(number)

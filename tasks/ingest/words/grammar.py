@@ -89,7 +89,8 @@ def asking() -> re.Pattern[str]:
 def task() -> re.Pattern[str]:
     """What sets a task: a verb of tasks at its beginning, or a question mark at its end."""
     verbs = WORDS["task_verbs"]
-    latin = "|".join(word.capitalize() for word in verbs if is_parted(word))
+    # `Erklären Sie`: only the first letter must be large
+    latin = "|".join(f"{word[0].upper()}(?i:{word[1:]})" for word in verbs if is_parted(word))
     chinese = "|".join(word for word in verbs if not is_parted(word))
     return re.compile(
         rf"\s*(?:{chinese}|(?:(?:Also|Briefly|Please|Then|Now)\s+(?i:{latin})|{latin})\b)|[^?？]*[?？]\s*$"
