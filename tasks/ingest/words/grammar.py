@@ -241,8 +241,9 @@ def is_status_line(text: str) -> bool:
 
 
 _RULES_TITLE = re.compile(
-    r"(?:本?课程|本次|期[末中]|考试|考生|考场|答题|作答|答卷|提交|相关)+(?:的|和|与|及)?(?:相关|具体|基本)?(?:要求|须知|事项|说明|方式|纪律|规则|形式)"
+    r"(?:本?课程|本次|期[末中]|考试|考生|考场|答题|作答|答卷|提交|截止|相关)+(?:的|和|与|及)?(?:相关|具体|基本)?(?:要求|须知|事项|说明|方式|纪律|规则|形式|内容|格式|时间|日期)"
 )
+_LISTED = re.compile(r"[、,，]\s*(?:以?及|和|and)?\s*|以及|及|\s+(?:and|&)\s+")
 
 
 def is_instruction_title(text: str) -> bool:
@@ -250,6 +251,11 @@ def is_instruction_title(text: str) -> bool:
     if len(text) > 60:
         return False
     folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
+    parts = [part for part in _LISTED.split(folded) if part]  # `提交内容、提交方式及截止时间`
+    return bool(parts) and (_names_rules(folded) or all(map(_names_rules, parts)))
+
+
+def _names_rules(folded: str) -> bool:
     if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
         return True
-    return folded in WORDS["instruction_titles"] or folded.removeprefix("本次") in WORDS["instruction_titles"]
+    return folded.removeprefix("本次") in WORDS["instruction_titles"]
