@@ -304,9 +304,10 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
         opening = [index for index in marks if _opens_answers(pieces, index, marks)]
         if len(opening) < 0.6 * len(marks):
             return None  # printed after every question
-    marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
+    answered = _find_answered(pieces)
+    marks = [index for index in marks if index >= answered and (index >= 5 or not _is_title(pieces, index))]
     for index in marks:
-        if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40) or _names_paper(pieces, index):
+        if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
             continue
         if _opens_answers(pieces, index, marks):
             return index
@@ -316,22 +317,20 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
 _LEAST_ANSWERED = 3
 
 
-def _names_paper(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether `Solution to the final exam` stands above questions that are answered one by one.
+def _find_answered(pieces: Sequence[Piece]) -> int:
+    """The place of the first option of a paper that answers its questions one by one, else 0.
 
-    Below it options are offered and answers marked, above it, in the rules for candidates, neither.
+    A title of solutions above it, `Solution to the final exam`, names the paper; its answers stand below the options.
     """
     offered = [place for place, piece in enumerate(pieces) if FIRST_OPTION.match(piece.text)]
-    if len(offered) < _LEAST_ANSWERED or offered[0] < index:
-        return False
     marked = sum(
         1
-        for piece in pieces[offered[0] :]
+        for piece in (pieces[offered[0] :] if len(offered) >= _LEAST_ANSWERED else ())
         if may_open_answer(piece.text.lstrip()[:1])
         and (mark := answer_mark().match(piece.text)) is not None
         and mark[1].strip()
     )
-    return marked >= max(_LEAST_ANSWERED, _LEAST_GIVEN * len(offered))
+    return offered[0] if marked >= max(_LEAST_ANSWERED, _LEAST_GIVEN * len(offered)) else 0
 
 
 _KEYED = re.compile(r"\s*(?:[（(\[][A-Ja-j][)）\]](?:\s|$)|[A-J][.。]?\s*$)")

@@ -342,9 +342,9 @@ _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 def find_offering(
     chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]],
 ) -> Collection[int]:
-    """The places of the questions that offer options as most in their untyped sections do: `A in  B on`.
+    """The places of the questions that offer options as most in their sections do: `A in  B on`.
 
-    Where the options of a section have capitals, `(a)` numbers parts; where most questions offer any, those that set no
+    Only untyped sections are looked at. Where the options of one have capitals, `(a)` numbers parts; where most questions offer any, those that set no
     tasks do.
     """
     places: dict[int, list[int]] = defaultdict(list)

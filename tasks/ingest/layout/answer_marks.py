@@ -56,7 +56,10 @@ _ASKS_NEXT = ("num", "word", "wordp", "bracket", "cn", "part")
 
 
 def write_filled_places(lines: IndexedLines) -> IndexedLines:
-    """Write what stands at the places of blanks as answers, `第1空` above `salt`; leave out empty places."""
+    """Write what stands at the places of blanks as answers, `第1空` above `salt`.
+
+    Empty places are left out.
+    """
     pieces = lines.pieces
     found = {
         place: match

@@ -112,9 +112,8 @@ def answer_mark() -> re.Pattern[str]:
 def blank_place() -> re.Pattern[str]:
     """A line that names the place of a blank, `第 1 空`, `Blank 2: salt`, and what fills it."""
     found = "|".join(
-        rf"{re.escape(before.strip())}\s*(\d{{1,2}})\s*{re.escape(after)}"
-        for place, name in enumerate(WORDS["blank_places"])
-        for before, _, after in [name.partition("#")]
+        rf"{re.escape(before.strip())}\s*\d{{1,2}}\s*{re.escape(after)}"
+        for before, _, after in (name.partition("#") for name in WORDS["blank_places"])
     )
     return re.compile(rf"\s*(?:{found})\s*(?:[:：]\s*(?P<said>\S.*)?)?", re.IGNORECASE)
 
