@@ -366,6 +366,7 @@ class Settings(BaseSettings):
     )
     log_signer: str | None = Field(
         None,
+        pattern=r"^(agent(:.+)?|command:.+)$",
         description="Who signs heads and receipts in place of a key in the home: `agent` (the SSH agent of SSH_AUTH_SOCK), `agent:SOCKET`, "
         "or `command:PROGRAM`, which gets the bytes and prints the signature.",
     )

@@ -173,6 +173,7 @@ def check_budget(settings: Settings) -> None:
 def note_schedules(ledger: Ledger) -> None:
     """Note in the ledger what is to run when, so that a run that does not happen is noticed."""
     from schemas.ledger.engine import FlowSchedule
+    from tasks.running.flow_runs.record import MONTHLY
     from warehouse.ledger.engine.moments import now_text
     from warehouse.ledger.engine.runs.flow_runs import write_flow_schedules
 
@@ -185,7 +186,8 @@ def note_schedules(ledger: Ledger) -> None:
         if one.cron is not None
     ]
     with ledger.write() as connection:
-        write_flow_schedules(connection, schedules)
+        # At another hour or day of the month it is of the same months, and none that was missed is forgotten.
+        write_flow_schedules(connection, schedules, lasting=(MONTHLY,))
 
 
 def _remove_retired(environment: Mapping[str, str]) -> None:

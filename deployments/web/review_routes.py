@@ -118,7 +118,9 @@ def add_review_routes(app: FastAPI) -> None:
         listed = count_listed(ledger, batch_id, visitor.user_id)
         if not any(listed.values()):
             raise HTTPException(404)
-        start = (max(page, 1) - 1) * ROWS_PER_PAGE
+        page_count = -(-listed[name] // ROWS_PER_PAGE) or 1
+        page = min(max(page, 1), page_count)
+        start = (page - 1) * ROWS_PER_PAGE
         lines = list_queue(ledger, batch_id, visitor.user_id, name, start, ROWS_PER_PAGE)
         return render_page(
             request,
@@ -132,8 +134,8 @@ def add_review_routes(app: FastAPI) -> None:
             queues=QUEUES,
             lines=[(refer(request, visitor, batch_id, line.item_uuid), line) for line in lines],
             start=start,
-            page=max(page, 1),
-            page_count=-(-listed[name] // ROWS_PER_PAGE) or 1,
+            page=page,
+            page_count=page_count,
             now=now_text(),
         )
 

@@ -7,15 +7,17 @@ offer what they say.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_answers import apply_key, cut_echo
-from tasks.ingest.content.key_marks import KeyPart
+from tasks.ingest.content.key_marks import KeyPart, drop_headers
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.content.keys import Matched, match_keys, part_region
 from tasks.ingest.contracts import Breach
@@ -30,6 +32,7 @@ from tasks.ingest.splitting import Split, split_lines
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.grammar import task
+from tasks.ingest.words.signs import asks_by_sign
 
 # A file of which fewer answers find a question is the key of another paper.
 _LEAST_MATCHED = 0.5
@@ -135,7 +138,7 @@ def _tells(draft: Draft) -> bool:
     return not (
         is_shown
         or is_term
-        or _ASKS.search(draft.stem)
+        or asks_by_sign(draft.stem)
         or any(map(task().match, _SENTENCE_END.split(draft.stem)))
     )
 
@@ -145,7 +148,6 @@ _WITH_ANSWERS = re.compile(
 )
 _MOST_OF_TERM = 20
 _SENTENCE_END = re.compile(r"[。.;；!！\n]\s*")
-_ASKS = re.compile(r"[?？]|_{3,}|[（(]\s*[)）]")
 
 
 _TITLE_LINES = 3
@@ -153,16 +155,25 @@ _TITLE = re.compile(
     # What tells how to answer is no title.
     r"(?!.*(?:请|写(?!作)|填[在入写]|选出|选取|选择(?!题)|只有|[一1]个|作答|答题[卡纸]))(?!(?i:.*\b(?:must|should|shall|will|may|can|be|is|are)\b))(?:"
     r"(?!.*[及与和附含带、](?:参考|标准)?答案).*答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
-    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer key|mark(?:ing)? scheme)))"
+    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer (?:key|guide|book|booklet)|answers only|mark(?:ing)? scheme)))"
+)
+# what a running head says among other things: `Chemistry 0620 Answers`
+_HEAD_PART = re.compile(r"\s{2,}|\s[-–—|]\s")
+_ENDS_HEAD = re.compile(
+    r"(?i)(?!.*\b(?:and|with|for|your|all|no)\b)(?:.*\W)?(?:answers|solutions|L[öo]sungen|corrigés|respuestas)"
 )
 
 
 def is_titled_key(lines: Sequence[Line]) -> bool:
-    """Whether the title of a document names answers and nothing besides."""
+    """Whether the title of a document, or its running head, names answers and nothing besides."""
     heads = [
         line.text.strip(" （()）【】") for line in lines if line.text.strip() and line.kind != "furniture"
     ]
-    return any(_TITLE.fullmatch(head) is not None for head in heads[:_TITLE_LINES])
+    running = (_HEAD_PART.split(line.text.strip()) for line in lines if line.kind == "furniture")
+    parts = [part for part, count in Counter(chain.from_iterable(running)).items() if count > 1]
+    return any(_TITLE.fullmatch(head) is not None for head in (*heads[:_TITLE_LINES], *parts)) or any(
+        _ENDS_HEAD.fullmatch(part) is not None for part in parts
+    )
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
@@ -212,7 +223,7 @@ def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
     ]
     heads = (index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text))
     first = next((index for index in heads if all(piece.label is None for piece in pieces[:index])), -1)
-    return part_region(pieces[first + 1 :])
+    return part_region(drop_headers(pieces[first + 1 :]))
 
 
 def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:

@@ -134,7 +134,9 @@ def land_row_faults(settings: Settings, report: DeskReport) -> int:
 
 
 def _frame_faults(unit: str, faults: Sequence[RowFault]) -> pl.DataFrame:
-    batch_id, annotator, _ = unit.rsplit("/", 2)
+    # A name of a person may hold a slash, that of a batch none.
+    batch_id, _, person = unit.partition("/")
+    annotator = person.rpartition("/")[0]
     now = datetime.now(UTC)
     rows = [
         {

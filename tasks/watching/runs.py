@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 RUNS_PER_PAGE: Final = 24
+# No count of runs comes near it, and no database counts rows far beyond.
+_MOST_PAGES: Final = 10**9
 # Seconds for which a reading serves at least, and how many times longer than it took.
 _LEAST_S: Final = 2.0
 _REST_FACTOR: Final = 20.0
@@ -60,7 +62,7 @@ class WatchedRun:
 
 def list_landed_runs(lake: Lake, page: int) -> tuple[list[WatchedRun], int]:
     """A page of the runs in the lake, the latest first, and how many runs there are."""
-    rows = _read_runs(lake, None, RUNS_PER_PAGE, (max(page, 1) - 1) * RUNS_PER_PAGE)
+    rows = _read_runs(lake, None, RUNS_PER_PAGE, min(max(page - 1, 0), _MOST_PAGES) * RUNS_PER_PAGE)
     return [_make_run(row) for row in rows], int(rows[0]["run_count"]) if rows else 0
 
 

@@ -491,3 +491,27 @@ def test_a_bad_network_loses_nothing_and_a_queue_ends_where_all_is_decided(
         dai.press("a")
         dai.wait_until_saved()
     expect(dai.page.locator("#finished")).to_be_visible()
+
+
+def test_a_tab_and_its_duplicate_keep_what_each_decided(
+    settings: Settings, server: Server, browser: Browser
+) -> None:
+    chen = Reader(browser, server, "chen", "en-US", DESKTOP)
+    chen.begin("questions")
+    with chen.page.expect_popup() as opened:
+        chen.page.evaluate("() => { window.open(location.href); }")
+    twin, first = opened.value, chen.page
+    wait_until_ready(twin)
+    decisions = re.compile(r"/decision$")
+    chen.context.route(decisions, lambda route: route.abort())
+    chen.press("a")
+    chen.page = twin
+    chen.press("s")
+    chen.press("a")
+    first.close()
+    twin.close()
+    chen.context.unroute(decisions)
+    chen.page = chen.open_tab()
+    chen.begin("questions")
+    chen.wait_until_saved()
+    assert sorted(read_decided(settings)) == [("chen", 1), ("chen", 2)]

@@ -145,8 +145,8 @@ def remove(
     ]
     if removal.withdrawn_from:
         lines.append(
-            f"Withdrawn from the review batch {', '.join(removal.withdrawn_from)}. Workbooks that were exported before "
-            "are refused: export them again."
+            f"Withdrawn from the review batch {', '.join(removal.withdrawn_from)}. Of workbooks that were exported before, "
+            "the other rows are taken."
         )
     if purge:
         lines.append(

@@ -12,9 +12,13 @@ export class Outbox {
     this.user = user;
     this.formToken = formToken;
     this.report = report;
-    this.tab = sessionStorage.getItem('proctor.tab') ?? draw();
+    // A tab that was duplicated has the name of the other one, and the two would write over each other.
+    const before = this.key(sessionStorage.getItem('proctor.tab'));
+    this.tab = draw();
     sessionStorage.setItem('proctor.tab', this.tab);
-    this.box = read(this.key(this.tab)) ?? { items: [], seen: {} };
+    this.box = read(before) ?? { items: [], seen: {} };
+    this.store();
+    localStorage.removeItem(before);
     this.tries = 0;
     this.isSending = false;
     this.isSignedOut = false;

@@ -24,7 +24,7 @@ def find_clusters(
 
     Args:
         table: any table with a question in each row.
-        text: the column that holds what is asked.
+        text: the column that holds what is asked; a row without it, and without options, is in no group.
         options: the column of the offered answers (a list, a JSON list, or a line for each), or one column for each of them.
         threshold: Jaccard of character 3-grams that is a near-duplicate.
 
@@ -33,11 +33,15 @@ def find_clusters(
         similarity, reason; at last the text.
 
     Raises:
-        UsageError: a column is not there.
+        UsageError: a column is not there, or `text` holds no text.
     """
     for name in (text, *options):
         if name not in table.columns:
             raise UsageError(f"There is no column {name!r}; the columns are {', '.join(table.columns)}.")
+    if table.schema[text].is_nested():
+        raise UsageError(
+            f"The column {text!r} holds lists or parts, and no text. Name the one that is asked."
+        )
     questions = _frame_questions(table, text, options)
     signatures = compute_signatures(questions)
     likeness = find_likeness(questions, signatures, NOTHING_KNOWN, NOTHING_KNOWN.members, threshold)
@@ -72,7 +76,10 @@ def find_clusters(
 
 
 def _frame_questions(table: pl.DataFrame, text: str, options: Sequence[str]) -> pl.DataFrame:
-    """The rows as questions of one type, preferred in the order of the file."""
+    """The rows as questions of one type, preferred in the order of the file.
+
+    A row in which nothing is asked is no question, and the same as no other.
+    """
     contents = get_table("bank_contents")
     offered = [
         [{"label": str(place), "text": option} for place, option in enumerate(texts)]
@@ -86,15 +93,19 @@ def _frame_questions(table: pl.DataFrame, text: str, options: Sequence[str]) -> 
         "options": pl.Series(offered, dtype=contents.polars_schema["options"]),
     }
     fixed = {"method": ORIGINAL, "question_type": "short_answer", "language": "zh", "revision": 1}
-    return pl.DataFrame(given).with_columns(
-        *(
-            pl.lit(fixed.get(column.name), contents.polars_schema[column.name]).alias(column.name)
-            for column in contents.own_columns
-            if column.name not in given
-        ),
-        pl.lit(value=False).alias("is_known"),
-        pl.lit(0, pl.Int64).alias("accept_count"),
-        pl.lit(None, pl.Datetime("us", "UTC")).alias("decided_at"),
+    return (
+        pl.DataFrame(given)
+        .with_columns(
+            *(
+                pl.lit(fixed.get(column.name), contents.polars_schema[column.name]).alias(column.name)
+                for column in contents.own_columns
+                if column.name not in given
+            ),
+            pl.lit(value=False).alias("is_known"),
+            pl.lit(0, pl.Int64).alias("accept_count"),
+            pl.lit(None, pl.Datetime("us", "UTC")).alias("decided_at"),
+        )
+        .filter((pl.col("stem").str.strip_chars() != "") | (pl.col("options").list.len() > 0))
     )
 
 
@@ -120,4 +131,5 @@ def _parse_options(value: object) -> list[str]:
         value = list(value.values())
     if not isinstance(value, list):
         return [] if value is None else [str(value)]
-    return [str(item.get("text") if isinstance(item, dict) else item) for item in value]
+    texts = [item.get("text") if isinstance(item, dict) else item for item in value]
+    return [str(text) for text in texts if text is not None]

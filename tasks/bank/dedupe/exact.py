@@ -31,7 +31,7 @@ class NormalForms:
     Attributes:
         texts: material and stem as one text.
         options: the offered texts, a sorted list for each question, without their labels.
-        answers: the answer in words, a sorted list: keys count by the text of their option.
+        answers: the answer in words, a list: keys count by the text of their option. It is sorted, but for blanks.
         content_keys: what is asked, not what is answered: equal where type, stem, material and options are.
     """
 
@@ -134,7 +134,7 @@ def _read_answers(contents: pl.DataFrame, offered: pl.Series, counts: NDArray[np
     )
     if len(places := np.flatnonzero(words.is_null().to_numpy())):
         words = words.scatter(places, _normalise(given.gather(places)))
-    return _sort_within(words, sizes)
+    return _sort_within(words, sizes, contents["question_type"].ne_missing("fill_in_the_blank").to_numpy())
 
 
 def _measure(lists: pl.Series) -> NDArray[np.int64]:
@@ -147,8 +147,10 @@ def _flatten(lists: pl.Series, field: str | None = None) -> pl.Series:
     return (items if field is None else items.struct.field(field)).cast(pl.String).fill_null("")
 
 
-def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
-    """Lists of these sizes, each sorted; Polars sorts every list as a column of its own."""
+def _sort_within(
+    items: pl.Series, sizes: NDArray[np.int64], is_sorted: NDArray[np.bool_] | None = None
+) -> pl.Series:
+    """Lists of these sizes, each (or these) sorted; Polars sorts a list as a column of its own."""
     import numpy as np
     import pyarrow as pa
 
@@ -156,6 +158,8 @@ def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
         ranks = np.empty(len(items), dtype=np.int64)
         ranks[items.arg_sort().to_numpy()] = np.arange(len(items))
         rows = np.repeat(np.arange(len(sizes)), sizes)
+        if is_sorted is not None:
+            ranks = np.where(is_sorted[rows], ranks, np.arange(len(items)))
         items = items.gather(np.argsort(rows * len(items) + ranks))
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])

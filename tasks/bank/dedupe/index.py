@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Changes with everything that a key, a normal form or a band follows from: the index is then computed anew.
-ALGORITHM = "nfkc-simplified/3-grams/minhash-16x5/1"
+ALGORITHM = "nfkc-simplified/3-grams/minhash-16x5/2"
 # These differ from their siblings, and from their parent's near-duplicates, by an option or an order only: whether
 # they are duplicates follows from their parents, or from equal words.
 EXACT_ONLY_METHODS = ("multiple_choice_to_true_false", "permuted_options")

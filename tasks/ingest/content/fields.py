@@ -27,6 +27,7 @@ from tasks.ingest.words.answers import (
 )
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.lexicon import FineType, find_type_by_pattern
+from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, read_points
 
 _AFTER_LETTER = re.compile(r"[\s.．、)）:：]")
 
@@ -55,7 +56,9 @@ def read_content(
         draft.notes.append("student")
     kind = draft.fine.question_type if draft.fine else None
     may_choose = draft.fine is not None and draft.fine.name in ("matching", "cloze")
-    is_choice = kind == "multiple_choice" or may_choose or offers
+    # `Tick one box to show …` asks for one of the letters below
+    ticks = kind is None and find_type_by_pattern(pieces[0].text, ("multiple_choice",)) is not None
+    is_choice = kind == "multiple_choice" or may_choose or offers or ticks
     split = (
         split_options(body, is_choice)
         if kind in (None, "multiple_choice", "true_false", "material_analysis") or may_choose
@@ -77,6 +80,7 @@ def read_content(
         split = None  # the rows `A | - | -` and `B | - | -` of a table, or one of two lists to be joined
     raw_stem = ""
     if split is not None:
+        _take_marks_below(split, draft)
         fill_choice(draft, split, language)
         body = split.stem
         raw_stem = join_pieces(body)
@@ -93,6 +97,17 @@ def read_content(
     else:
         settle_free(draft, answer_text, body, kind, language, is_answered, has_material)
     return draft
+
+
+_WORTH = re.compile(rf"\s*(?:{BRACKETED}|{BRACKETED_SUM})\s*")
+
+
+def _take_marks_below(split: OptionSplit, draft: Draft) -> None:
+    """Take `[1]` and `（3分）`, alone on the last line, from the last option."""
+    last = split.options[-1][1]
+    if len(last) > 1 and _WORTH.fullmatch(last[-1].text) is not None:
+        draft.marks = draft.marks if draft.marks is not None else read_points(last[-1].text)
+        del last[-1]
 
 
 def _offers_nothing(split: OptionSplit) -> bool:

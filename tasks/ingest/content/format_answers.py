@@ -152,7 +152,9 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
     if not marked:
         return
     begins = [start for start, _ in marked]
-    open_ones = [draft for draft in drafts if not draft.answer and not draft.options]
+    open_ones = [
+        draft for draft in drafts if not draft.options and (not draft.answer or _GUESSED in draft.notes)
+    ]
     asks_of_print = any(_SPEAKS_OF_PRINT.search(line.text) for line in lines)
     gaps = [
         one
@@ -178,23 +180,26 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         written = [
             (draft, parts)
             for draft in free
-            if kind in _LOUD
-            and (parts := _part_written(draft, own[id(draft)])) is not None
-            and not _is_shown(*parts)
+            if kind in _LOUD and (parts := _part_written(draft, own[id(draft)])) is not None
         ]
+        if sum(1 for _, (_, answer) in written if _PART_LABEL.match(answer)) <= 0.5 * len(written):
+            written = [one for one in written if not _is_shown(*one[1])]
         if len(filled) >= max(_LEAST_FILLED, _MOST_WRITTEN * len(gaps)):
             for draft, words in filled:
                 _fill(draft, words)
         # two are enough where both stand below all that is asked
         is_below = len(written) == len(free) > 1 and all(
-            draft.stem.startswith(stem) for draft, (stem, _) in written
+            draft.stem.startswith(stem) or draft.answer for draft, (stem, _) in written
         )
-        if (is_below or (kind in KINDS and len(filled) + len(written) >= _LEAST_WRITTEN)) and len(
-            written
-        ) >= _MOST_WRITTEN * len(free):
+        # `END` below every question answers none
+        is_told = len({answer for _, (_, answer) in written}) > 0.5 * len(written)
+        is_usual = is_below or (kind in KINDS and len(filled) + len(written) >= _LEAST_WRITTEN)
+        if is_usual and is_told and len(written) >= _MOST_WRITTEN * len(free):
             for draft, (draft.stem, answer) in written:
                 draft.answer = [answer]
-                draft.notes.append("key_by_format")
+                draft.notes = [note for note in draft.notes if note != _GUESSED] + ["key_by_format"]
+                if 0 < len(_PART_LABEL.findall(answer)) < len(_PART_LABEL.findall(draft.stem)):
+                    draft.notes.append("text_holds_answer")  # of a part none stands out: it may be in a cell
 
 
 # `Read the verse …` shows what stands out below it, and a remark in brackets tells how to answer
@@ -203,8 +208,10 @@ _REMARK = re.compile(r"[（(\[].*[)）\]]", re.DOTALL)
 
 
 def _is_shown(stem: str, text: str) -> bool:
-    """Whether what stands out belongs to the question."""
-    return bool(POINTS_BELOW.search(stem) or _READS.search(stem) or _REMARK.fullmatch(text))
+    """Whether what stands out belongs to the question, and answers none of its parts."""
+    return _PART_LABEL.match(text) is None and bool(
+        POINTS_BELOW.search(stem) or _READS.search(stem) or _REMARK.fullmatch(text)
+    )
 
 
 _LOUD = ("colour", "highlight", ITALIC)
@@ -266,22 +273,46 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 def _part_written(
     draft: Draft, found: Sequence[tuple[Line, list[tuple[int, int]]]]
 ) -> tuple[str, str] | None:
-    """A stem without its lines that stand out, and these; None where it begins with one."""
-    kept, written, position = "", [], 0
+    """A stem without its lines that stand out, and these; None where it begins with one.
+
+    Where they stand below parts of the question, each begins with the label of its part.
+    """
+    whole = "\n".join((draft.stem, *draft.answer))
+    kept, position = "", 0
+    runs: list[tuple[str, str]] = []
     for line, spans in found:
         text = line.text.strip()
-        at = draft.stem.find(text, position) if text else -1
-        if at < 0 or sum(last - first for first, last in spans) < STANDS_OUT * len(text):
+        if sum(last - first for first, last in spans) < STANDS_OUT * len(text):
             continue
-        kept += draft.stem[position:at]
-        position = at + len(text)
+        at = _find_line(whole, text, position)
+        if at is None:
+            continue
+        between = whole[position : at.start()]
+        position = at.end()
+        text = at[0]
         lead = _ARROW.match(text)
         text = text[lead.end() if lead is not None else 0 :]
         mark = ANSWER_MARK.match(text)
-        written.append(text[mark.end() if mark is not None else 0 :].strip())
-    if not written or not kept.strip():
+        text = text[mark.end() if mark is not None else 0 :].strip()
+        if runs and not between.strip():
+            runs[-1] = (runs[-1][0], f"{runs[-1][1]}{between and between[0]}{text}")
+            continue
+        kept += between
+        labels = _PART_LABEL.findall(between)
+        runs.append((labels[-1] if labels else "", text))
+    if not runs or not kept.strip():
         return None
-    return _EMPTY_LINES.sub("\n", f"{kept}{draft.stem[position:]}").strip(), "\n".join(written)
+    is_parted = sum(1 for label, _ in runs if label) > 1
+    answer = "\n".join(f"{label} {text}" if label and is_parted else text for label, text in runs)
+    return _EMPTY_LINES.sub("\n", f"{kept}{whole[position:]}").strip(), answer
+
+
+_PART_LABEL = re.compile(r"(?:^|\n)\s*([（(](?:[a-z]|[ivx]{1,4}|\d{1,2})[)）])")
+
+
+def _find_line(text: str, line: str, begin: int) -> re.Match[str] | None:
+    """Where a line stands in a text whose spaces were settled and wrapped words joined."""
+    return re.compile(r"\s*".join(map(re.escape, line.removesuffix("-").split()))).search(text, begin)
 
 
 _EMPTY_LINES = re.compile(r"[^\S\n]*\n\s*")

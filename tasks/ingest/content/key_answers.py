@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tasks.ingest.content.choices import find_lettered, set_choice_answer
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, join_pieces
@@ -87,9 +88,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
     before = [text for text in draft.answer if PICTURE_MARK.sub("", text).strip()]
     text = clean_text(entry.text, language)
     text = cut_echo(text, draft.stem) or text  # the question, or the term to be explained, again
-    first, _, below = text.partition("\n")
-    if len(first) <= _REMARK and (mark := ANSWER_MARK.match(below)) is not None:
-        text = below[mark.end() :].strip()  # `（P4）第1章` above `答：…`
+    text = _cut_remark(text)
     draft.answer = []
     if draft.options:
         set_choice_answer(draft, text)
@@ -122,8 +121,21 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.answer = before
 
 
+_REMARK, _LONG_REMARK = 24, 40
+
+
+def _cut_remark(text: str) -> str:
+    """An answer without a short line above its mark: `（P4）第1章`, `Marked by the miller`."""
+    first, _, below = text.partition("\n")
+    mark = ANSWER_MARK.match(below) if len(first) <= _REMARK else None
+    if mark is not None:
+        return below[mark.end() :].strip()
+    title, _, rest = below.partition("\n")
+    is_titled = len(first) <= _LONG_REMARK and bool(rest.strip()) and is_region_heading(title)
+    return rest.strip() if is_titled else text
+
+
 _LEAST_ECHO = 2
-_REMARK = 24
 _MARK_AFTER = re.compile(
     rf"[\s：:。.？?；;]*(?:{BRACKETED}\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
 )

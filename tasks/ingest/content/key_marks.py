@@ -16,6 +16,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import TRUTH_KEY
+from tasks.ingest.words.columns import find_role
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
@@ -262,3 +263,50 @@ def look_ahead(parts: Sequence[KeyPart], mark: KeyMark) -> str:
 
 
 _AHEAD = 400
+
+
+_CELLS = re.compile(r"\s*\|\s*|\s{2,}")
+_ROW_START = re.compile(r"\s*(\d{1,2})(?:(?=[(（])|\s*\||\s{2,})\s*(?=\S)")
+_WORTH_CELL = re.compile(r"\s*\d{1,2}\s*")
+_LONGEST_HEADER, _NEAR_HEADER = 60, 2
+
+
+def drop_headers(pieces: Sequence[Piece]) -> list[Piece]:
+    """The lines of a key without the headers of its tables, as each page prints them again.
+
+    Where a header ends with the marks, the number alone near it is what its first answer is worth; an answer that
+    it cuts runs on below it: its number is not a further one.
+    """
+    kept: list[Piece] = []
+    last: str | None = None
+    since: int | None = None
+    for place, piece in enumerate(pieces):
+        roles = _read_roles(piece.text)
+        if "answer" in roles:
+            since = len(kept) if roles[-1] == "marks" else None
+            continue
+        start = _ROW_START.match(piece.text)
+        is_near = since is not None and len(kept) - since <= _NEAR_HEADER
+        if is_near and _WORTH_CELL.fullmatch(piece.text) is not None:
+            below = pieces[place + 1].text if place + 1 < len(pieces) else ""
+            if since != len(kept) or _ROW_START.match(below) is not None:
+                since = None if since != len(kept) else since
+                continue
+        if (
+            is_near
+            and since == len(kept)
+            and start is not None
+            and start[1] == last
+            and "|" not in piece.text
+        ):
+            piece = piece.cut(start.end()).with_label(None)
+        last = start[1] if start is not None else last
+        kept.append(piece)
+    return kept
+
+
+def _read_roles(text: str) -> list[str]:
+    """What the cells of a line of names say that columns hold; nothing for any other line."""
+    cells = _CELLS.split(text.strip()) if len(text) <= _LONGEST_HEADER else []
+    roles = [role for cell in cells if cell and (role := find_role(cell)) is not None]
+    return roles if len(roles) == len(cells) > 1 else []

@@ -23,6 +23,7 @@ from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.grammar import answer_mark, key_title, may_open_answer, number_word
 from tasks.ingest.words.labels import Label
+from tasks.questions import has_blank
 
 
 def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
@@ -281,7 +282,7 @@ _LINE_OF_ANSWERS = re.compile(
     r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
 )
 _OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
-_ASKS = re.compile(r"_{3,}|[（(]\s{2,}[)）]|^\s*(?:答|解)\s*[:：]|^\s*\d{1,3}\s*[.．、].*[？?]\s*$")
+_ASKS = re.compile(r"\s*(?:(?:答|解)\s*[:：]|\d{1,3}\s*[.．、].*[？?]\s*$)")
 
 
 def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
@@ -447,7 +448,7 @@ def _is_title(pieces: Sequence[Piece], index: int) -> bool:
         return True
     asking = 0
     for piece in rest:
-        if _OFFERS.match(piece.text) or _ASKS.search(piece.text):
+        if _OFFERS.match(piece.text) or _ASKS.match(piece.text) or has_blank(piece.text):
             asking += 1
         if asking > 1:
             return True

@@ -344,8 +344,8 @@ def find_offering(
 ) -> Collection[int]:
     """The places of the questions that offer options as most in their sections do: `A in  B on`.
 
-    Only untyped sections are looked at. Where the options of one have capitals, `(a)` numbers parts; where most questions offer any, those that set no
-    tasks do.
+    Only untyped sections are looked at. Where the options of one have capitals, `(a)` numbers parts; where most questions
+    offer any, letters of any kind do, and where nearly all do, those that set no tasks.
     """
     places: dict[int, list[int]] = defaultdict(list)
     for place, (number, section, *_) in enumerate(chunks):
@@ -359,6 +359,14 @@ def find_offering(
         lettered = sum(offers_letters(one) for one in lines.values())
         if lettered >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
             found.update(place for place in own if not any(_PART_A.match(line.text) for line in lines[place]))
+        told = sum(offers_options(one, False) for one in lines.values())
+        if told >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
+            found.update(
+                place
+                for place in own
+                if offers_letters(lines[place], any_case=True)
+                and not any(_PART_A.match(line.text) for line in lines[place])
+            )
         offering = sum(offers_options(one, False) or offers_below_asking(one) for one in lines.values())
         if offering >= max(_LEAST_USUAL, _MOST_USUAL * len(own)):
             found.update(place for place in own if not offers_tasks(lines[place]))

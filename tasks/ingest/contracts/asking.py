@@ -15,7 +15,8 @@ from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking
-from tasks.ingest.words.points import COUNTS
+from tasks.ingest.words.points import COUNTS_POINTS
+from tasks.ingest.words.signs import asks_by_sign
 
 NOTHING_ASKS = "nothing_asks"
 # At most so large a share of a list that is none asks by chance.
@@ -39,11 +40,8 @@ def shows(draft: Draft) -> bool:
         or draft.fine is not None
         or draft.question_type == "true_false"  # without a title, because it offers both judgements
         or draft.material
-        or _SIGNS.search(draft.stem[:_SHOWN])
+        or asks_by_sign(draft.stem[:_SHOWN])
     )
-
-
-_SIGNS = re.compile(r"[？?]|_{3,}|[（(]\s*[)）]")
 
 
 def is_no_paper(drafts: Sequence[Draft]) -> bool:
@@ -104,7 +102,7 @@ def _goes_on(before: Draft, draft: Draft) -> bool:
     return before.section == draft.section and (before.value or 0) < (draft.value or 0)
 
 
-_TITLE = re.compile(COUNTS)
+_TITLE = re.compile(COUNTS_POINTS)
 _LINES_ABOVE = 4
 
 

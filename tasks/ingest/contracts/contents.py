@@ -21,6 +21,7 @@ from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, EXPLANATION_M
 from tasks.ingest.words.grammar import asking
 from tasks.ingest.words.labels import PARTS, Label, form_of, parse_label
 from tasks.ingest.words.lexicon import match_exactly
+from tasks.ingest.words.signs import asks_by_sign, ends_asking, ends_in_blank
 
 # From how many questions on a section shows what is usual in it, and how many of them must do so.
 _MIN_ALIKE, _MOST = 4, 0.8
@@ -64,7 +65,11 @@ def keep_blanks(reading: Reading) -> ContractCheck:
     found = ContractCheck()
     for section, drafts in reading.by_section.items():
         filled = [draft for draft in drafts if draft.question_type == "fill_in_the_blank" and draft.fine]
-        whole = [draft for draft in filled if not draft.answer and not _LEAVES_BLANK.search(draft.stem)]
+        whole = [
+            draft
+            for draft in filled
+            if not draft.answer and not (asks_by_sign(draft.stem) or _LEAVES_BLANK.search(draft.stem))
+        ]
         found.checked = found.checked or bool(filled)
         if len(whole) > 1 and len(whole) >= _MOST_WHOLE * len(filled):
             found.doubt_all(
@@ -76,7 +81,7 @@ def keep_blanks(reading: Reading) -> ContractCheck:
     return found
 
 
-_LEAVES_BLANK = re.compile(r"_|[（(\[【]\s*[)）\]】]|[□○◯☐△]|[（(\[]\s*\d{1,2}\s*[)）\]]|\.{4,}|…{2,}|[？?]")
+_LEAVES_BLANK = re.compile(r"_|\[\s*\]|[□○◯☐△]|[（(\[]\s*\d{1,2}\s*[)）\]]|\.{4,}|…{2,}")
 _MOST_WHOLE = 0.5
 _BARE_NUMBER = re.compile(r"(\d{1,3})\s+\D")
 _LEAST_RUN = 3
@@ -411,8 +416,6 @@ def _held_numbers(
     return "", [], False
 
 
-# A question with a place for its answer at its end has no parts.
-_CLOSED = re.compile(r"(?:(?<!_)_{3,}+|[（(]\s*[)）])\s*[.。]?$")
 # Parts are numbered in a form below that of their question.
 _RANKS = {"part": 5, "word": 4, "wordp": 3, "cn": 3, "cnp": 2, "num": 1, "bracket": 1, "roman": 1}
 
@@ -464,7 +467,8 @@ def _begins_again(
     is_asked = asking().search(stem) is not None
     is_same = form_of(numbered[0][1]) == form_of(own)
     if _RANKS.get(numbered[0][1].style, 0) < _RANKS.get(own.style, 0):
-        return False if asks and second > 2 and _CLOSED.search(stem.rstrip()) else None
+        # a question with a place for its answer at its end has no parts
+        return False if asks and second > 2 and ends_in_blank(stem) else None
     if _NAMES_LIST.search(stem.rstrip()):
         # a line of its own that names a list may open one, where the question is complete above it
         is_closed = len(before) == 1 and asking().search(stem.rstrip().rpartition("\n")[0]) is not None
@@ -640,7 +644,7 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                 and not draft.explanation
             ):
                 found.doubt(draft)
-                held = sum(1 for piece in reading.inside.get(id(draft), ()) if _PLACE.search(piece.text))
+                held = sum(1 for piece in reading.inside.get(id(draft), ()) if ends_asking(piece.text))
                 found.missing += held if held >= _MANY_PLACES else 0
                 found.breach(
                     "lengths",
@@ -653,7 +657,7 @@ def keep_lengths(reading: Reading) -> ContractCheck:
 
 
 # So many lines with a place for an answer are questions that were swallowed.
-_PLACE, _MANY_PLACES = re.compile(r"[？?]\s*$|_{3,}|[（(]\s*[)）]"), 5
+_MANY_PLACES = 5
 
 
 def _name(drafts: Sequence[Draft]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
@@ -250,6 +251,10 @@ def keep_number_runs(reading: Reading) -> ContractCheck:
             f"{'One number is' if lost == 1 else f'{lost} numbers are'} missing before question {draft.number_label.rstrip('.')}.",
             draft.section,
         )
+    for draft in _list_cut(reading):
+        words = f"Question {draft.number_label} goes on from a number that is no question."
+        found.missing += min((draft.value or 1) - 1, 20)
+        found.breach("number_runs", draft.start, 1, words, draft.section)
     found.breaches += [
         Breach(
             "number_runs",
@@ -260,6 +265,29 @@ def keep_number_runs(reading: Reading) -> ContractCheck:
         )
         for draft in turned
     ]
+    return found
+
+
+_NEAR_ABOVE = 6
+
+
+def _list_cut(reading: Reading) -> list[Draft]:
+    """The first questions of sections that go on from a number above, which nothing claims."""
+    places, starts = sorted(reading.labels), sorted(draft.start for draft in reading.drafts)
+    known = {one.place for one in reading.stretches} | set(reading.answer_parts)
+    found: list[Draft] = []
+    for first, *_ in reading.by_section.values():
+        own = reading.labels.get(first.start)
+        if own is None or first.value != own.value:
+            continue
+        at = bisect_left(places, first.start)
+        above = (place for place in reversed(places[max(at - _NEAR_ABOVE, 0) : at]))
+        alike = next((one for one in above if reading.labels[one].style == own.style), None)
+        if alike is None or alike in known or reading.labels[alike].value != own.value - 1:
+            continue
+        # a question may begin behind its place for an answer: `____ 3. …`
+        if reading.find_last(alike) is None and starts[bisect_left(starts, alike)] == first.start:
+            found.append(first)
     return found
 
 

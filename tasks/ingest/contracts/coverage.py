@@ -14,6 +14,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import names_rules
 from tasks.ingest.words.labels import PARTS, Label, form_of
+from tasks.ingest.words.signs import ends_asking
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum", "circ")
 # Below this share of claimed text a paper was hardly understood; a cover, a form and instructions stay within it.
@@ -108,11 +109,8 @@ def keep_found(reading: Reading) -> ContractCheck:
     return found
 
 
-_ASKS = re.compile(r"[？?]\s*$|_{3,}|[（(]\s{2,}[)）]")
-
-
 def _asking(pieces: Sequence[Piece]) -> str:
-    asking = sum(1 for piece in pieces if _ASKS.search(piece.text))
+    asking = sum(1 for piece in pieces if ends_asking(piece.text))
     return f" and {asking} ask or leave a blank" if asking else ""
 
 
@@ -190,7 +188,7 @@ def _tell_texts(*texts: str | tuple[str, str] | None) -> str:
 
 def _asks(pieces: Sequence[Piece], place: int) -> bool:
     """Whether a numbered line asks, offers or stands in a list below a title with marks."""
-    if any(_ASKS.search(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
+    if any(ends_asking(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
         return True
     first = place
     while first and _counts(pieces[first].label) and pieces[first].label.value > 1:  # type: ignore[union-attr]

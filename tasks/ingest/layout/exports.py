@@ -16,6 +16,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.lexicon import match_type_name
 from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.signs import asks_by_sign
 
 _LETTERS = "ABCDEFGHIJ"
 _STEM = re.compile(
@@ -175,7 +176,6 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
 
 
 _TAIL_ANSWER = re.compile(r"(?<=[\s._?？。])(?P<sign>#{1,2}|=>|>>|\|\|)\s*(?P<answer>[^\s#=>|][^#|]*)$")
-_ASKS = re.compile(r"_{2,}|[?？]|[（(]\s*[)）]")
 _LEAST_TAILS, _MOST_ASKING = 4, 0.7
 
 
@@ -192,7 +192,7 @@ def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
     if not usual or usual[0][1] < _LEAST_TAILS:
         return lines
     own = {index: match for index, match in found.items() if match["sign"] == usual[0][0]}
-    asking = sum(1 for match in own.values() if _ASKS.search(match.string[: match.start()]) is not None)
+    asking = sum(1 for match in own.values() if asks_by_sign(match.string[: match.start()]))
     if asking < _MOST_ASKING * len(own):
         return lines
     written: list[Piece] = []

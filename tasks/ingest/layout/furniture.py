@@ -36,11 +36,11 @@ _PAPER_END = re.compile(
     + SUM
     + r"[)\]]?|"
     r"[\[(]?(?:please )?turn (?:the )?(?:page|over)(?: the page)?[\])]?|p\.?\s?t\.?\s?o\.?|you are on page \d+\s*of\s*\d+|"
-    r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|"
+    r"(?:see|go to|continued? on) (?:the )?(?:next )?page(?: \d+)?|(?:this )?page (?:is )?(?:intentionally )?(?:left )?blank|blank page|leerseite|空白[页頁]|"
     r"page\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?|第\s*\d{1,3}\s*页\s*[,，]?\s*(?:共\s*\d{1,3}\s*页)?)[。.!！\s▒▓\-—–=*]*",
     re.IGNORECASE,
 )
-_END_STARTS = "-—–=*▒▓【（以试試本全完结第[(TtEeGgSsſPpYyCc"
+_END_STARTS = "-—–=*▒▓【（以试試本全完结第空[(TtEeGgSsſPpYyCcBbLl"
 _SCORE_TABLE = re.compile(
     r"^[\s|]*(?:题\s*号|得\s*分|评卷人|总\s*分|阅卷人|分\s*数|签\s*名|Question|Score|Marks)[\s|]"
 )

@@ -23,12 +23,15 @@ from tasks.ingest.layout.headings import (
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, match_exactly
-from tasks.ingest.words.points import COUNTS, WORTH, read_points
+from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, WORTH, read_points
 
 # what may follow a title behind a number in brackets: marks and remarks that count
 _ENDS_TITLE = re.compile(
     rf"\s*[:：]?\s*(?:{COUNTS}|[（(\[][^()（）\[\]]*[题空][^()（）\[\]]*[)）\]]|{WORTH}|共?\s*\d+\s*小?题)*\s*[:：。.]?\s*"
 )
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+# `[1]` alone on its line: what a question is worth, and no number
+_WORTH_LINE = re.compile(rf"\s*{BRACKETED_SUM}\s*")
 BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")
 
 
@@ -44,7 +47,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         style = heading.label.style if heading.label is not None else ""
         if style in ("capital", "word"):
             is_heading = _heads_list(pieces, index, heading) and not _stands_in_options(pieces, index)
-        elif style == "num" and piece.text.isascii():
+        elif style == "num" and _HAN.search(piece.text) is None:
             # `3. Programming` may as well be the title of a question
             is_named = match_exactly(heading.title) is not None
             is_heading = (heading.marks is not None and is_named) or _heads_list(pieces, index, heading)
@@ -268,7 +271,7 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
             return True
         if own == "word" and label is not None and (label.style, label.value) == ("bare", 1):
             return True
-        if label is not None and not label.is_weak:
+        if label is not None and not label.is_weak and _WORTH_LINE.fullmatch(piece.text) is None:
             if label.style in ("num", "paren", "nump", "bracket", "wordp", "word", "dec"):
                 return label.style != own or label.value == 1
             is_choice = heading.fine is not None and heading.fine.question_type == "multiple_choice"
@@ -287,7 +290,7 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
     for piece in pieces[index + 1 : index + 4]:
         if piece.text.endswith(SHARED_OPTIONS):
             return True  # columns to be matched, written as numbers that share their options
-        label = piece.label
+        label = piece.label if _WORTH_LINE.fullmatch(piece.text) is None else None
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
             return True
         if SHARES.match(piece.text):

@@ -65,7 +65,7 @@ ONLY_WORTH = re.compile(
 )
 # begins with any of the characters that may end a title and looks back at it: a search skips to them
 _TITLE_END = re.compile(
-    r"[（(：:。．;；\[【\s.,，—–-](?:(?<=[（(：:。．;；\[【])|(?<=\s)\s{2}|(?<=\.)(?=\s|$)|(?<=[—–-])[—–-]|"
+    r"[（(：:。．;；\[【\s.,，—–+×*-](?:(?<=[（(：:。．;；\[【])|(?<=[+×*])(?=\s*\d{1,3}\s*[分题題]?\s*$)|(?<=\s)\s{2}|(?<=\.)(?=\s|$)|(?<=[—–-])[—–-]|"
     r"(?<=[,，])(?=\s*(?:每|共|本|对的|正确的|请|将|把|用|在|从|先|要求|下列|根据|选出|each|\d))|"
     rf"(?<=\s)(?={WORTH}|共?\d+\s*小?题))"
 )
@@ -260,7 +260,9 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
     if fine is not None:
         return fine
     if not is_strong:
-        return find_type_in_title(title) if len(words) <= 4 and _ENGLISH_TAIL.search(title) else None
+        # `solve the problem` is the end of a sentence
+        may_head = len(words) <= 4 and not title[0].islower() and _ENGLISH_TAIL.search(title) is not None
+        return find_type_in_title(title) if may_head else None
     if len(words) <= 5:
         return find_type_in_title(title)
     return find_type_by_pattern(title)

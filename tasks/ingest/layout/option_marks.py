@@ -12,6 +12,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import match_answer, read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
 from tasks.ingest.words.points import BRACKETED
+from tasks.ingest.words.signs import asks_by_sign, ends_asking
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _CLOSE = r"[^\w\s“‘\"'$\\+√×]"
@@ -256,13 +257,19 @@ def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequ
 def _count_asking(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> int:
     """How many of the lettered texts ask, or bring marks."""
     texts = (pieces[index].text[mark.end :] for group in sets for index, mark in group)
-    return sum(1 for text in texts if _ASKS.search(text) or _DEMANDS.match(text))
+    return sum(map(_asks, texts))
+
+
+def _asks(text: str, demand: str | None = None) -> bool:
+    """Whether a text asks, brings marks or demands something: no option does."""
+    told = text if demand is None else demand
+    return ends_asking(text) or _WORTH.search(text) is not None or _DEMANDS.match(told) is not None
 
 
 _DIGIT = re.compile(
     r"(?<!\s)\s*+(?P<open>[（(\[]?)\s*+(?P<number>\d{1,2}|[①-⑩])\s*+(?P<close>[)）\].．、:：>]?)\s*+(?=\S)"
 )
-_ASKS = re.compile(rf"[？?]\s*$|{BRACKETED}|_{{3,}}|[（(]\s+[)）]|（）")
+_WORTH = re.compile(BRACKETED)
 _DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )
@@ -281,9 +288,7 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
     if len(lists) < 3:
         return lines
     inside = [pieces[index].text for group in lists for index in group]
-    if sum(
-        1 for text in inside if _ASKS.search(text) or _DEMANDS.match(_DIGIT.sub("", text, count=1))
-    ) > 0.1 * len(inside):
+    if sum(1 for text in inside if _asks(text, _DIGIT.sub("", text, count=1))) > 0.1 * len(inside):
         return lines
     lengths = [len(group) for group in lists]
     usual = max(set(lengths), key=lengths.count)
@@ -351,7 +356,7 @@ def _write_inline(lines: IndexedLines, mark: re.Pattern[str]) -> IndexedLines:
     if (
         not all(map(_WORD.search, texts))
         or sum(map(len, texts)) > _LONGEST_INLINE * len(texts)
-        or any(_ASKS.search(text) or _DEMANDS.match(text) for text in texts)
+        or any(map(_asks, texts))
         or any(_DEMANDS.match(text) for text in stems)
         or (not keys and (mark is _INLINE[1] or any(text.rstrip().endswith(_PARTING) for text in texts)))
         or sum(1 for piece in within if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists)
@@ -559,7 +564,11 @@ def _write_bullets(lines: IndexedLines) -> IndexedLines:
             groups[-1].append(index)
         else:
             groups.append([index])
-    offered = [group for group in groups if 2 <= len(group) <= 8 and group[0] > 0]
+    offered = [
+        group
+        for group in groups
+        if 2 <= len(group) <= 8 and group[0] > 0 and not _TOLD_IN_PART.match(pieces[group[0] - 1].text)
+    ]
     if len(offered) < max(_MIN_GROUPS, 0.7 * len(groups)) or not _ask(offered, pieces):
         return lines
     return lines.replace(
@@ -572,9 +581,11 @@ def _write_bullets(lines: IndexedLines) -> IndexedLines:
     )
 
 
-_QUESTION = re.compile(
-    r"[？?]|_{2,}|[（(]\s*[)）]|[:：]\s*$|(?i:choose|select|which|what)|选择|下列|哪|的是|\.\.\.\s*$"
+# `(b) The table has the types:` above a list of what a part of a question is about
+_TOLD_IN_PART = re.compile(
+    r"\s*[（(](?:[a-h]|[ivx]{1,4})[)）](?!.*(?:[？?]|(?i:choose|select|which|what)|选|哪))"
 )
+_QUESTION = re.compile(r"[:：]\s*$|(?i:choose|select|which|what)|选择|下列|哪|的是|\.\.\.\s*$")
 
 
 def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
@@ -582,7 +593,10 @@ def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
     asking = sum(
         1
         for group in groups
-        if any(_QUESTION.search(piece.text) for piece in pieces[max(0, group[0] - 3) : group[0]])
+        if any(
+            asks_by_sign(piece.text) or _QUESTION.search(piece.text)
+            for piece in pieces[max(0, group[0] - 3) : group[0]]
+        )
     )
     lettered = sum(1 for piece in pieces if _OPTION.match(piece.text))
     return asking >= 0.6 * len(groups) and lettered < len(groups)

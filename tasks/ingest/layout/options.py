@@ -23,14 +23,12 @@ from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
+from tasks.ingest.words.signs import closes_asking
 
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
 _BREAK = re.compile(r"\s*\n\s*")
 _BARS = re.compile(r"^\|\s+|\s+\|$")
-# What closes a question that offers answers: it asks itself, or leaves a place for the letter.
-_OFFERS = re.compile(
-    r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)"
-)
+_WHICH = re.compile(r"(?i)(?:which|what)\s+(?:of\s+the\s+following|one)\b")
 # What closes a part that brings marks: `[7M]`, `(6 marks)`, `6分`, and in the margin a bare number.
 _WORTH = re.compile(rf"(?:\s*{BRACKETED_SUM}|\s{{3,}}\d{{1,2}})\s*(?:[(（]?(?i:or)[)）]?)?\s*$")
 
@@ -81,13 +79,16 @@ def offers_options(pieces: Sequence[Piece], is_choice: bool) -> bool:
     return offers_options_in([piece.text for piece in pieces], is_choice)
 
 
-def offers_letters(pieces: Sequence[Piece]) -> bool:
+def offers_letters(pieces: Sequence[Piece], any_case: bool = False) -> bool:
     """Whether capital letters run on below a stem, whatever closes them, and set no tasks."""
     texts = tuple([piece.text for piece in pieces])
     chain = _find_best_in(texts, True) or ()
     return (
         len(chain) > 2
-        and all(texts[mark.piece][mark.begin : mark.begin + 1].strip("(（[").isupper() for mark in chain)
+        and (
+            any_case
+            or all(texts[mark.piece][mark.begin : mark.begin + 1].strip("(（[").isupper() for mark in chain)
+        )
         and not _are_tasks(chain, texts)
     )
 
@@ -247,7 +248,7 @@ def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     """Whether what is lettered are parts of a question that leaves nothing to be chosen."""
     first = chain[0]
     stem = "\n".join([*lines[: first.piece], lines[first.piece][: first.begin]]).strip()
-    if _OFFERS.search(stem):
+    if closes_asking(stem) or _WHICH.search(stem):
         return False
     return _SETS_WRITING.match(stem[_last_sentence(stem) :]) is not None or are_tasks(
         _list_texts(chain, lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from tasks.ingest.layout.heading_search import BULLET
 from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, is_instruction
@@ -40,7 +41,7 @@ def split_section(
         preamble.append(pieces[first_piece].cut(0, first_begin))
     if _is_single(section, preamble, picks):
         own = Label(section.style, section.number or 0, 0, section.label) if section.number else None
-        return [(own, [piece for piece in pieces if not is_instruction(piece)], None)], carry
+        return [(own, list(dropwhile(is_instruction, pieces)), None)], carry
     material, material_until = read_material(preamble, section)
     if material is None and section.number:
         # a figure between a heading and its first question is that of all its questions

@@ -23,6 +23,7 @@ from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_tit
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 from tasks.ingest.words.points import BRACKETED
+from tasks.questions import has_blank
 
 CHOOSE_SOME = re.compile(
     r"(?i)(?:select|answer|choose|do|attempt|identify|define|explain|discuss|solve|write (?:on|about)|complete)\s+(?:and answer\s+)?(?:(?:any|only|exactly|all)\s+)*(?:one|two|three|four|five|six|\d)\s+(?:\(\d\)\s+)?(?:of|from|out of|questions?|problems?|essays?|terms?)|任选|选做|(?:从|在)(?:下列|以下|下面).{0,12}(?:选|任)"
@@ -38,7 +39,8 @@ class Section:
     `fine` is its type, None where the heading names none. `pieces` are the lines below the heading, the rest of the
     heading line included where it is content. `is_question`: the heading is itself one question (`三、（10分）设……`).
     `parent` is the number of the section that holds this one (`一、选择题` above `（二）多项选择题`). `heading` is the
-    heading as printed. `is_fixed` is what an outline says of `is_question`.
+    heading as printed. `is_fixed` is what an outline says of `is_question`, `own` the title as a line of the question that
+    the heading may be.
     """
 
     number: int | None = None
@@ -56,6 +58,7 @@ class Section:
     breaks: set[int] = field(default_factory=set)
     heading: str = ""
     is_fixed: bool | None = None
+    own: Piece | None = None
 
 
 def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Section]:
@@ -98,6 +101,8 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             rest = piece.cut(heading.rest)
             if rest.text.strip():
                 current.pieces.append(rest)
+            elif heading.title and heading.label is not None and heading.fine is None:
+                current.own = piece.cut(heading.label.end).begin_at(piece.start)
             continue
         if outline is not None and piece.start in outline.titles:
             current.heading = f"{current.heading} {piece.text}"
@@ -110,6 +115,10 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
     last = 0
     for section in sections:
         section.is_question = _is_question(section, last) if section.is_fixed is None else section.is_fixed
+        if section.is_question and section.own is not None:
+            section.pieces.insert(
+                0, section.own
+            )  # `三、水车的转动。` asks together with what stands below it
         if section.fine is None and not section.is_question:
             section.marks = read_each(section.heading)  # `Section A [20 marks]` tells the sum
         elif section.is_question and section.marks is None and _begins_below(section):
@@ -284,7 +293,7 @@ def _heads_one(first: str, section: Section) -> bool:
 _TELLS = re.compile(
     r"请|根据|选择|选出|填|写出|读一读|阅读|判断|连线|连一连|翻译|找出|用.{0,12}(?:填空|造句)|完成|补充|改写|排序|序号|(?i:choose|fill|complete|circle|match|rewrite|translate|answer|put|write|correct)"
 )
-_PLACE = re.compile(r"_{2,}|[（(]\s*[)）]|[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")
+_OFFERED = re.compile(r"[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")
 
 
 def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) -> bool:
@@ -303,7 +312,9 @@ def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) ->
         for index, piece in enumerate(section.pieces)
         if piece.label is not None
         and piece.label.style == numbered[0].style
-        and any(_PLACE.search(line.text) for line in section.pieces[index : index + 2])
+        and any(
+            has_blank(line.text) or _OFFERED.search(line.text) for line in section.pieces[index : index + 2]
+        )
     )
     return places >= 0.6 * len(values)
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import answer_mark, begins_asking, may_open_answer, not_counting
 from tasks.ingest.words.labels import Label, read_number
+from tasks.ingest.words.signs import ends_asking
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
 _MARK = re.compile(
@@ -244,13 +245,11 @@ def _find_answering(pieces: Sequence[Piece], lines: Sequence[str]) -> tuple[str,
 # So many lines must ask, and most of them stand two lines below the one before.
 _LEAST_ASKING, _MOST_SPACED = 10, 0.7
 _LONGEST_REPLY = 80
-# begins with a sign and looks back at it: a search skips to these
-_ASKING = re.compile(r"[（(_？?](?:(?<=[（(])\s*[)）]|(?<=_)_|(?<=[？?])\s*$)")
 
 
 def find_asking(pieces: Sequence[Piece]) -> list[int]:
     """The lines that ask, where one line stands between most of them; else none."""
-    asking = [place for place, piece in enumerate(pieces) if _ASKING.search(piece.text) is not None]
+    asking = [place for place, piece in enumerate(pieces) if ends_asking(piece.text)]
     spaced = sum(
         1
         for left, right in pairwise(asking)

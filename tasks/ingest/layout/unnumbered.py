@@ -13,6 +13,7 @@ from itertools import pairwise
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import answer_mark, asking
 from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.signs import closes_asking
 
 _LEAD = re.compile(r"\W{0,3}([^\W\d_]{1,12})\W{0,2}[:：]\W{0,2}\s*(?=\S)")
 _LEAST_TURNS = 4
@@ -133,7 +134,7 @@ def _answers(word: str) -> bool:
 _LEAST_COUNTED, _USUAL_SHARE = 5, 0.7
 _FEWEST, _MOST, _LONGEST = 3, 6, 90
 _OPENS_ANSWER = re.compile(r"\s*[【\[]?\s*\S{1,16}\s*[】\]:：]")
-_OFFERS = re.compile(r"(?:[？?:：]|_{2,}|[（(]\s*[)）]|\.{3}|…)[\s.。]*$")
+_OFFERS = re.compile(r"(?:[:：]|\.{3}|…)[\s.。]*$")
 
 
 def write_counted(lines: IndexedLines) -> IndexedLines:
@@ -160,7 +161,9 @@ def write_counted(lines: IndexedLines) -> IndexedLines:
         return lines
     offered = [(first, group) for first, group in zip(numbered, groups, strict=True) if len(group) == usual]
     texts = [pieces[place].text for _, group in offered for place in group]
-    asks = sum(1 for first, _ in offered if _OFFERS.search(pieces[first].text))
+    asks = sum(
+        1 for first, _ in offered if closes_asking(pieces[first].text) or _OFFERS.search(pieces[first].text)
+    )
     if (
         asks < _USUAL_SHARE * len(offered)
         or any(lines.labels[place] is not None for _, group in offered for place in group)

@@ -17,7 +17,6 @@ from tasks.ingest.readers.archives import open_package
 from tasks.ingest.readers.docx_elements import (
     CIRCLE_FIELD,
     EQUATION_FIELD,
-    SYMBOLS,
     Cell,
     Paragraph,
     Parts,
@@ -52,7 +51,7 @@ from tasks.ingest.readers.numbering import (
     read_attribute,
     read_integer,
 )
-from tasks.ingest.readers.scripts import SYMBOL_FONT, lower_text, raise_text
+from tasks.ingest.readers.scripts import find_glyph, lower_text, raise_text
 from tasks.ingest.words.columns import find_question_header
 
 WALKER_VERSION = "2"
@@ -456,12 +455,9 @@ class _Walker:
             code = int(read_attribute(element, "char") or "", 16)
         except ValueError:
             return ""
-        low = code & 0xFF if 0xF000 <= code <= 0xF0FF else code
-        known = SYMBOLS.get((font, low)) or (SYMBOL_FONT.get(low) if font == "symbol" else None)
+        known = find_glyph(font, code)
         if known:
             return known
-        if font == "symbol" and 0x20 <= low < 0x7F:
-            return chr(low)
         if code < 0xE000 or code > 0xF8FF:
             return chr(code)
         self.unknown_symbols += 1

@@ -15,7 +15,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
 from tasks.ingest.readers.extraction import PLAIN, Look
 from tasks.ingest.readers.numbering import find_child, local_name, read_attribute, read_integer
-from tasks.ingest.readers.scripts import SYMBOL_FONT
+from tasks.ingest.readers.scripts import find_glyph
 
 # Pictures lower or narrower than this (in English Metric Units, 12,700 to a point) are rules and dots.
 MIN_PICTURE_EMU = 5 * 12_700
@@ -207,23 +207,6 @@ def text_above(rows: list[list[Cell]], column: int) -> str:
     return ""
 
 
-# Tick boxes and arrows that papers set in symbol fonts; every other private glyph is reported.
-SYMBOLS = {
-    ("wingdings", 0xFC): "√",
-    ("wingdings", 0xFB): "×",
-    ("wingdings", 0xFE): "☑",
-    ("wingdings", 0xFD): "☒",
-    ("wingdings", 0xA8): "□",
-    ("wingdings", 0x6F): "□",
-    ("wingdings", 0xE0): "→",
-    ("wingdings", 0xDF): "←",
-    ("wingdings 2", 0x50): "√",
-    ("wingdings 2", 0x4F): "×",
-    ("wingdings 2", 0x52): "☑",
-    ("wingdings 2", 0x54): "☒",
-    ("wingdings 2", 0xA3): "□",
-    ("wingdings 2", 0x3F): "×",
-}
 EQUATION_FIELD = re.compile(r"^\s*EQ\s", re.IGNORECASE)
 CIRCLE_FIELD = re.compile(r"\\o\s*\\ac\s*\(\s*[○◯]\s*[,，;；]\s*(\d+)\s*\)", re.IGNORECASE)
 
@@ -232,13 +215,7 @@ def read_symbols(text: str, font: str) -> str:
     """Write characters set in Wingdings or Symbol as the signs that these show."""
     if not font:
         return text
-    shown: list[str] = []
-    for character in text:
-        code = ord(character)
-        low = code & 0xFF if 0xF000 <= code <= 0xF0FF else code
-        known = SYMBOL_FONT.get(low) if font == "symbol" else SYMBOLS.get((font, low))
-        shown.append(known or character)
-    return "".join(shown)
+    return "".join(find_glyph(font, ord(character)) or character for character in text)
 
 
 def circle(digits: str) -> str:

@@ -148,6 +148,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
                 page=number,
                 kind=name_kind(row),
                 cells=row.cells,
+                emphasis=((0, len(row.text), "colour"),) if row.is_coloured else (),
                 table=number_table(number, row),
                 box=place_row(page_rows.frame, row),
                 look=Look(round(2 * row.points) / 2, row.is_bold, round(row.left, 1), frame=row.frame),

@@ -7,7 +7,7 @@ import functools
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tasks.ingest.readers.pdf_fonts import LEVEL_SIGNS, find_signs
@@ -50,9 +50,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     signs: dict[int, str] = {}
     ink = [ctypes.c_double() for _ in range(4)]
     at_ink = [ctypes.addressof(one) for one in ink]
+    paint = [ctypes.c_uint() for _ in range(4)]
+    at_paint = [ctypes.addressof(one) for one in paint]
     last: int | None = -1
     size = angle = before = 0.0
-    is_heavy = is_level = False
+    is_heavy = is_level = is_coloured = False
     for index in range(raw.FPDFText_CountChars(text_page.raw)):
         code = read_code(handle, index)
         if 0x20 < code < 0xD800:
@@ -78,11 +80,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             if 0xDC00 <= code < 0xE000:
                 code = 0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00) if high else 0
             high = 0
-            if 0xF020 <= code <= 0xF0FF and code - 0xF000 in SYMBOL_FONT:
-                code = ord(SYMBOL_FONT[code - 0xF000])
-            is_hyphen = code in (0xFFFE, 0x02)
-            broken += not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
-            text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
+            if code in (0xFFFE, 0x02):
+                text = "-"
+            else:
+                text = "\ufffd" if code in (0, 0xFFFF) else SYMBOL_FONT.get(code - 0xF000) or chr(code)
+                broken += _is_unknown(text)
         count += 1
         item = find_object(handle, index)
         read_box(handle, index, at_box)
@@ -96,6 +98,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             if has_matrix:
                 size *= math.hypot(turn.c, turn.d)
             is_heavy, signs = _read_font(calls, item, fonts) if item else (False, {})
+            is_coloured = bool(item) and bool(calls.colour(item, *at_paint)) and _is_bright(paint)
             # and their baseline, which is level where nothing turns them
             is_level = has_matrix and not angle and not turn.b
             read_origin(handle, index, at_x, at_y)
@@ -105,7 +108,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             x.value = left
         before = right
         if signs and code in signs and code not in _LINE_ENDS:
-            broken -= text == "\ufffd"
+            broken -= _is_unknown(text)
             text = signs[code]
             if text not in LEVEL_SIGNS:
                 # such a sign hangs from its origin: it is put on the line of the text beside it
@@ -119,13 +122,42 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
                 )
                 is_level = False
         add(
-            Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy)
+            Character(
+                text,
+                x.value,
+                y.value,
+                left,
+                right,
+                bottom,
+                top,
+                size,
+                breaks,
+                spaced,
+                angle,
+                is_heavy,
+                is_coloured,
+            )
         )
         breaks = spaced = False
     result.characters += count
     result.broken += broken
     text_page.close()
     return found
+
+
+# Between the strongest and the weakest of red, green and blue of 255: print in black and grey has none.
+_BRIGHT = 0x50
+
+
+def _is_bright(paint: Sequence[ctypes.c_uint]) -> bool:
+    """Whether a colour, with its alpha last, is neither black, grey nor white."""
+    shares = [one.value for one in paint[:3]]
+    return max(shares) - min(shares) >= _BRIGHT
+
+
+def _is_unknown(text: str) -> bool:
+    """Whether a character has no meaning that is known."""
+    return text == "\ufffd" or "\ue000" <= text < "\uf900"
 
 
 def set_aside_turned(characters: list[Character], page: Page, view: View) -> list[Character]:
@@ -168,6 +200,7 @@ class _Calls:
         self.font = bind("FPDFTextObj_GetFont", ctypes.c_void_p, here)
         self.matrix = bind("FPDFPageObj_GetMatrix", whole, here, at)
         self.mode = bind("FPDFTextObj_GetTextRenderMode", whole, here)
+        self.colour = bind("FPDFPageObj_GetFillColor", whole, here, at, at, at, at)
         self.weight = bind("FPDFFont_GetWeight", whole, here)
         self.font_name = bind("FPDFFont_GetBaseFontName", ctypes.c_size_t, here, at, ctypes.c_size_t)
         # in the order left, right, bottom, top

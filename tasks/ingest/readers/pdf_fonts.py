@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from tasks.ingest.readers.scripts import WINGDINGS
+
 # Fewer letters say nothing of a font.
 LEAST_LETTERS = 100
 # Of the letters of a document so many may be odd, and of a page in such a document: mathematics has fewer.
@@ -147,8 +149,16 @@ _NAMED = dict(zip(map(ord, "067>bcdehilmoqtuvw"), "′\u0338↦⊤⌊⌋⌈⌉�
 _SYMBOLS = {0x0A: "⊗", 0x0D: "○", 0x221A: "√"} | _NAMED
 _RELATION_FONT = re.compile(r"(?:[A-Z]{6}\+)?MSAM\d*(?:-|$)", re.IGNORECASE)
 _RELATIONS = dict(zip(map(ord, "56=>BCDEF"), "≦≤≧≥⊳⊲⊵⊴★", strict=True))
+# A file says of these fonts the codes, from U+F000 on or as letters with accents: `ü` for a tick.
+_WINGDINGS_FONT = re.compile(r"(?:[A-Z]{6}\+)?Wingdings(?P<number>-?2)?(?:-|$)", re.IGNORECASE)
+_WINGDINGS = {
+    font: {code: "✓" if sign == "√" else sign for low, sign in signs.items() for code in (low, 0xF000 + low)}
+    for font, signs in WINGDINGS.items()
+}
 # These stand on the line as letters do; the others hang below it.
-LEVEL_SIGNS = frozenset((*_NAMED.values(), *_RELATIONS.values()))
+LEVEL_SIGNS = frozenset(
+    sign for signs in (_NAMED, _RELATIONS, *_WINGDINGS.values()) for sign in signs.values()
+)
 
 
 def find_signs(name: str) -> dict[int, str]:
@@ -157,4 +167,7 @@ def find_signs(name: str) -> dict[int, str]:
         return _EXTENSION
     if _RELATION_FONT.match(name):
         return _RELATIONS
+    dingbats = _WINGDINGS_FONT.match(name)
+    if dingbats is not None:
+        return _WINGDINGS["wingdings 2" if dingbats["number"] else "wingdings"]
     return _SYMBOLS if _SYMBOL_FONT.match(name) else {}

@@ -383,6 +383,7 @@ def _join_baselines(rows: Sequence[Row]) -> list[Row]:
             bottom=min(before.bottom, row.bottom),
             top=max(before.top, row.top),
             is_bold=before.is_bold and row.is_bold,
+            is_coloured=before.is_coloured and row.is_coloured,
         )
     return joined
 

@@ -19,7 +19,7 @@ from tasks.ingest.readers.page_boxes import Frame, PictureFrame, frame_page
 class Row:
     """One line of a page with its box in points (origin at the lower left).
 
-    `size` is measured by its height, `points` is what its font says. `is_bold`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
+    `size` is measured by its height, `points` is what its font says. `is_bold`, `is_coloured`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
     `gaps` says of every wide gap how many characters stand before it, and where they end. `sure` is how sure OCR was.
     `signs` are its large signs, which may have limits: at which character each ends, and its left and right edge.
     """
@@ -35,6 +35,7 @@ class Row:
     cells: tuple[str, ...] = ()
     table: int = 0
     is_bold: bool = False
+    is_coloured: bool = False
     frame: str = ""
     points: float = 0.0
     baseline: float = 0.0
@@ -83,6 +84,7 @@ class Character:
     spaced: bool = False
     angle: float = 0.0
     is_heavy: bool = False
+    is_coloured: bool = False
 
 
 def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) -> tuple[int, ...]:

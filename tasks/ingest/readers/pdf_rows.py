@@ -66,7 +66,7 @@ def build_rows(
             tables[number], places[number] = {}, len(page.rows)
         tables[number].setdefault(grids[number].find_cell(x, y), []).append(character)
     reader.finish()
-    for number in sorted(tables, key=lambda number: -places[number]):
+    for number in reversed(tables):  # the last first: what stands before it stays where it is
         rows = _read_cells(grids[number], tables[number], blanks)
         page.rows[places[number] : places[number]] = [replace(row, table=number + 1) for row in rows]
 
@@ -137,6 +137,7 @@ def read_table(grid: Grid, lines_of: Mapping[tuple[int, int], Sequence[Row]]) ->
                     median(line.size for line in lines),
                     cells=tuple(above),
                     is_bold=all(line.is_bold for line in lines),
+                    is_coloured=all(line.is_coloured for line in lines),
                     points=lines[-1].points,
                     frame="cell",
                     sure=fmean(line.sure for line in lines),
@@ -195,7 +196,7 @@ class _RowBuilder:
         self.text: list[str] = []
         self.script: list[_Script] = []
         self.bars = bars
-        self.heavy, self.points = 0, 0.0
+        self.heavy, self.coloured, self.points = 0, 0, 0.0
         self.baseline = 0.0
         self.size = 0.0
         self.box = [0.0, 0.0, 0.0, 0.0]
@@ -257,6 +258,7 @@ class _RowBuilder:
             self._start(item, size)
             return
         self.heavy += item.is_heavy
+        self.coloured += item.is_coloured
         box = self.box
         if len(self.text) == 2 and self.text[0].isspace():
             box[0] = left  # where its print begins
@@ -295,6 +297,7 @@ class _RowBuilder:
         box[2], box[3] = min(box[2], item.bottom), max(box[3], item.top)
         self.last_right, self.last_x = item.right, item.x
         self.heavy += item.is_heavy
+        self.coloured += item.is_coloured
         self.has_space = self.has_break = False
 
     def _compose(self, item: Character) -> bool:
@@ -360,7 +363,7 @@ class _RowBuilder:
 
     def _start(self, item: Character, size: float) -> None:
         self.text = [item.text]
-        self.heavy, self.points = int(item.is_heavy), item.size
+        self.heavy, self.coloured, self.points = int(item.is_heavy), int(item.is_coloured), item.size
         self.baseline, self.size = item.y, size
         # the drawn lines that may be blanks of this row
         self.near = [rule for rule in self.blanks if -0.5 * size <= rule.at - item.y <= 0.12 * size]
@@ -438,6 +441,7 @@ class _RowBuilder:
                     gaps=tuple(self.gaps),
                     signs=tuple(self.signs),
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
+                    is_coloured=self.coloured >= BOLD_SHARE * len(text.replace(" ", "")),
                 )
             )
         self.text = []

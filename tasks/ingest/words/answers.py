@@ -14,7 +14,7 @@ ANSWER_MARK = re.compile(
     r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"
     r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
     r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)(?:\s+is)?\s*(?:[:：]|$)|"
-    r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)\s*\d{0,2}\s*(?:[(][a-h\d][)])?\s*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
+    r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)[^\S\n]*\d{0,2}[^\S\n]*(?:[(][a-h\d][)])?[^\S\n]*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
     r"(?:Ans|ANS)\s*(?:[.:：]|$)|Information for graders\s*[:：]|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
 )
 # what the mark of an answer may begin with
@@ -123,7 +123,7 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     """
     text = text.strip()
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
-    truth = read_truth(first) or {"A": "true", "B": "false"}.get(text)
+    truth = read_truth(first) or {"A": "true", "B": "false"}.get(text.strip("（()）[]【】.。 "))
     return truth, (text[len(first) :].strip(" ,，。.;；:：–—→-") or None) if truth else None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tasks.ingest.words.columns import Header, fold_header, is_a_students
 from tasks.ingest.words.lexicon import match_exactly
-from tasks.questions import has_blank
+from tasks.ingest.words.signs import ends_asking
 
 _SAMPLE = 200
 _MIN_ASKING = 6  # letters that a column of stems has in the mean
@@ -23,7 +23,6 @@ _KEY = re.compile(
 _OFFER = re.compile(
     r"\s*[（(]?A\s*[)）.．、:：;；][\s\S]*[^A-Za-z0-9][（(]?B\s*[)）.．、:：;；]|\s*[\[{][\s\S]*[,:][\s\S]*[\]}]\s*$"
 )
-_ASK = re.compile(r"[？?]\s*[)）\"”]?\s*$|[（(]\s*[)）]\s*[。.]?|[:：]\s*$|_{2,}")
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def _take_stem(header: Header, free: Sequence[_Column]) -> bool:
 
 
 def _asks(cell: str) -> bool:
-    return _ASK.search(cell) is not None or has_blank(cell)
+    return ends_asking(cell) or cell.rstrip().endswith((":", "："))
 
 
 _LISTED = re.compile(r"\s*[,，、;；|\n]\s*")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.signs import MARK
 from tasks.ingest.words.word_lists import WORDS, is_parted
 
 
@@ -77,7 +78,7 @@ def asking() -> re.Pattern[str]:
     latin = "|".join(word for word in verbs if is_parted(word))
     chinese = "|".join(word for word in verbs if not is_parted(word))
     return re.compile(
-        rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|{BRACKETED_SUM}\s*$|"
+        rf"{MARK}|_{{3,}}|[（(]\s*[)）]|{BRACKETED_SUM}\s*$|"
         rf"{'|'.join(WORDS['asking_words'])}|"
         rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
         rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",

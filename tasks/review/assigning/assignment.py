@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +18,8 @@ from schemas.settings import Settings
 from tasks.review.assigning.annotators import Annotator, find_annotators
 from tasks.review.assigning.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
-from tasks.review.batch import read_assignments, read_batch
-from tasks.review.decisions import encode_items
+from tasks.review.batch import read_assignments, read_batch, read_decisions, read_items
+from tasks.review.decisions import compute_outcomes, encode_items
 from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.stages import close_units
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 # Rows that are in memory at once on their way into the ledger.
 CHUNK = 20_000
+# It stands in addresses, in file names, and before a slash in the names of what is made of the batch.
+_NAME = re.compile(r"\w[\w.-]*")
+# A file's name has 255 bytes, and the annotator's name stands in it as well.
+_MOST_NAME_BYTES = 80
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,7 @@ class AssignmentTerms:
     """What else holds of a batch that is assigned.
 
     Attributes:
-        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one before is
-            not given it again.
+        again: take what closed batches left undecided as well; who decided on one before is not given it again.
         all_or_nothing: refuse a batch of which something would be left out.
         gold: questions with a known decision, of which some are put among everybody's work.
     """
@@ -82,7 +86,7 @@ def assign_batch(
 
     Raises:
         GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
-        UsageError: an annotator is unknown, or the batch exists with other questions.
+        UsageError: an annotator is unknown, the name is none, or the batch exists with other questions.
     """
     terms = terms or AssignmentTerms()
     gold, all_or_nothing = terms.gold, terms.all_or_nothing
@@ -111,6 +115,13 @@ def assign_batch(
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
         if fresh.is_empty():
             return _summarise_existing(connection, set(taken.values()), first.height)
+        if batch_id is not None and not (
+            _NAME.fullmatch(batch_id) and len(batch_id.encode()) <= _MOST_NAME_BYTES
+        ):
+            raise UsageError(
+                f"Review batch {batch_id!r}: a name has letters, digits, `.`, `_` and `-`, up to {_MOST_NAME_BYTES} of them "
+                "(26 Chinese ones). Nothing was assigned."
+            )
         if batch_id is not None and assigning.read_batch(connection, batch_id) is not None:
             raise UsageError(
                 f"Review batch {batch_id!r} exists already and does not hold {fresh.height} of the {first.height} "
@@ -263,12 +274,24 @@ def _place(
 
 
 def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
-    """Those of the questions that are not to be assigned, with their batch; `again`: open ones."""
+    """Those of the questions that are not to be assigned, with their batch.
+
+    `again` lets go of what a closed batch left undecided. What it settled may not have landed yet.
+    """
     taken = assigning.read_batched_questions(connection, question_uuids)
-    if not again or not taken:
-        return taken
-    closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
-    return {uuid: name for uuid, name in taken.items() if name not in closed}
+    by_batch: dict[str, list[str]] = {}
+    for uuid, name in taken.items() if again else ():
+        by_batch.setdefault(name, []).append(uuid)
+    for batch in assigning.read_batches(connection) if by_batch else ():
+        uuids = by_batch.get(batch.batch_id)
+        if not batch.is_closed or not uuids:
+            continue
+        items = read_items(connection, batch.batch_id, uuids)
+        decisions = read_decisions(connection, batch.batch_id, question_uuids=uuids)
+        for outcome in compute_outcomes(items, decisions, batch.review_count):
+            if not outcome.is_settled:
+                del taken[outcome.item.question_uuid]
+    return taken
 
 
 def _find_free_name(connection: Connection, name: str) -> str:

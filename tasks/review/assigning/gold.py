@@ -117,12 +117,16 @@ class GoldScore:
 
 
 def read_gold_supply(settings: Settings, lake: Lake, share: float) -> GoldSupply:
-    """What can be planted of the settled questions; empty for a share of 0."""
+    """What can be planted of the settled questions; empty for a share of 0.
+
+    What was retired since may be wrong in just what an annotator is tried by.
+    """
     if share <= 0:
         return NO_GOLD
     key = read_home_key(settings, "review_gold", "Delete it otherwise; later draws will be others.")
     salt = hmac.digest(key, b"pool", hashlib.sha256).hex()
     rows = lake.read("settled_questions", {"salt": salt, "most": MOST_PER_DISCIPLINE})
+    rows = rows.join(lake.read("retired_questions"), on="question_uuid", how="anti", maintain_order="left")
     return GoldSupply(rows.to_dicts(), share, key)
 
 

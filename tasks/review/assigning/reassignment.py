@@ -67,7 +67,11 @@ def reassign(
         UsageError: nobody has that name, `to` is no active annotator, or there is no such batch.
     """
     with ledger.write() as connection:
-        if annotator not in read_everybody(connection):
+        if batch_id is not None:
+            read_batch(connection, batch_id)
+        rows = people.read_undecided(connection, annotator, batch_id)
+        # Who has another role now is no annotator, and may have work of before.
+        if not rows and annotator not in read_everybody(connection):
             raise UsageError(
                 f"There is no annotator {annotator!r}. `proctor review status` shows those there are."
             )
@@ -75,9 +79,6 @@ def reassign(
         others = [one for one in everybody if one.user_id != annotator and to in (None, one.user_id)]
         if to is not None and not others:
             raise UsageError(f"{to!r} is no active annotator other than {annotator!r}. Nothing was moved.")
-        if batch_id is not None:
-            read_batch(connection, batch_id)
-        rows = people.read_undecided(connection, annotator, batch_id)
         names = list(dict.fromkeys(row["batch_id"] for row in rows))
         loads = Counter(assigning.count_open_work(connection))
         takers = _Takers(others, {one.user_id: one for one in everybody}, loads)

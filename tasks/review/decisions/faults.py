@@ -36,8 +36,13 @@ RULE_FAULTS: dict[str, Fault] = {
     "key_is_among_labels": Fault("answer", "the key is not among the option labels"),
     "pictures_are_there": Fault("stem", "a text names a picture that the question does not have"),
     "truth_is_true_or_false": Fault("answer", "the answer of a true/false question is not true or false"),
+    "only_choices_have_options": Fault(
+        "options", "only a choice has options; take them away, in a file with (none)"
+    ),
+    "blanks_match_answers": Fault("answer", "there are not as many answers as blanks"),
 }
-
+# Of a paper they may be misread, and a person accepts past them; the bank takes nothing that breaks them.
+_BY_CORRECTION = ("only_choices_have_options", "blanks_match_answers")
 
 _NO_FIGURE = Fault("pictures", "the figure that it speaks of is missing")
 
@@ -130,7 +135,12 @@ def _find_edit_faults(content: QuestionContent, edit: Edit) -> list[Fault]:
     corrected = edit.apply(content)
     if corrected == content:
         return [Fault("decision", "the decision is edit, but the corrections equal what is there")]
-    return _find_rule_faults(corrected)
+    broken = [
+        RULE_FAULTS[name]
+        for name in _BY_CORRECTION
+        if rules.RULES[name](content) and not rules.RULES[name](corrected)
+    ]
+    return _find_rule_faults(corrected) + broken
 
 
 def _find_rule_faults(content: QuestionContent) -> list[Fault]:

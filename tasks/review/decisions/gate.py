@@ -112,9 +112,13 @@ def _agree_on_content(content: QuestionContent, accepts: Sequence[GivenDecision]
 
 
 def _key_texts(content: QuestionContent) -> list[str]:
-    """The answer in words, of a choice the keyed texts: to reorder options is no change."""
+    """The answer in words, of a choice the keyed texts: to reorder options is no change.
+
+    Without options the order counts: of two blanks each has its own answer.
+    """
     texts = {option.label: option.text for option in content.options}
-    return sorted(texts.get(key, key) for key in content.answer)
+    words = [texts.get(key, key) for key in content.answer]
+    return sorted(words) if texts else words
 
 
 def _most_frequent_reason(rejects: Sequence[GivenDecision]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 from schemas.ledger.review import ReviewBatch
@@ -32,6 +33,19 @@ class WorkItem:
     own: Decision | None
     earlier: Sequence[Decision] = ()
     messages: Sequence[ShownMessage] = ()
+
+    def was_decided_after(self, saved_at: str) -> bool:
+        """Whether they decided on the web after a file of theirs was saved: that is their last word.
+
+        `saved_at` is ISO text as the file has it, in UTC where it says nothing else; what is no moment comes after all.
+        """
+        if self.own is None or self.own.channel != "web":
+            return False
+        try:
+            moment = datetime.fromisoformat(saved_at)
+        except ValueError:
+            return False
+        return moment.replace(tzinfo=moment.tzinfo or UTC) < datetime.fromisoformat(self.own.decided_at)
 
     @property
     def place(self) -> tuple[str, str, int, str]:

@@ -141,7 +141,8 @@ def _send_one(server: smtplib.SMTP, reminder: Reminder, settings: Settings) -> R
     message.set_content(reminder.text, cte="base64")
     try:
         server.send_message(message)
-    except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, smtplib.SMTPSenderRefused) as error:
+    # Whatever becomes of one letter: what went before it is known to have gone, and is not sent twice.
+    except (OSError, smtplib.SMTPException) as error:
         return replace(reminder, error=f"the server refused it ({type(error).__name__})")
     return replace(reminder, sent=True)
 

@@ -6,7 +6,7 @@ done; the desk records, gives disputes to adjudicators, and tells which batches 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,7 @@ class Submission:
         seen: by question, when the decision was given that the annotator had before them (null: there was none). One that
             is no longer so was decided elsewhere since, and is not overwritten. Empty where a later one always counts.
         guideline_version: the guidelines that the channel showed; null: the newest that the annotator has read at the desk.
+        old: questions on which it says nothing new: what is decided on them when it is recorded stands.
     """
 
     source: str
@@ -50,6 +51,7 @@ class Submission:
     blank_count: int = 0
     seen: Mapping[str, str | None] = field(default_factory=dict)
     guideline_version: int | None = None
+    old: Collection[str] = ()
 
 
 class StaleError(GateError):
@@ -209,7 +211,11 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
         items = read_given_items(connection, batch_id, annotator, uuids)
         standing = {one.question_uuid: one for one in read_decisions(connection, batch_id, annotator, uuids)}
         before = {uuid: one.given for uuid, one in standing.items()}
-        changed = [given for given in submission.decisions if before.get(given.question_uuid) != given]
+        changed = [
+            given
+            for given in submission.decisions
+            if given.question_uuid not in submission.old and before.get(given.question_uuid) != given
+        ]
         # The same again is none: a kill may have come after the closing, and before what follows it.
         if batch.is_closed and (changed or not uuids):
             raise GateError(
@@ -228,6 +234,9 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
                     "Keep one of the decisions. Nothing was recorded."
                 )
             seen.add(given.question_uuid)
+            # What stands already was taken by the rules of its time.
+            if given.question_uuid in submission.old or before.get(given.question_uuid) == given:
+                continue
             item = items[given.question_uuid]
             if faults := find_faults(item.content, given, item.notes):
                 raise UsageError(

@@ -97,6 +97,16 @@ def test_duplicates_of_any_table_are_found_without_a_home(suffix: str, tmp_path:
     assert 0.8 <= found["clusters"][2]["similarity"] < 1
 
 
+def test_rows_without_a_text_are_no_copies_of_each_other_and_lists_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    rows = ({"asked": None}, {"asked": " "}, {"asked": "One?", "options": ["a", None]})
+    path.write_text("\n".join(map(json.dumps, rows)))
+    done = invoke(None, "dedupe", "check", str(path), "--text", "asked", "--options", "options", "--json")
+    assert json.loads(done.stdout) == {"rows": 3, "duplicates": 0, "clusters": []}
+    done = invoke(None, "dedupe", "check", str(path), "--text", "options")
+    assert (done.exit_code, "'options' holds lists" in done.stderr) == (2, True)
+
+
 def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question\nOne?\n")
     done = invoke(None, "dedupe", "check", str(tmp_path / "q.csv"), "--text", "stem")

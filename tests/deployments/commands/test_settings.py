@@ -234,3 +234,8 @@ def test_neither_the_address_of_a_web_hook_nor_what_a_program_is_given_is_shown(
         assert written.exit_code == 0
         assert "QZXW" not in written.output
         assert value in (folder / "proctor.toml").read_text()
+    # Without the word before it a program would be shown with its PIN.
+    refused = invoke(HOME, "settings", "set", "log_signer", signer.removeprefix("command:"))
+    assert refused.exit_code == 2
+    assert "'log_signer'" in refused.output
+    assert "QZXW" not in refused.output

@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,11 +18,15 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deployment
-from deployments.flow_runs.deploying import MANIFEST, POOLS, read_deployments
+from deployments.flow_runs.deploying import MANIFEST, POOLS, note_schedules, read_deployments
 from schemas.errors import UsageError
+from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings, load_settings
 from tasks.running.flow_runs import make_known
 from tasks.running.flow_runs.record.cron import find_last_due
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import list_flow_schedules
 
 ROOT = Path(__file__).resolve().parents[3]
 FLOWS = sorted(path.stem for path in (ROOT / "flows").glob("*.py") if path.stem != "__init__")
@@ -158,3 +163,23 @@ def read_known_settings(kind: str) -> set[str]:
     catalogue: dict[str, Any] = json.loads((folder / "aggregate-worker-metadata.json").read_text("utf-8"))
     worker = catalogue[f"prefect-{kind}"][kind]
     return set(worker["default_base_job_configuration"]["job_configuration"])
+
+
+def read_schedules(ledger: Ledger) -> list[FlowSchedule]:
+    with ledger.read() as connection:
+        return list_flow_schedules(connection)
+
+
+def test_monthly_exams_are_looked_for_since_they_were_first_deployed_whatever_their_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").mkdir()
+    with open_ledger(Settings(home=tmp_path / "home").ledger_address) as ledger:
+        note_schedules(ledger)
+        before = {one.deployment: one.deployed_at for one in read_schedules(ledger)}
+        later = [replace(one, cron=one.cron and "7 7 7 * *") for one in read_deployments()]
+        monkeypatch.setattr("deployments.flow_runs.deploying.read_deployments", lambda: later)
+        note_schedules(ledger)
+        after = {one.deployment: one for one in read_schedules(ledger)}
+    assert {one.cron for one in after.values()} == {"7 7 7 * *"}
+    assert [name for name, one in after.items() if one.deployed_at == before[name]] == ["monthly"]

@@ -334,6 +334,7 @@ def test_numbers_of_a_run_under_way_move_and_one_reading_serves_every_tab(watche
     app: Any = watched.client.app
     xu = watched.sign_in("xu")
     assert "No run is under way" not in xu.get("/runs").text
+    assert xu.get(f"/runs?page={10**20}").status_code == 200
     session_id = watched.answer(2)
     app.state.progress = ProgressReading(watched.ledger)
     [run] = xu.get("/runs/progress").json()["runs"]

@@ -347,3 +347,16 @@ def test_numbered_rows_of_a_table_are_never_lost_without_a_word() -> None:
     found = split_lines(lines, starts)
     held = "\n".join(draft.stem for draft in found.drafts)
     assert all(row[1] in held for row in rows[1:]) or "numbered_lines" in list_contracts(found.checked)
+
+
+@pytest.mark.parametrize(("first", "breaches"), [(0, []), (2, ["number_runs"])])
+@pytest.mark.parametrize("form", ["{}. Grind the grain {}.", "{}、磨谷{}袋。"])
+def test_a_section_does_not_begin_in_the_middle_of_a_list(form: str, first: int, breaches: list[str]) -> None:
+    lines = [Line(form.format(number, number)) for number in (1, 2, 3, 4)]
+    raw, starts, _ = join_lines(lines)
+    drafts = [
+        Draft(stem=f"Grind {value}", value=value, number_label=f"{value}.", start=start, end=end)
+        for value, (start, end) in enumerate(zip(starts, [*starts[1:], len(raw)], strict=True), start=1)
+    ]
+    checked, _ = check_reading(Reading(drafts[first:], make_pieces(lines, starts)))
+    assert [one for one in list_contracts(checked) if one == "number_runs"] == breaches

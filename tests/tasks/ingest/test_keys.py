@@ -12,7 +12,7 @@ import pytest
 
 from tests.benchmarks.ingest_accuracy import read_landed
 from tests.benchmarks.ingest_key_marks import Paper, make_papers
-from tests.tasks.ingest.builders import make_docx, make_xlsx, table, write
+from tests.tasks.ingest.builders import make_docx, make_pdf, make_xlsx, table, write
 
 QUESTIONS = (
     (
@@ -598,3 +598,52 @@ def test_a_mark_scheme_in_which_nothing_asks_gives_no_question(tmp_path: Path) -
     answers = ("The wind drives its sails.", "The keeper lights it at dusk.", "It carries salt.")
     parts = (f"Q{n}\nMarked by: Ada Miller\nSample Answer\n{one}\n" for n, one in enumerate(answers, 1))
     assert read(write(tmp_path, "mid_key.txt", "Midsem Solutions\n" + "".join(parts))) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "worth", "title"),
+    [
+        ("Question     Answer     Marks", "4", "MARK SCHEME"),
+        ("Nummer     Lösung     Punkte", "3", "Lösungen"),
+    ],
+)
+def test_a_key_of_tables_is_read_without_their_headers_and_marks(
+    tmp_path: Path, header: str, worth: str, title: str
+) -> None:
+    asked = (
+        "1. Explain how the mill turns.\n2. Explain how the lamp burns.\n3. Explain how the ferry crosses.\n"
+    )
+    key = (
+        f"{title}\n{header}\n1     One mark for each part.\n{worth}\nThe wind turns it.\n"
+        f"{header}\n{worth}\n2     Oil and a wick.\n{header}\n2     Example: whale oil.\n3     By a rope. 4\n"
+    )
+    write(tmp_path, "harbour key.txt", key)
+    questions = read_landed(write(tmp_path, "harbour paper.txt", asked))["questions"]
+    assert [q["answer"] for q in questions] == [
+        ["One mark for each part.\nThe wind turns it."],
+        ["Oil and a wick.\nExample: whale oil."],
+        ["By a rope. 4"],
+    ]
+
+
+@pytest.mark.parametrize("mark", ["Sample Answer", "参考答案", "Musterlösung"])
+def test_an_answer_begins_below_its_own_title(tmp_path: Path, mark: str) -> None:
+    asked = "Q1. Explain how the mill turns.\nQ2. Explain how the lamp burns.\n"
+    key = "".join(f"Q{one}\nMarked by: the miller\n{mark}\n1. Oil.\n2. Wind.\n" for one in (1, 2))
+    write(tmp_path, "harbour key.txt", f"Midterm\n{key}")
+    questions = read_landed(write(tmp_path, "harbour paper.txt", asked))["questions"]
+    assert [q["answer"] for q in questions] == [["1. Oil.\n2. Wind."]] * 2
+
+
+@pytest.mark.parametrize("head", ["Harbour 0620 Answers", "Mark scheme", "Lösungen"])
+def test_a_running_head_says_that_a_document_is_a_key(tmp_path: Path, head: str) -> None:
+    pages = [
+        [
+            (50, 800, f"{head}  -  page {one}"),
+            (50, 760, f"Question 0{one}"),
+            (50, 740, f"{one}(a)  the wind, from the sea"),
+        ]
+        for one in range(1, 6)
+    ]
+    landed = read_landed(write(tmp_path, "harbour.pdf", make_pdf(pages)))
+    assert (landed["document"]["status"], landed["questions"]) == ("no_questions", [])

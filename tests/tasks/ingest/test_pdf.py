@@ -463,3 +463,77 @@ def test_a_line_knows_how_it_is_printed() -> None:
     assert (heading.look.is_bold, heading.look.left) == (True, 50.0)
     assert (question.look.is_bold, question.look.left) == (False, 80.0)
     assert heading.look.size == question.look.size > 0
+
+
+def test_two_tables_that_touch_keep_their_order() -> None:
+    tops, rows = (700, 620), (["1", "the wind", "2", "", ""], ["2", "the lamp", "1", "", ""])
+    data = make_pdf(
+        [
+            [
+                mark
+                for top, row in zip(tops, rows, strict=True)
+                for mark in print_rows(top, [["No", "Answer", "Marks"], row])
+            ]
+        ],
+        lines=[[line for top in tops for line in draw_grid(top, 2)]],
+    )
+    shown = [line.text.rstrip(" |") for line in read_pdf(data)[0].lines]
+    assert shown == [
+        "No | Answer | Marks",
+        "1 | the wind | 2",
+        "No | Answer | Marks",
+        "2 | the lamp | 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "parts"),
+    [
+        ("Explain the mill.", "Explain the lamp.", ("Why here?", "How fast?")),
+        ("简述磨坊。", "简述灯塔。", ("为何建于此？", "转速如何？")),
+    ],
+)
+def test_lines_in_colour_below_the_parts_of_questions_answer_them(
+    first: str, second: str, parts: tuple[str, str]
+) -> None:
+    asked = [
+        (f"{one}. {stem}", ("~~wind", "~~slowly"))
+        for one, stem in ((1, first), (2, second), (3, first[::-1]))
+    ]
+    rows = [
+        text
+        for stem, answers in asked
+        for text in (stem, f"(a) {parts[0]}", answers[0], f"(b) {parts[1]}", f"{answers[1]} {stem[:2]}")
+    ]
+    data = make_pdf([[(50, 780 - 20 * place, text) for place, text in enumerate(rows)]])
+    assert [(stem.count("\n"), answer) for _, stem, _, answer in read_drafts(data)] == [
+        (2, [f"(a) wind\n(b) slowly {one}."]) for one in (1, 2, 3)
+    ]
+
+
+def test_the_same_line_in_colour_below_every_question_answers_none() -> None:
+    rows = [text for one in (1, 2, 3) for text in (f"{one}. Explain mill {one}.", "~~END")]
+    data = make_pdf([[(50, 780 - 20 * place, text) for place, text in enumerate(rows)]])
+    assert [answer for _, _, _, answer in read_drafts(data)] == [[], [], []]
+
+
+def test_a_part_without_a_line_in_colour_is_doubted() -> None:
+    rows = [
+        text
+        for one in (1, 2, 3)
+        for text in (
+            f"{one}. Explain mill {one} below.",
+            "(a) Why?",
+            "a | wind",
+            "(b) How?",
+            f"~~by rope {one}",
+            "(c) When?",
+            "~~in May",
+        )
+    ]
+    data = make_pdf([[(50, 800 - 20 * place, text) for place, text in enumerate(rows)]])
+    lines = read_pdf(data)[0].lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    assert [(draft.answer, "text_holds_answer" in draft.notes) for draft in drafts] == [
+        ([f"(b) by rope {one}\n(c) in May"], True) for one in (1, 2, 3)
+    ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, list_foreign
+from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, find_signs, list_foreign
+from tasks.ingest.readers.scripts import find_glyph
 
 
 def is_garbled(text: str) -> bool:
@@ -58,3 +59,31 @@ def test_characters_counted_from_a_wrong_place_are_read_as_what_they_show(by: in
 def test_a_few_foreign_letters_are_left_as_they_are() -> None:
     assert find_shift(list("ᯩᰕᵏᴸ")) == {}
     assert not list_foreign(list("Élève, où; Ω, ж, かな, 한국, x̄, Ⅳ"))
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "sign"),
+    [
+        ("ABCDEF+Wingdings-Regular", 0xFC, "✓"),
+        ("Wingdings", 0xF0D8, "➢"),
+        ("ABCDEF+Wingdings2", 0xF050, "✓"),
+        ("ABCDEF+SimSun", 0xFC, None),
+    ],
+)
+def test_a_font_of_signs_shows_signs(name: str, code: int, sign: str | None) -> None:
+    assert find_signs(name).get(code) == sign
+
+
+@pytest.mark.parametrize(
+    ("font", "code", "sign"),
+    [
+        ("symbol", 0xF03D, "="),
+        ("symbol", 0xF0B7, "•"),
+        ("symbol", 0x61, "α"),
+        ("symbol", 0xF043, None),
+        ("wingdings", 0xF0FC, "√"),
+        ("arial", 0x61, None),
+    ],
+)
+def test_symbol_fonts_have_the_same_signs_in_every_format(font: str, code: int, sign: str | None) -> None:
+    assert find_glyph(font, code) == sign

@@ -17,7 +17,7 @@ from tasks.review.closing import close_batch
 from tasks.review.decisions.item import Item
 from tasks.review.recording.desk import record_submission
 from tests.hunts import tries
-from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 
@@ -71,6 +71,14 @@ def test_a_named_batch_does_not_take_other_questions_later(ledger: Ledger, setti
     assign_batch(ledger, "autumn", make_frame([make_question(1)]), None, settings, NOW)
     with pytest.raises(UsageError, match="'autumn' exists already and does not hold 1 of the 2 questions"):
         assign_batch(ledger, "autumn", make_frame([make_question(1), make_question(2)]), None, settings, NOW)
+
+
+@pytest.mark.parametrize("name", ["2026/11", "first batch", "what?", "x" * 81, "春" * 27])
+def test_what_no_file_and_no_address_can_name_is_no_batch(
+    ledger: Ledger, settings: Settings, name: str
+) -> None:
+    with pytest.raises(UsageError, match="a name has letters, digits"):
+        assign_batch(ledger, name, make_frame([make_question(1)]), None, settings, NOW)
 
 
 def test_a_question_found_in_two_documents_is_reviewed_once(ledger: Ledger, settings: Settings) -> None:
@@ -191,6 +199,19 @@ def test_an_undecided_question_may_be_assigned_again_to_others_once_its_batch_is
         assign_batch(
             ledger, "third", frame, people, settings, NOW, AssignmentTerms(again=True, all_or_nothing=True)
         )
+
+
+def test_what_a_closed_batch_settled_is_not_assigned_again_before_it_has_landed(
+    ledger: Ledger, settings: Settings
+) -> None:
+    settled, undecided = open_batch(ledger, settings)
+    for name in ("chen", "dai"):
+        record_submission(ledger, make_submission(name, give(settled, "accept")), NOW)
+    close_batch(ledger, "b1", NOW, early=True)
+    frame = make_frame([make_question(1), make_question(2)])
+    summary = assign_batch(ledger, "second", frame, None, settings, NOW, AssignmentTerms(again=True))
+    assert {uuid for uuid, _ in read_pairs(ledger, "second")} == {undecided}
+    assert summary.already_assigned_count == 1
 
 
 def test_the_same_questions_get_a_numbered_batch_when_they_are_assigned_again_in_the_same_month(

@@ -40,6 +40,17 @@ def test_a_correction_that_leaves_the_key_out_of_the_options_is_a_fault() -> Non
     assert {fault.field for fault in faults} == {"options", "answer"}
 
 
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"question_type": "essay", "answer": ["Because."]}, "options"),
+        ({"question_type": "fill_in_the_blank", "options": [], "answer": ["1", "2"]}, "answer"),
+    ],
+)
+def test_a_correction_that_the_bank_would_leave_out_is_a_fault(fields: dict[str, object], field: str) -> None:
+    assert [fault.field for fault in find_faults(CONTENT, give("q", "edit", **fields))] == [field]
+
+
 def test_a_pasted_book_is_no_comment() -> None:
     given = GivenDecision("q", "accept", comment="x" * (MOST_COMMENT_CHARACTERS + 1))
     assert [fault.field for fault in find_faults(CONTENT, given)] == ["comment"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -82,6 +83,15 @@ def test_an_edit_counts_as_an_accept_and_makes_a_new_revision_while_the_old_cont
 def test_equal_edits_agree() -> None:
     outcome = settle(decide("a", "edit", answer=["C"]), decide("b", "edit", answer=["C"]))
     assert (outcome.state, outcome.content.answer, outcome.revision) == ("accepted", ("C",), 2)
+
+
+def test_answers_put_into_other_blanks_are_another_key() -> None:
+    row = make_question(
+        1, question_type="fill_in_the_blank", stem="____ before ____", options=[], answer=["b", "a"]
+    )
+    votes = [decide("a", "accept"), decide("b", "edit", answer=["a", "b"])]
+    item = replace(Item.from_question(row), question_uuid=ITEM.question_uuid)
+    assert [one.state for one in compute_outcomes([item], votes, 2)] == ["disputed"]
 
 
 def test_an_edit_that_says_what_is_there_already_is_an_accept() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.questions import QuestionContent
 from tasks.review.agreement import read_votes
 from tasks.review.assigning.annotators import Annotator
@@ -253,6 +255,12 @@ def test_from_the_lake_and_back_planted_questions_land_apart(
     assert {row["document_name"] for row in supply.rows} == {"paper.docx"}
     assert read_gold_supply(roomy, lake, 0.5) == supply, "the key of the home stays"
     assert (settings.home / "secrets" / "review_gold").stat().st_mode & 0o077 == 0
+    retired = {name: old[1][name] for name in ("question_uuid", "lineage_uuid")}
+    retired |= {"is_retired": True, "reason": "the key is wrong", "retired_at": datetime.now(UTC)}
+    lake.land("bank_retirements", "retired", get_table("bank_retirements").frame([retired]))
+    assert [row for row in supply.rows if row["question_uuid"] != old[1]["question_uuid"]] == (
+        read_gold_supply(roomy, lake, 0.5).rows
+    )
     others = [Annotator("eva"), Annotator("fang")]
     summary = assign_batch(
         ledger, "b1", make_frame(FRESH[10:14]), others, roomy, NOW, AssignmentTerms(gold=supply)

@@ -16,6 +16,7 @@ from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_quest
 from tests.tasks.review.test_gold import KEY, SETTLED
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
+from warehouse.ledger.trust.users import write_role
 
 TWO = [Annotator("chen"), Annotator("dai")]
 ROWS = [make_question(number) for number in range(1, 5)] + [make_question(5, "Law"), make_question(6, "Arts")]
@@ -54,6 +55,17 @@ def test_open_work_moves_to_those_who_can_take_it_and_decisions_stay(
     assert {
         one.assigned_count for one in read_progress(ledger, "b1", LATER).annotators if one.annotator == "chen"
     } == {1}
+
+
+def test_the_work_of_somebody_who_is_given_another_role_can_be_moved(
+    ledger: Ledger, settings: Settings, batch: str
+) -> None:
+    with ledger.write() as connection:
+        write_role(connection, "chen", "examiner")
+    (done,) = reassign(ledger, "chen", settings, LATER)
+    assert (sum(done.moved.values()), done.left) == (5, {})
+    with pytest.raises(UsageError, match="no annotator 'chen'"):
+        reassign(ledger, "chen", settings, LATER)
 
 
 def test_what_nobody_else_can_take_stays_and_is_named(ledger: Ledger, settings: Settings, batch: str) -> None:

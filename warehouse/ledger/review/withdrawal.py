@@ -10,6 +10,7 @@ from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.tables import (
     review_assignments,
     review_batches,
+    review_drafts,
     review_gold,
     review_questions,
     reviews,
@@ -44,9 +45,9 @@ def read_open_work(connection: Connection, document_id: str) -> list[BatchedDocu
 
 
 def delete_work(connection: Connection, work: BatchedDocument) -> None:
-    """Delete items and assignments; a batch that holds nothing any more is deleted with them."""
+    """Delete items, assignments and drafts; a batch that holds nothing any more goes with them."""
     read_batch(connection, work.batch_id, lock=True)
-    for table in (review_assignments, review_gold, review_questions):
+    for table in (review_assignments, review_drafts, review_gold, review_questions):
         connection.execute(
             delete(table).where(
                 table.c.batch_id == work.batch_id, table.c.question_uuid.in_(work.question_uuids)

@@ -95,7 +95,8 @@ def _read_annotations(annotations: object) -> Iterator[Annotation]:
         if not isinstance(one, dict) or one.get("was_cancelled"):
             continue
         texts: dict[str, str] = {}
-        for region in one.get("result") or []:
+        regions = one.get("result")
+        for region in regions if isinstance(regions, list) else []:
             name = region.get("from_name") if isinstance(region, dict) else None
             if name in FIELDS:
                 text = _read_value(region.get("value"))

@@ -17,7 +17,7 @@ from tasks.review.channels.label_studio.layout import TaskIdentity
 from tasks.review.channels.workbook.identity import compute_digest, compute_given_digest, compute_shown_digest
 from tasks.review.channels.workbook.rows import CHOICES, MOST_REPEATED, parse_texts, translate
 from tasks.review.decisions import GivenDecision
-from tasks.review.desk import WorkItem, read_work
+from tasks.review.desk import WorkItem, list_people, read_work
 from tasks.review.recording import RefusedSubmission, Submission
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
@@ -35,6 +35,13 @@ class _Reading:
     blanks: dict[Owner, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     language: Language = "en"
+    batches: dict[str, bool] = field(default_factory=dict)
+
+    def knows(self, ledger: Ledger, identity: TaskIdentity) -> bool:
+        """Whether anybody has work here in the batch of the task."""
+        if identity.batch_id not in self.batches:
+            self.batches[identity.batch_id] = bool(list_people(ledger, identity.batch_id))
+        return self.batches[identity.batch_id]
 
 
 def read_label_studio(
@@ -124,23 +131,24 @@ def _read_task(
             reading.faults.append(_place(task, message))
             return
     else:
-        of_account: dict[str, list[Annotation]] = {}
+        given: dict[str, list[Annotation]] = {}
         for one in task.annotations:
-            of_account.setdefault(one.account, []).append(one)
-        unknown = sorted(account for account in of_account if account not in known)
+            if one.account in known:
+                given.setdefault(known[one.account], []).append(one)
+        unknown = sorted({one.account for one in task.annotations if one.account not in known})
         if unknown:
             message = f"account {unknown[0]!r} is no annotator; name it with --person {unknown[0] or 'ACCOUNT'}=NAME"
             reading.faults.append(_place(task, message))
-        people = {
-            known[account]: _find_last(given) for account, given in of_account.items() if account in known
-        }
+        people = {name: _find_last(some) for name, some in given.items()}
     for annotator, annotation in people.items():
         owner = (identity.batch_id, annotator, identity.role)
         if owner not in works:
             works[owner] = read_work(ledger, *owner)
         work = works[owner].get(identity.question_uuid)
-        if work is None and not identity.annotator and works[owner]:
-            reading.faults.append(_place(task, f"this question is not assigned to {annotator}"))
+        # Of a shared file, who has no work any more costs nobody else's.
+        if work is None and (works[owner] or (not identity.annotator and reading.knows(ledger, identity))):
+            if annotation is not None:
+                reading.faults.append(_place(task, f"this question is not assigned to {annotator}"))
             continue
         if work is None or work.item.revision != identity.revision:
             raise WorkbookError(
@@ -175,7 +183,8 @@ def _take(
         said = f" (“{value[:MOST_REPEATED]}”)" if value else ""
         reading.faults.append(_place(task, f"{fault.field}: {message}{said}"))
     # What stands in a task as it was exported says nothing new: another channel may have changed it since.
-    if given is None or (identity.given and compute_given_digest(given) == identity.given):
+    is_as_exported = given and identity.given and compute_given_digest(given) == identity.given
+    if given is None or is_as_exported or (annotation and one.was_decided_after(annotation.updated_at)):
         reading.blanks[owner] = reading.blanks.get(owner, 0) + (not faults)
         return
     decisions[given.question_uuid] = given

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from schemas.errors import WorkbookError
@@ -76,6 +76,18 @@ class Identity:
             shown,
             *((one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions),
         ]
+
+
+def note_read(book: Workbook, identity: Identity, said: Mapping[str, str]) -> None:
+    """Let a workbook say nothing new by rows that were read; `said`: their hashes."""
+    read = replace(
+        identity,
+        questions=[replace(one, given=said.get(one.question_uuid, one.given)) for one in identity.questions],
+    )
+    sheet = book[layout.HIDDEN_SHEET]
+    sheet.delete_rows(1, sheet.max_row)
+    for row in read.list_rows():
+        sheet.append(row)
 
 
 def compute_digest(batch_id: str, item: Item) -> str:
@@ -157,15 +169,19 @@ def _read_questions(sheet: Worksheet, damaged: WorkbookError) -> list[WorkbookQu
 
 
 def check_origin(identity: Identity, items: Mapping[str, Item], file_name: str) -> None:
-    """Raises WorkbookError where a question is not as this ledger gave it to the annotator."""
+    """Raises WorkbookError where a question is not as this ledger gave it to the annotator.
+
+    One that was taken back since is none: its row is looked at when the sheet is read.
+    """
     if not items:
         raise WorkbookError(
             f"{file_name}: it belongs to review batch {identity.batch_id!r} of {identity.annotator} ({identity.role}), "
             "and this ledger has no such work. Import it where it was exported."
         )
+    known = [one for one in identity.questions if one.question_uuid in items]
     foreign = [
         one.question_uuid
-        for one in identity.questions
+        for one in known or identity.questions
         if (item := items.get(one.question_uuid)) is None
         or item.revision != one.revision
         or compute_digest(identity.batch_id, item) != one.digest

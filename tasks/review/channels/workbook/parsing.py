@@ -14,7 +14,14 @@ from tasks.review.channels.workbook.identity import (
     compute_shown_digest,
     squeeze,
 )
-from tasks.review.channels.workbook.rows import CHOICES, INPUT_NAMES, MOST_REPEATED, parse_row, translate
+from tasks.review.channels.workbook.rows import (
+    CHOICES,
+    INPUT_NAMES,
+    MOST_REPEATED,
+    NOT_GIVEN,
+    parse_row,
+    translate,
+)
 from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import WorkItem
 from tasks.review.recording import RowFault
@@ -41,12 +48,16 @@ class SheetReading:
         faults: every fault.
         is_whole: whether a fault is of the sheet itself, so that no row can be trusted.
         columns: place of each column, from 0.
+        said: by question, a hash of what its row says, be it new or not.
+        old: questions whose row says nothing new; of `decisions` they have the one that stood.
     """
 
     decisions: list[GivenDecision] = field(default_factory=list)
     faults: list[RowFault] = field(default_factory=list)
     is_whole: bool = False
     columns: Mapping[str, int] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
+    old: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -61,12 +72,16 @@ class _SheetRow:
 
 def parse_sheet(book: Workbook, identity: Identity, work: Mapping[str, WorkItem]) -> SheetReading:
     """The decisions of the sheet's good rows, and every fault found, each with its place."""
-    return _SheetParser(book[layout.SHEET], identity, work).parse()
+    saved_at = book.properties.modified
+    return _SheetParser(book[layout.SHEET], identity, work, saved_at.isoformat() if saved_at else "").parse()
 
 
 class _SheetParser:
-    def __init__(self, sheet: Worksheet, identity: Identity, work: Mapping[str, WorkItem]) -> None:
+    def __init__(
+        self, sheet: Worksheet, identity: Identity, work: Mapping[str, WorkItem], saved_at: str
+    ) -> None:
         self.sheet = sheet
+        self.saved_at = saved_at
         self.identity = identity
         self.work = work
         self.language: Language = identity.language
@@ -103,7 +118,7 @@ class _SheetParser:
         for name, listed in self.listed.items():
             if name in first:
                 self._parse_question(listed, first[name], parts[name])
-        for name in sorted(set(self.listed) - set(first)):
+        for name in sorted(self.listed.keys() & self.work.keys() - first.keys()):
             self._add_missing(name)
         self.reading.faults.sort(key=lambda fault: (fault.row is None, fault.row or 0))
         return self.reading
@@ -111,7 +126,11 @@ class _SheetParser:
     def _parse_question(
         self, listed: WorkbookQuestion, first: _SheetRow, parts: Mapping[int, _SheetRow]
     ) -> None:
-        one = self.work[listed.question_uuid]
+        one = self.work.get(listed.question_uuid)
+        if one is None:
+            if any(squeeze(first.values[name].value) for name in INPUT_NAMES):
+                self._add(first, Fault("decision", NOT_GIVEN))
+            return
         faults = [(first, fault) for fault in self._check_shown(listed, one.item, first, parts)]
         for row in parts.values():
             message = f"this row continues the question above; decide in its first row (row {first.number})"
@@ -125,8 +144,10 @@ class _SheetParser:
         if given is None or faults:
             return
         # What stands there as it was written says nothing new: a decision given since, elsewhere, is not undone.
-        if listed.given and one.own is not None and compute_given_digest(given) == listed.given:
+        said = self.reading.said[listed.question_uuid] = compute_given_digest(given)
+        if one.own is not None and (said == listed.given or one.was_decided_after(self.saved_at)):
             given = one.own.given
+            self.reading.old.add(listed.question_uuid)
         self.reading.decisions.append(given)
 
     def _check_shown(
@@ -147,11 +168,11 @@ class _SheetParser:
         return []
 
     def _list_rows(self) -> Iterator[_SheetRow]:
-        rows = self.sheet.iter_rows(min_row=layout.FIRST_ROW)
-        for number, row in enumerate(rows, start=layout.FIRST_ROW):
-            if all(cell.value is None for cell in row):
+        # Those that the file has: to go through a sheet makes every cell of it, up to the last of a million rows.
+        for number in sorted({row for row, _ in self.sheet._cells if row >= layout.FIRST_ROW}):
+            values = {name: self.sheet.cell(number, place + 1) for name, place in self.positions.items()}
+            if not any(squeeze(cell.value) for cell in values.values()):
                 continue
-            values = {name: row[place] for name, place in self.positions.items()}
             part = values["part"].value
             yield _SheetRow(
                 number,

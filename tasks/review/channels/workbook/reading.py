@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import ProctorError
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import compute_height
-from tasks.review.channels.workbook.identity import Identity, check_origin, read_identity
+from tasks.review.channels.workbook.identity import (
+    Identity,
+    check_origin,
+    note_read,
+    read_identity,
+)
 from tasks.review.channels.workbook.parsing import SheetReading, parse_sheet, render_faults, render_message
 from tasks.review.desk import read_work
 from tasks.review.marking import open_workbook
@@ -25,6 +31,7 @@ from warehouse.stores.whole_files import SHARED, writing_whole
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
 
 # Enough to correct a file by; a workbook of another format would otherwise fill the screen.
 MOST_REPORTED = 100
@@ -54,6 +61,7 @@ class _File:
             decisions=decisions,
             blank_count=len(self.identity.questions) - len(decisions),
             guideline_version=self.identity.guideline_version,
+            old=self.reading.old,
         )
 
     def refuse(self, message: str) -> RefusedSubmission:
@@ -68,31 +76,31 @@ def read_workbooks(
 ) -> list[Submission | RefusedSubmission]:
     """Every file as a submission of its good rows, and a refusal that names its bad ones.
 
-    A corrected copy counts after the file that it is a copy of, and in its place for what was wrong. With `all_or_nothing` a file
-    with a bad row is refused whole, and no copy is written.
+    What was saved later counts after what was saved before. A corrected copy counts after the file that it is a copy of, and in its
+    place for what was wrong. With `all_or_nothing` a file with a bad row is refused whole, and no copy is written.
     """
     ordered = sorted(paths, key=is_marked_copy)
     corrected = {(path.parent, name_original(path)) for path in ordered if is_marked_copy(path)}
-    found: list[Submission | RefusedSubmission] = []
+    found: list[tuple[bool, datetime, Sequence[Submission | RefusedSubmission]]] = []
     for path in ordered:
+        saved_at, read = datetime.min, list[Submission | RefusedSubmission]()
         is_corrected = not is_marked_copy(path) and (path.parent, name_original(path)) in corrected
         try:
+            file = _open(ledger, path)
+            saved_at = file.book.properties.modified or saved_at
             if all_or_nothing:
-                file = _open(ledger, path)
                 is_good = not file.reading.faults
-                found.append(file.make_submission() if is_good else file.refuse(_render_refusal(file)))
+                read.append(file.make_submission() if is_good else file.refuse(_render_refusal(file)))
             else:
-                found += _read_partly(ledger, path, is_corrected=is_corrected)
+                read += _read_partly(file, is_corrected=is_corrected)
         except ProctorError as error:
-            found.append(RefusedSubmission(str(path), str(error)))
-    return found
+            read.append(RefusedSubmission(str(path), str(error)))
+        found.append((is_marked_copy(path), saved_at, read))
+    return [one for _, _, some in sorted(found, key=lambda each: each[:2]) for one in some]
 
 
-def _read_partly(
-    ledger: Ledger, path: Path, *, is_corrected: bool
-) -> Sequence[Submission | RefusedSubmission]:
-    file = _open(ledger, path)
-    faults = file.reading.faults
+def _read_partly(file: _File, *, is_corrected: bool) -> Sequence[Submission | RefusedSubmission]:
+    path, faults = file.path, file.reading.faults
     if not faults:
         return [file.make_submission()]
     if file.reading.is_whole:
@@ -101,7 +109,7 @@ def _read_partly(
         return [file.make_submission()]
     # A row that is gone cannot be marked.
     can_be_marked = any(fault.row is not None for fault in faults)
-    copy = write_marked_copy(file.book, path, file.reading, file.identity.language) if can_be_marked else None
+    copy = write_marked_copy(file.book, path, file.reading, file.identity) if can_be_marked else None
     return [file.make_submission(), file.refuse(_render_return(file, copy))]
 
 
@@ -153,13 +161,14 @@ def is_marked_copy(path: Path) -> bool:
     return MARK in path.stem
 
 
-def write_marked_copy(book: Workbook, path: Path, reading: SheetReading, language: Language) -> Path:
+def write_marked_copy(book: Workbook, path: Path, reading: SheetReading, identity: Identity) -> Path:
     """Write the workbook beside `path` with its faults marked; returns where.
 
     A copy that is there already may hold somebody's work, so it is never overwritten: one that says the same is left
-    as it is, otherwise the name gets a number.
+    as it is, otherwise the name gets a number. Its good rows were read: in the copy they are nothing new.
     """
-    _mark(book, reading, language)
+    _mark(book, reading, identity.language)
+    note_read(book, identity, reading.said)
     for number in range(1, _MOST_COPIES + 1):
         suffix = MARK if number == 1 else f"{MARK}-{number}"
         copy = path.with_name(f"{name_original(path)}{suffix}.xlsx")
@@ -184,8 +193,9 @@ def _mark(book: Workbook, reading: SheetReading, language: Language) -> None:
     letter = layout.name_column(place + 1)
     sheet.column_dimensions[letter].hidden = False
     sheet.column_dimensions[letter].width = 24
-    for row in range(layout.FIRST_ROW, sheet.max_row + 1):
-        sheet.cell(row, place + 1).value = None
+    for (row, column), cell in sheet._cells.items():
+        if row >= layout.FIRST_ROW and column == place + 1:
+            cell.value = None
     by_row: dict[int, list[RowFault]] = {}
     for fault in reading.faults:
         if fault.row is not None:
@@ -216,10 +226,8 @@ def _says_the_same(copy: Path, book: Workbook) -> bool:
         other = load_workbook(copy)[layout.SHEET]
     except Exception:  # openpyxl raises many kinds; a copy that cannot be read is somebody's all the same
         return False
-    return _list_values(other.iter_rows(values_only=True)) == _list_values(
-        book[layout.SHEET].iter_rows(values_only=True)
-    )
+    return _read_values(other) == _read_values(book[layout.SHEET])
 
 
-def _list_values(rows: Iterable[Sequence[object]]) -> list[tuple[str, ...]]:
-    return [tuple("" if value is None else str(value) for value in row) for row in rows]
+def _read_values(sheet: Worksheet) -> dict[tuple[int, int], str]:
+    return {place: str(cell.value) for place, cell in sheet._cells.items() if cell.value not in (None, "")}

@@ -15,6 +15,7 @@ import yaml
 
 from schemas.reviews import REJECT_REASONS
 from tasks.questions import QuestionContent
+from tasks.questions.pictures import write_mark
 from tasks.review.channels.workbook import cells, layout
 from tasks.review.decisions import Edit, Fault, GivenDecision, Item, find_faults, find_shape_faults
 from tasks.review.words import Language, list_words, parse_word
@@ -29,6 +30,15 @@ INPUT_NAMES = tuple(column.name for column in layout.list_inputs())
 # Fields whose value is a choice: a message may repeat it, it is no text of a question.
 CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
 MOST_REPEATED = 40
+_PLAIN_FORMATS = ("General", "0", "@")
+# Spreadsheet programs keep 15 digits.
+_LEAST_INEXACT = 10**15
+# How a file holds a control character.
+_CONTROL = re.compile("_x00([01][0-9A-Fa-f])_")
+# The character zero, and half of a pair that a program cut: no store takes them.
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
+# Its work was moved, or its paper removed, after the file was handed out.
+NOT_GIVEN = "this question is not given to you any more; empty what is filled in"
 
 
 def parse_row(values: Row, item: Item) -> tuple[GivenDecision | None, list[Fault]]:
@@ -49,6 +59,9 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
     filled = [name for name, text in texts.items() if text]
     if not filled:
         return None, []
+    if unkept := [name for name in filled if _UNKEPT.search(texts[name])]:
+        message = "it holds a character that cannot be kept; write it again"
+        return None, [Fault(name, message) for name in unkept]
     if not texts["decision"]:
         return None, [Fault("decision", f"the decision is missing, but {', '.join(filled)} is filled in")]
     decision = parse_word(texts["decision"], "decisions")
@@ -63,8 +76,23 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
     if faults:
         return None, faults
     given = GivenDecision(item.question_uuid, decision, reason, texts["comment"] or None, edit)
-    faults = [_find_cell(fault) for fault in find_faults(item.content, given, item.notes)]
-    return (None, faults) if faults else (given, [])
+    faults = find_faults(item.content, given, item.notes)
+    if edit is not None and not faults:
+        faults = _find_lost_pictures(item.content, edit)
+    return (None, [_find_cell(fault) for fault in faults]) if faults else (given, [])
+
+
+def _find_lost_pictures(content: QuestionContent, edit: Edit) -> list[Fault]:
+    """Pictures that no corrected text names: who writes a text anew may forget a mark."""
+    kept = {one.number for one in edit.apply(content).pictures}
+    return [
+        Fault(
+            one.place,
+            f"{write_mark(one.number)} is left out; write it where the picture belongs, or take the picture out on the web",
+        )
+        for one in Edit().apply(content).pictures
+        if one.number not in kept
+    ]
 
 
 def _parse_edit(texts: Mapping[str, str], content: QuestionContent) -> tuple[Edit | None, list[Fault]]:
@@ -94,7 +122,7 @@ def _find_cell(fault: Fault) -> Fault:
 
 
 def read_text(cell: Cell | MergedCell) -> str:
-    """The text of a filled-in cell; ValueError for a formula, an error or a date."""
+    """The text of a cell; ValueError for a formula, an error, a date or a changed number."""
     from openpyxl.cell.rich_text import CellRichText
 
     value = cell.value
@@ -106,6 +134,13 @@ def read_text(cell: Cell | MergedCell) -> str:
         raise ValueError("this cell holds a spreadsheet error; write the text again")
     if isinstance(value, bool):
         return "true" if value else "false"
+    # A cell that shows 50% holds 0.5, one that shows 1/2 as well; of a long number the last digits are lost.
+    if isinstance(value, int | float) and (
+        cell.number_format not in _PLAIN_FORMATS or abs(value) >= _LEAST_INEXACT
+    ):
+        raise ValueError(
+            "the spreadsheet made another number of this; format the cell as text and write it again"
+        )
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
@@ -114,10 +149,15 @@ def read_text(cell: Cell | MergedCell) -> str:
     if isinstance(value, CellRichText):
         value = str(value)
     if isinstance(value, str):
-        return value.replace("_x000D_", "").replace("\r\n", "\n").strip()
+        return _CONTROL.sub(_read_control, value).replace("\r\n", "\n").replace("\r", "\n").strip()
     raise ValueError(
         "the spreadsheet made a date or time of this; format the cell as text and write it again"
     )
+
+
+def _read_control(escaped: re.Match[str]) -> str:
+    """What a control character is to a reader: a tab, a line's end (a slide's 0B), or nothing."""
+    return {"09": "\t", "0A": "\n", "0B": "\n", "0C": "\n", "0D": "\r"}.get(escaped[1].upper(), "")
 
 
 def translate(message: str, language: Language) -> str:

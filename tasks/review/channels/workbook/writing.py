@@ -127,8 +127,10 @@ def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
     book = open_workbook(path, keeps_rich_text=True)
     reading = parse_sheet(book, read_identity(book, path.name), work)
     known = {uuid: one.own.given for uuid, one in work.items() if one.own is not None}
-    # A row with a fault was filled in, too.
-    faulty = {fault.row for fault in reading.faults}
+    # A row with a fault was filled in, too; one of a question that was taken back is of no use to anybody.
+    faulty = {
+        fault.row for fault in reading.faults if fault.question_uuid is None or fault.question_uuid in work
+    }
     if count := sum(known.get(one.question_uuid) != one for one in reading.decisions) + len(faulty):
         raise UsageError(
             f"{path} holds {count} decisions that were not imported, and would be written over. Import them first: "

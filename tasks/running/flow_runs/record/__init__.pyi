@@ -16,6 +16,9 @@ from .missed import find_missed_runs as find_missed_runs
 # Note in the audit log that a month which was missed is to have no run.
 from .missed import leave_month_out as leave_month_out
 
+# The deployment that examines a month; each month of it that passed without a run is one of its own.
+from .missed import MONTHLY as MONTHLY
+
 # A schedule of which times passed without a run: none was started, or the run was cancelled for want of a place.
 from .missed import MissedRun as MissedRun
 

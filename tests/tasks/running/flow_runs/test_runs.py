@@ -390,6 +390,16 @@ def test_deploying_again_keeps_since_when_a_time_holds_and_a_new_time_begins_ane
         assert [one.deployment for one in list_flow_schedules(connection)] == ["monthly"]
 
 
+def test_another_day_of_the_month_forgets_no_month_that_was_missed(ledger: Ledger) -> None:
+    schedule(ledger, MONTHLY, since="2026-10-20T00:00:00.000000+00:00")
+    named = [one.due_at.month for one in find_missed_runs(ledger, now=NOW)]
+    moved = make_schedule("monthly", "monthly", "0 2 2 * *")
+    with ledger.write() as connection:
+        write_flow_schedules(connection, [moved], lasting=["monthly"])
+        assert [one.cron for one in list_flow_schedules(connection)] == ["0 2 2 * *"]
+    assert [one.due_at.month for one in find_missed_runs(ledger, now=NOW)] == named == [11, 12]
+
+
 def test_what_a_deployment_starts_needs_a_budget(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tasks.running.flow_runs.task import require_budget  # Imports Prefect.
 

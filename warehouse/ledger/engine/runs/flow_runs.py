@@ -6,7 +6,7 @@ or begun again; what ran and what should have run is known here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -203,8 +203,13 @@ def list_last_ends(connection: Connection) -> list[tuple[str, str]]:
     return [(str(flow), str(ended)) for flow, ended in connection.execute(query)]
 
 
-def write_flow_schedules(connection: Connection, schedules: Sequence[FlowSchedule]) -> None:
-    """Replace what is scheduled; an unchanged time keeps the moment since which it holds."""
+def write_flow_schedules(
+    connection: Connection, schedules: Sequence[FlowSchedule], *, lasting: Collection[str] = ()
+) -> None:
+    """Replace what is scheduled; an unchanged time keeps the moment since which it holds.
+
+    Deployments that are `lasting` keep it when their time changes, too.
+    """
     known = {one.deployment: one for one in list_flow_schedules(connection)}
     connection.execute(
         delete(flow_schedules).where(flow_schedules.c.deployment.not_in([s.deployment for s in schedules]))
@@ -214,10 +219,11 @@ def write_flow_schedules(connection: Connection, schedules: Sequence[FlowSchedul
         if before is None:
             insert_rows(connection, [schedule])
         elif before.replace(deployed_at=schedule.deployed_at) != schedule:
+            holds = schedule.replace(deployed_at=before.deployed_at)
             connection.execute(
                 update(flow_schedules)
                 .where(flow_schedules.c.deployment == schedule.deployment)
-                .values(schedule.as_values())
+                .values((holds if schedule.deployment in lasting else schedule).as_values())
             )
 
 

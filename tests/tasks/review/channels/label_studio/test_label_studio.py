@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lxml import etree
+from sqlalchemy import delete
 
 from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch, write_annotator
@@ -27,7 +29,9 @@ from tests.tasks.review.conftest import (
 from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import review_assignments
 from warehouse.ledger.review import assigning
+from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
 TWO = [Annotator("chen"), Annotator("dai")]
 QUESTIONS = [make_question(1), make_question(2), make_question(3)]
@@ -124,6 +128,21 @@ def test_good_annotations_are_taken_and_bad_ones_named_by_task_field_and_value(
     assert read_one(ledger, path, all_or_nothing=True)[0] == []
 
 
+@pytest.mark.parametrize("text", ["cut \ud83d", "zero \0"])
+def test_a_text_that_no_store_takes_costs_only_its_own_task(ledger: Ledger, path: Path, text: str) -> None:
+    path.write_text(json.dumps(annotate(read_tasks(path), {1: {**ACCEPT, "comment": text}, 2: ACCEPT})))
+    submissions, (message,) = read_one(ledger, path)
+    assert [record_submission(ledger, one, LATER).new_count for one in submissions] == [1]
+    assert "task 1, comment: it holds a character that cannot be kept" in message
+
+
+def test_an_annotation_that_is_no_list_of_fields_says_nothing(ledger: Ledger, path: Path) -> None:
+    export = annotate(read_tasks(path), {1: ACCEPT, 2: ACCEPT})
+    export[0]["annotations"][-1]["result"] = 5
+    submissions, _ = read_one(ledger, save(path, export))
+    assert [len(one.decisions) for one in submissions] == [1]
+
+
 def test_messages_are_in_the_language_of_the_tasks(ledger: Ledger, path: Path) -> None:
     export_label_studio(ledger, path.parent, language="zh")
     save(path, annotate(read_tasks(path), {1: {"decision": "退回"}}))
@@ -158,6 +177,16 @@ def test_what_a_task_was_exported_with_says_nothing_new(ledger: Ledger, path: Pa
     assert [one.question_uuid for one in submission.decisions] == [QUESTIONS[1]["question_uuid"]]
 
 
+def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
+    ledger: Ledger, path: Path
+) -> None:
+    save(path, annotate(read_tasks(path), {1: ACCEPT}))
+    given = make_submission("chen", give(QUESTIONS[0]["question_uuid"], "reject"))
+    record(ledger, [*read_label_studio(ledger, [path]), given], AFTER_ALL)
+    (submission,), _ = read_one(ledger, path)
+    assert submission.decisions == []
+
+
 def test_several_people_in_one_project_are_told_apart_by_their_accounts(
     ledger: Ledger, settings: Settings, path: Path
 ) -> None:
@@ -172,9 +201,30 @@ def test_several_people_in_one_project_are_told_apart_by_their_accounts(
     submissions, (message,) = read_one(ledger, shared, people={"7": "chen"})
     assert [(one.annotator, len(one.decisions)) for one in submissions] == [("chen", 1), ("dai", 1)]
     assert "account '9' is no annotator; name it with --person 9=NAME" in message
+    # Of two accounts of one person the last word counts, too.
+    early = annotate(tasks, {1: ACCEPT}, account=7)
+    reject = {"decision": "Reject", "reject_reason": "Unclear"}
+    save(shared, annotate(early, {1: reject}, account=6, at="2026-11-02T09:00:00.000000Z"))
+    (submission,), _ = read_one(ledger, shared, people={"7": "chen", "6": "chen"})
+    assert [one.decision for one in submission.decisions] == ["accept"]
+    save(shared, annotate(both, {2: ACCEPT}, account=9))
     # Whom a question is not given to may see it there, but not decide on it.
-    _, (message,) = read_one(ledger, shared, people={"7": "chen", "9": "eva"})
-    assert "batch 'b1' is not what this ledger gave to eva" in message
+    submissions, (message,) = read_one(ledger, shared, people={"7": "chen", "9": "eva"})
+    assert "task 2, this question is not assigned to eva" in message
+    assert [one.annotator for one in submissions] == ["chen", "dai"]
+    with ledger.write() as connection:
+        connection.execute(delete(review_assignments))
+    _, (message,) = read_one(ledger, shared, people={"7": "chen"})
+    assert "batch 'b1' is not what this ledger gave to" in message
+
+
+def test_a_question_that_was_taken_back_costs_only_its_own_task(ledger: Ledger, path: Path) -> None:
+    save(path, annotate(read_tasks(path), {1: ACCEPT, 2: ACCEPT}))
+    with ledger.write() as connection:
+        delete_work(connection, BatchedDocument("b1", (QUESTIONS[0]["question_uuid"],), 0))
+    (submission,), (message,) = read_one(ledger, path)
+    assert [one.question_uuid for one in submission.decisions] == [QUESTIONS[1]["question_uuid"]]
+    assert "task 1, this question is not assigned to chen" in message
 
 
 def alter_identity(tasks: list[dict[str, Any]]) -> None:

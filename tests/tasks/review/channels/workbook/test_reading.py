@@ -131,6 +131,55 @@ def test_a_date_made_of_an_answer_by_the_spreadsheet_is_refused(ledger: Ledger, 
     assert "made a date or time of this" in refuse(ledger, path)
 
 
+def test_a_correction_that_forgets_a_picture_is_refused(
+    ledger: Ledger, settings: Settings, tmp_path: Path
+) -> None:
+    picture = {"number": 1, "sha256": "a" * 64, "place": "stem", "alt_text": None}
+    # The second one no text names as it is: nobody leaves it out.
+    pictures = [picture, picture | {"number": 2}]
+    row = make_question(1, stem="[picture:1] A shelf holds ( ) boks.", pictures=pictures)
+    assign_batch(ledger, "b1", make_frame([row]), TWO, settings, NOW)
+    path = tmp_path / "w.xlsx"
+    export_workbook(ledger, "b1", "chen", path)
+    fill(path, decision={2: "edit"}, new_stem={2: "A shelf holds ( ) books."})
+    assert expect(path, "row 2, {new_stem}: [picture:1] is left out") in refuse(ledger, path)
+    fill(path, new_stem={2: "[picture:1] A shelf holds ( ) books."})
+    assert import_workbook(ledger, path, LATER).new_count == 1
+
+
+def test_options_that_another_type_has_not_are_taken_away_as_the_message_says(
+    ledger: Ledger, path: Path
+) -> None:
+    fill(path, decision={2: "edit"}, new_question_type={2: "essay"}, new_answer={2: "Because."})
+    assert expect(
+        path, "{new_options}: only a choice has options; take them away, in a file with (none)"
+    ) in (refuse(ledger, path))
+    fill(path, new_options={2: "(none)"})
+    assert import_workbook(ledger, path, LATER).new_count == 1
+
+
+def test_a_line_end_pasted_from_a_slide_is_one_and_no_escape_is_left(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "edit"}, new_explanation={2: "one_x000B_two_x000D_\nthree_x0007__x000D_four"})
+    import_workbook(ledger, path, LATER)
+    with ledger.read() as connection:
+        (row,) = assigning.read_decisions(connection, "b1")
+    assert row["edited_fields"] == {"explanation": "one\ntwo\nthree\nfour"}
+
+
+@pytest.mark.parametrize(("value", "form"), [(0.5, "0%"), (0.5, "# ?/?"), (1234567890123456, "General")])
+def test_a_number_that_the_cell_shows_as_another_is_refused(
+    ledger: Ledger, path: Path, value: float, form: str
+) -> None:
+    fill(path, decision={2: "edit"}, new_explanation={2: value})
+
+    def set_format(book: Workbook) -> None:
+        sheet = book[layout.SHEET]
+        sheet.cell(2, find_column(sheet, "new_explanation")).number_format = form
+
+    change(path, set_format)
+    assert "made another number of this" in refuse(ledger, path)
+
+
 def test_a_question_without_an_answer_cannot_be_accepted_as_it_stands(
     ledger: Ledger, settings: Settings, tmp_path: Path
 ) -> None:
@@ -288,6 +337,12 @@ def test_a_moved_column_and_sorted_rows_are_still_read(ledger: Ledger, path: Pat
                 cell.data_type = "s"
     book.save(path)
     assert import_workbook(ledger, path, LATER).new_count == 3
+
+
+@pytest.mark.timeout(20)
+def test_a_space_in_the_last_row_of_a_sheet_is_nothing(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "accept", 1_048_576: " "})
+    assert import_workbook(ledger, path, LATER).new_count == 1
 
 
 def test_messages_hold_no_text_of_the_questions(ledger: Ledger, path: Path) -> None:

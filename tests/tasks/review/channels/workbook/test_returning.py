@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
 
+from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.review import land_row_faults
 from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
+from tasks.review.decisions import Decision
 from tasks.review.desk import NewMessage, publish_guidelines, write_message
-from tasks.review.recording import RefusedSubmission, Submission, record
+from tasks.review.recording import DeskReport, RefusedSubmission, RowFault, Submission, name_unit, record
 from tests.fresh import open_new_lake
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
@@ -31,8 +36,22 @@ from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_quest
 from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
+from warehouse.ledger.review.withdrawal import BatchedDocument, delete_work
 
 AFTER = "2026-11-04T08:00:00.000000+00:00"
+# A workbook that a test saves says by the computer's clock when.
+AFTER_SAVING = "2999-01-01T00:00:00.000000+00:00"
+
+
+def set_saved_at(path: Path, moment: str) -> None:
+    """Let a workbook say when it was saved last, as a spreadsheet program does."""
+    with zipfile.ZipFile(path) as package:
+        parts = {name: package.read(name) for name in package.namelist()}
+    core = parts["docProps/core.xml"]
+    parts["docProps/core.xml"] = re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>" + moment.encode(), core)
+    with zipfile.ZipFile(path, "w") as package:
+        for name, content in parts.items():
+            package.writestr(name, content)
 
 
 def read_decided(ledger: Ledger) -> dict[str, str]:
@@ -124,6 +143,25 @@ def test_of_rows_that_are_gone_alone_there_is_nothing_to_correct_in_a_copy(
     assert "to-correct" not in refusal.message and list(path.parent.glob("*to-correct*")) == []
 
 
+def test_a_question_that_was_taken_back_costs_only_its_own_row(ledger: Ledger, path: Path) -> None:
+    taken_back, kept, _ = (one["question_uuid"] for one in QUESTIONS)
+    fill(path, decision={2: "ok", 3: "ok"})
+    with ledger.write() as connection:
+        delete_work(connection, BatchedDocument("b1", (taken_back,), 0))
+    with pytest.raises(UsageError, match="holds 1 decisions that were not imported"):
+        export_workbook(ledger, "b1", "chen", path)
+    (refusal,) = record(ledger, read_workbooks(ledger, [path]), LATER).refusals
+    assert "row 2, column C (DECISION): this question is not given to you any more" in refusal.message
+    assert read_decided(ledger) == {kept: "accept"}
+    shutil.copy(path, path.with_name("written over.xlsx"))
+    export_workbook(ledger, "b1", "chen", path.with_name("written over.xlsx"))
+    # An empty row of it is nothing, and neither is one that is gone.
+    fill(path, decision={2: None})
+    assert import_workbook(ledger, path, AFTER).unchanged_count == 1
+    change(path, lambda book: book[layout.SHEET].delete_rows(2))
+    assert import_workbook(ledger, path, AFTER).unchanged_count == 1
+
+
 def test_rows_sorted_apart_from_their_questions_are_refused_whole(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "accept", 3: "reject", 4: "accept"}, reject_reason={3: "unclear"})
 
@@ -153,6 +191,63 @@ def test_a_decision_given_elsewhere_since_is_not_undone_by_an_older_workbook(
     fill(path, decision={2: "edit"}, new_answer={2: "C"})
     import_workbook(ledger, path, AFTER)
     assert read_decided(ledger)[first] == "edit"
+
+
+def test_a_file_imported_again_does_not_undo_what_was_decided_on_the_web_since(
+    ledger: Ledger, path: Path
+) -> None:
+    first = QUESTIONS[0]["question_uuid"]
+    fill(path, decision={2: "accept"})
+    import_workbook(ledger, path, LATER)
+    record_submission(ledger, make_submission("chen", give(first, "reject")), AFTER_SAVING)
+    assert import_workbook(ledger, path, AFTER_SAVING).changed_count == 0
+    assert read_decided(ledger) == {first: "reject"}
+
+
+def test_a_row_that_was_read_is_nothing_new_in_the_copy_to_correct(ledger: Ledger, path: Path) -> None:
+    first, second, _ = (one["question_uuid"] for one in QUESTIONS)
+    fill(path, decision={2: "reject", 3: "what"}, reject_reason={2: "unclear"})
+    record(ledger, read_workbooks(ledger, [path]), LATER)
+    record_submission(ledger, make_submission("chen", give(first, "accept")), AFTER)
+    copy = path.with_name("review-b1-chen.to-correct.xlsx")
+    fill(copy, decision={3: "accept"})
+    set_saved_at(copy, "2999-01-01T00:00:00Z")
+    record(ledger, read_workbooks(ledger, [copy]), AFTER)
+    assert read_decided(ledger) == {first: "accept", second: "accept"}
+
+
+def test_a_row_that_says_nothing_new_undoes_nothing_that_was_decided_while_files_were_read(
+    ledger: Ledger, path: Path
+) -> None:
+    first = QUESTIONS[0]["question_uuid"]
+    record_submission(ledger, make_submission("chen", give(first, "accept")), LATER)
+    export_workbook(ledger, "b1", "chen", path)
+    read = read_workbooks(ledger, [path])
+    record_submission(ledger, make_submission("chen", give(first, "reject")), AFTER)
+    (receipt,) = record(ledger, read, AFTER).receipts
+    assert (receipt.changed_count, receipt.unchanged_count) == (0, 1)
+    assert read_decided(ledger) == {first: "reject"}
+
+
+def test_what_stands_by_the_rules_of_its_time_stops_no_other_row(ledger: Ledger, path: Path) -> None:
+    first, second, _ = (one["question_uuid"] for one in QUESTIONS)
+    old = give(first, "edit", question_type="essay", answer=["because"])
+    with ledger.write() as connection:
+        assigning.replace_decisions(connection, [Decision(old, "chen", "web", AFTER_SAVING).as_row("b1")])
+    fill(path, decision={2: "accept", 3: "accept"})
+    assert import_workbook(ledger, path, LATER).new_count == 1
+    assert read_decided(ledger) == {first: "edit", second: "accept"}
+
+
+def test_of_two_versions_of_a_workbook_the_one_saved_later_counts(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "reject"}, reject_reason={2: "unclear"})
+    set_saved_at(path, "2026-11-03T08:00:00Z")
+    # As a browser names what is there already: before the first one, by the alphabet.
+    later = path.with_name("review-b1-chen (1).xlsx")
+    shutil.copy(path, later)
+    fill(later, decision={2: "accept"}, reject_reason={2: None})
+    record(ledger, read_workbooks(ledger, [later, path]), LATER)
+    assert read_decided(ledger) == {QUESTIONS[0]["question_uuid"]: "accept"}
 
 
 def test_a_long_question_is_decided_in_its_first_row_and_may_be_sorted(
@@ -255,6 +350,17 @@ def test_faults_of_one_kind_are_said_once_with_their_rows_and_every_row_is_kept(
         assert land_row_faults(settings, record(ledger, read_workbooks(ledger, [copy]), AFTER)) == 0
         assert lake.query("SELECT * FROM quarantine").is_empty()
     assert len(read_decided_of(ledger, "many")) == 24
+
+
+def test_a_row_is_kept_under_the_name_of_its_annotator_whatever_it_holds(settings: Settings) -> None:
+    fault = RowFault(2, "C", "DECISION", "is wrong", question_uuid="q")
+    report = DeskReport(
+        [], [RefusedSubmission("w", "…", [fault], name_unit("b1", "corp/chen", "reviewer"))], [], []
+    )
+    with open_new_lake(settings) as lake:
+        assert land_row_faults(settings, report) == 1
+        key = json.loads(lake.query("SELECT row_key FROM quarantine").item())
+    assert (key["batch_id"], key["annotator"]) == ("b1", "corp/chen")
 
 
 def read_decided_of(ledger: Ledger, batch_id: str) -> list[str]:

@@ -1,0 +1,34 @@
+"""What asks by its signs in any language: a question mark, or a blank to be filled in."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tasks.questions import fill_blanks, has_blank
+
+# Latin, full-width, Arabic; a mark within a word is part of an address
+MARK: Final = r"[?？؟](?!\w)"
+_MARK = re.compile(MARK)
+_LAST_MARK = re.compile(r"[?？؟][)）\"”’»]?[\s.。:：]*$")
+_GAP, _CLOSERS, _TAIL = "\0", " \t\r\n\u3000.。:：", 80
+
+
+def asks_by_sign(text: str) -> bool:
+    """Whether a question mark or a blank stands anywhere."""
+    return _MARK.search(text) is not None or has_blank(text)
+
+
+def ends_asking(text: str) -> bool:
+    """Whether a text ends with a question mark or has a blank: an option seldom does."""
+    return _LAST_MARK.search(text[-_TAIL:]) is not None or has_blank(text)
+
+
+def ends_in_blank(text: str) -> bool:
+    """Whether nothing follows the last blank of a text."""
+    return fill_blanks(text[-_TAIL:], _GAP).rstrip(_CLOSERS).endswith(_GAP)
+
+
+def closes_asking(text: str) -> bool:
+    """Whether a question mark or a blank ends a text: what follows may be offered."""
+    return _LAST_MARK.search(text[-_TAIL:]) is not None or ends_in_blank(text)
