@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -52,7 +51,6 @@ from tasks.ingest.layout.judging import write_judgements
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
-from tasks.ingest.layout.options import offers_letters, offers_options
 from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
@@ -451,12 +449,9 @@ def _split_part(
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled, offering = find_filled(chunks), find_offering(chunks)
-    usual = find_offering(chunks, lambda lines: offers_options(lines, False))
-    for number, section, label, lines, material in chunks:
+    for place, (number, section, label, lines, material) in enumerate(chunks):
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
-        # where the options of a section have capitals, small letters number parts
-        offers = number in offering or (number in usual and offers_letters(lines, any_case=True))
-        offers = offers and not any(_PART_A.match(line.text) for line in lines)
+        offers = place in offering
         draft = paper.read_content(
             lines, section.fine, is_answered or number in filled, offers or has_gap, material is not None
         )
@@ -491,7 +486,6 @@ def _split_part(
     return drafts, keys
 
 
-_PART_A = re.compile(r"\s*[（(]a\s*[)）]")
 # What stands below a heading before its first question, as far as it may announce something.
 _LEAD_LINES = 3
 

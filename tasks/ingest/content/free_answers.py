@@ -365,6 +365,9 @@ _REQUEST = re.compile(
 )
 
 
+_SHORTEST_MATERIAL = 40
+
+
 def split_material(text: str) -> tuple[str | None, str]:
     """Separate a question's material from what is asked: `阅读材料，回答问题。` 材料：… （1）… （2）….
 
@@ -390,6 +393,8 @@ def split_material(text: str) -> tuple[str | None, str]:
     if not material or not (asking or opening):
         return None, text
     joined = "\n".join(material).strip()
+    if not opening and len(joined) < _SHORTEST_MATERIAL and joined.endswith((":", "：")):
+        return None, text  # `On the shortest path:` above its parts is no text to read
     if not asking and not opening:
         return None, text
     if len(re.findall(r"(?m)^\s*【?(?:材料|案例|史料|资料|Material|Case|Passage)", joined)) == 1:

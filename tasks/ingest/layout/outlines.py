@@ -288,7 +288,10 @@ def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> li
     lists = {
         start
         for start, one in headings.items()
-        if one.is_question is False and one.fine is None and (one.marks is not None or start in own_text)
+        if one.is_question is False
+        and one.fine is None
+        and (one.marks is not None or start in own_text)
+        and read_announcement(one.title) is None
     }
     if not lists or sum(1 for one in headings.values() if one.is_question) < len(lists):
         return []
