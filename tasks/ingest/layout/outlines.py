@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 
 from tasks.ingest.layout.announcements import read_announcement, read_each
 from tasks.ingest.layout.headings import Heading, read_heading
+from tasks.ingest.layout.headlines import Headlines
 from tasks.ingest.layout.pieces import PASSAGE, Piece, rewrite
 from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, run_up
 from tasks.ingest.words.labels import Label
@@ -35,7 +36,7 @@ class Outline:
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
     only count them, and no other numbered line begins one.
     `given`: the numbers count questions wherever they lead, and head no section. `passages` are numbered lines that open what
-    the questions below them are about.
+    the questions below them are about. `answers_below`: what stands below what is asked answers it.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Outline:
     is_counted: bool = False
     given: bool = False
     passages: frozenset[int] = frozenset()
+    answers_below: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
@@ -186,6 +188,17 @@ def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> 
         begin = place + 1
     dropped = frozenset(pieces[place].start for place in counters)
     return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+def head_by_print(pieces: Sequence[Piece], headlines: Headlines) -> Outline:
+    """Questions that the print of their lines shows, below titles printed alike."""
+    titled = {
+        pieces[place].start: Heading(None, text, None, None, len(text), is_question=False)
+        for place in headlines.titles
+        if (text := pieces[place].text)
+    }
+    counted = _count_tasks(pieces, headlines.asked)
+    return replace(counted, headings=titled, family="print", answers_below=True)
 
 
 def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:
