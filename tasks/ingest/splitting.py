@@ -205,6 +205,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             {stretch.place: stretch.is_question for stretch in headed},
             list_silent(Reading(first.drafts, paper.pieces, found_before=paper.repeated)),
             any(stretch.fine is None for stretch in headed),
+            headlines.asked,
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
         found = Reading(

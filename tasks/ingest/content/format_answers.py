@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.section_answers import POINTS_BELOW
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.readers.emphasis import ITALIC, KINDS
 from tasks.ingest.readers.extraction import Line
-from tasks.ingest.words.answers import ANSWER_MARK
+from tasks.ingest.words.answers import ANSWER_MARK, read_judgement
 from tasks.questions import has_blank
 
 # So much of an option stands out in one that does, and at most so much in one that does not.
@@ -49,7 +49,29 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     for places in (letters, labels):
         for kind in (*KINDS, "any"):
             if kind in spans and take_choices(asked, _read_choices(places, sorted(spans[kind]))):
+                _judge_by_format(drafts, sorted(spans[kind]))
                 return
+
+
+def _judge_by_format(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> None:
+    """Judge statements that offered both judgements by the one that stands out, as keys beside them do."""
+    judged = [
+        one
+        for one in drafts
+        if one.question_type == "true_false" and not one.answer and len(one.option_pieces) == 2
+    ]
+    letters = [
+        [
+            (join_pieces(pieces), [place for piece in pieces for place in _list_letters(piece)])
+            for _, pieces in one.option_pieces
+        ]
+        for one in judged
+    ]
+    for draft, chosen in zip(judged, _read_choices(letters, spans), strict=True):
+        truth = read_judgement(chosen[0])[0] if chosen and len(chosen) == 1 else None
+        if truth is not None:
+            draft.answer = [truth]
+            draft.notes.append("key_by_format")
 
 
 _BEFORE_OPTION = 6

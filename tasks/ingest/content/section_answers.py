@@ -123,6 +123,29 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                 if len(lines) > 1 and lines[place].strip() == line:
                     del lines[place]
                     draft.stem = "\n".join(lines).strip()
+    _drop_fields(drafts)
+
+
+# `- Type: single`, `难度：易`: what a bank keeps of each question, one of few values
+_FIELD = re.compile(r"\s*[-*•+]?\s*(?P<name>[^\W\d_][^\W_]{0,11})\s*[:：]\s*(?P<value>\w[\w ]{0,15})\s*")
+_MOST_VALUES, _LEAST_FIELDS = 4, 0.7
+
+
+def _drop_fields(drafts: Sequence[Draft]) -> None:
+    """Drop lines below the first that name one thing of nearly every question, and few values of it."""
+    values: dict[str, Counter[str]] = {}
+    for draft in drafts:
+        for match in filter(None, map(_FIELD.fullmatch, draft.stem.split("\n")[1:])):
+            values.setdefault(match["name"], Counter())[match["value"].strip()] += 1
+    names = {
+        name
+        for name, own in values.items()
+        if own.total() >= max(_LEAST_REPEATED, _LEAST_FIELDS * len(drafts)) and len(own) <= _MOST_VALUES
+    }
+    for draft in drafts if names else ():
+        first, *lines = draft.stem.split("\n")
+        kept = [line for line in lines if (one := _FIELD.fullmatch(line)) is None or one["name"] not in names]
+        draft.stem = "\n".join([first, *kept]).strip()
 
 
 _BRACKETED = re.compile(

@@ -90,15 +90,17 @@ def propose_outlines(
     heads: Mapping[int, bool],
     silent: frozenset[int] = frozenset(),
     has_others: bool = True,
+    asked: Sequence[int] = (),
 ) -> Iterator[Outline]:
     """Other readings that the marks of a paper allow, the likeliest first.
 
-    `repeated` is what repeats in the lines, `starts` are the places of the questions that the first reading found, `heads` those of its headings.
+    `repeated` is what repeats in the lines, `starts` are the places of the questions that the first reading found, `heads` those of its headings, `asked` the lines that
+    print shows to be questions.
     """
     marks = repeated.marks
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
-    counted = _read_closed(pieces, *repeated.closing)
+    counted = _read_closed(pieces, *repeated.closing, frozenset(asked))
     if counted is not None and len(counted.numbers) > len(starts):
         yield counted
     if len(repeated.lone) > 2 * len(starts):
@@ -166,7 +168,9 @@ def _list_numberings(
     return [(family, numbers) for _, family, numbers in found[:2]]
 
 
-def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> Outline | None:
+def _read_closed(
+    pieces: Sequence[Piece], word: str, closing: Sequence[int], asked: Collection[int]
+) -> Outline | None:
     """Questions without numbers, each of which ends with its answer; the next one follows it.
 
     What closes them is told by repetition: a word and one key after it, at the end of many lines.
@@ -183,6 +187,8 @@ def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> 
         if not numbers or not _KEYED.search(lines[begin - 1]):
             # an answer in words may have further lines: the next question begins where one asks, if any does
             begin = next((at for at in range(begin, place) if _CLOSES_ASKING.search(lines[at])), begin)
+        # or with the line that print shows to be a question
+        begin = next((at for at in range(begin, place) if at in asked), begin)
         if begin < place:
             numbers[pieces[begin].start] = (0, len(numbers) + 1)
         begin = place + 1

@@ -14,6 +14,7 @@ from lxml import etree
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.docx_elements import parse_xml
+from tasks.ingest.readers.docx_styles import is_ink
 from tasks.ingest.readers.extraction import WHOLE_CELL, Extraction, Marked, Sheet
 from tasks.ingest.readers.numbering import local_name, read_attribute, read_integer
 from tasks.ingest.readers.scripts import lower_text, raise_text
@@ -276,7 +277,7 @@ def _read_formats(
 def _find_emphasis(cell: Any) -> list[str]:
     kinds = ["bold"] if cell.font is not None and cell.font.b else []
     colour = cell.font.color if cell.font is not None else None
-    if colour is not None and colour.type == "rgb" and str(colour.rgb)[-6:] not in ("000000", "FFFFFF"):
+    if colour is not None and colour.type == "rgb" and not is_ink(str(colour.rgb)[-6:]):
         kinds.append("colour")
     fill = cell.fill
     if fill is not None and fill.patternType == "solid":
