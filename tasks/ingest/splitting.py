@@ -54,12 +54,19 @@ from tasks.ingest.layout.headlines import (
     count_asked,
     cut_answer_mark,
     find_headlines,
+    find_titles,
 )
 from tasks.ingest.layout.judging import write_judgements
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
-from tasks.ingest.layout.outlines import Outline, add_headings, head_by_print, propose_outlines
+from tasks.ingest.layout.outlines import (
+    Outline,
+    add_headings,
+    head_by_print,
+    head_by_titles,
+    propose_outlines,
+)
 from tasks.ingest.layout.pieces import IndexedLines, Piece, join_pieces, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules
@@ -197,6 +204,8 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
     if not headlines.are_numbered and len(headlines.asked) > len(first.drafts):
         take([head_by_print(paper.pieces, headlines)])
     if first.checked.score < DOUBTFUL:
+        titles = find_titles(paper.pieces, paper.lines, paper.starts)
+        take([head_by_titles(paper.pieces, titles)] if titles else ())
         headed = [stretch for stretch in first.stretches if stretch.heading]
         outlines = propose_outlines(
             paper.pieces,
@@ -232,6 +241,8 @@ _MOST_REPAIRS = 3
 # gain at least so much, more where it finds no further questions, and much more where it finds fewer.
 DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
+# So many more questions that nothing doubts are far more.
+_FAR_MORE = 1.5
 # What the agreement with the tags weighs beside what the paper says of itself.
 _TAGS_WEIGH = 0.2
 # Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
@@ -322,7 +333,13 @@ class ReadPaper:
         return self.checked.score + _TAGS_WEIGH * self.checked.agreement
 
     def exceeds(self, best: ReadPaper) -> bool:
-        """Whether this reading is worth more; where contracts tie, marks decide before tags."""
+        """Whether this reading is worth more; where contracts tie, marks decide before tags.
+
+        Where they say the same as far more questions, tags say nothing.
+        """
+        for one, other in ((self, best), (best, self)):
+            if one.checked.score > other.checked.score and one.sound > _FAR_MORE * other.sound:
+                return one is self
         alike = measure_alike(self.stretches) - measure_alike(best.stretches)
         is_tie = alike != 0 and self.checked.score == best.checked.score
         return alike > 0 if is_tie else self.worth > best.worth

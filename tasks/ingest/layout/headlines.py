@@ -51,21 +51,7 @@ NO_HEADLINES = Headlines()
 
 def find_headlines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> Headlines:
     """The questions that a paper shows by how it prints their lines; none in most papers."""
-    own = [lines[bisect_right(starts, piece.start) - 1] for piece in pieces]
-    weights = Counter[float]()
-    for line in own:
-        weights[line.look.size] += len(line.text)
-    usual = max(weights, key=lambda size: weights[size], default=0.0)
-    looks: dict[str, set[int]] = {}
-    for place, (piece, line) in enumerate(zip(pieces, own, strict=True)):
-        if piece.kind == "table" or len(piece.text) > _LONGEST or not any(map(str.isalpha, piece.text)):
-            continue
-        if piece.label is not None and piece.label.style not in KNOWN_NUMBERS:
-            continue
-        if _STOP.search(piece.text) and not _asks(piece):
-            continue
-        for look in _list_looks(line, usual):
-            looks.setdefault(look, set()).add(place)
+    looks = _gather_looks(pieces, lines, starts)
     levels = {look: places for look, places in looks.items() if look not in KINDS}
     larger = {place for places in levels.values() for place in places}
     if len(larger) >= _LEAST:
@@ -86,6 +72,59 @@ def find_headlines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
         if found.asked:
             return found
     return NO_HEADLINES
+
+
+def find_titles(
+    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]
+) -> dict[int, list[int]]:
+    """Titles of one look below most of which numbers begin at 1, and the lines of each that go on counting.
+
+    By places. Such numbers count whatever form they have: `1 Name …` below one title, `1) Name …` below the next.
+    """
+    found: dict[int, list[int]] = {}
+    for places in _gather_looks(pieces, lines, starts).values():
+        # a title above another one, or above nothing, is none of these
+        titles = sorted(place for place in places if pieces[place].label is None and place + 1 not in places)
+        own: dict[int, list[int]] = {}
+        for title, end in pairwise([*titles, len(pieces)]):
+            run: list[int] = []
+            for place in range(title + 1, end):
+                label = pieces[place].label
+                if label is not None and label.style in _COUNTING and label.value == len(run) + 1:
+                    run.append(place)
+                elif not run:
+                    break
+            if len(run) > 1:
+                own[title] = run
+        if len(own) >= max(_LEAST_TITLES, _LEAST_FOLLOWED * len(titles)) and len(own) > len(found):
+            found = own
+    return found
+
+
+_COUNTING = (*KNOWN_NUMBERS, "bare")
+_LEAST_TITLES = 4
+
+
+def _gather_looks(
+    pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]
+) -> dict[str, set[int]]:
+    """The places of the short lines that each look has, titles and headlines as far as that goes."""
+    own = [lines[bisect_right(starts, piece.start) - 1] for piece in pieces]
+    weights = Counter[float]()
+    for line in own:
+        weights[line.look.size] += len(line.text)
+    usual = max(weights, key=lambda size: weights[size], default=0.0)
+    looks: dict[str, set[int]] = {}
+    for place, (piece, line) in enumerate(zip(pieces, own, strict=True)):
+        if piece.kind == "table" or len(piece.text) > _LONGEST or not any(map(str.isalpha, piece.text)):
+            continue
+        if piece.label is not None and piece.label.style not in KNOWN_NUMBERS:
+            continue
+        if _STOP.search(piece.text) and not _asks(piece):
+            continue
+        for look in _list_looks(line, usual):
+            looks.setdefault(look, set()).add(place)
+    return looks
 
 
 def count_asked(lines: Sequence[Piece], headlines: Headlines) -> int:

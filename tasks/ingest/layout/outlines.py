@@ -198,13 +198,27 @@ def _read_closed(
 
 def head_by_print(pieces: Sequence[Piece], headlines: Headlines) -> Outline:
     """Questions that the print of their lines shows, below titles printed alike."""
-    titled = {
-        pieces[place].start: Heading(None, text, None, None, len(text), is_question=False)
-        for place in headlines.titles
+    counted = _count_tasks(pieces, headlines.asked)
+    return replace(counted, headings=_head(pieces, headlines.titles), family="print", answers_below=True)
+
+
+def head_by_titles(pieces: Sequence[Piece], titles: Mapping[int, Sequence[int]]) -> Outline:
+    """Sections below titles that print alone shows, and the numbers that begin at 1 below each."""
+    numbers: dict[int, tuple[int, int]] = {}
+    for run in titles.values():
+        for label, place in ((pieces[place].label, place) for place in run):
+            if label is not None:
+                numbers[pieces[place].start] = (label.end, label.value)
+    return Outline(_head(pieces, titles), numbers=numbers, alone=True, given=True, family="titles")
+
+
+def _head(pieces: Sequence[Piece], places: Collection[int]) -> dict[int, Heading]:
+    """Lines as titles of sections, whatever they say."""
+    return {
+        pieces[place].start: Heading(None, text, find_type_in_title(text), None, len(text), is_question=False)
+        for place in places
         if (text := pieces[place].text)
     }
-    counted = _count_tasks(pieces, headlines.asked)
-    return replace(counted, headings=titled, family="print", answers_below=True)
 
 
 def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:

@@ -110,3 +110,27 @@ def test_headings_above_a_line_that_opens_an_answer_are_questions(word: str, fen
         (f"{title}\nThe harbour has {place} piers.", [f"return {place};"])
         for place, title in enumerate(titles, start=2)
     ]
+
+
+@pytest.mark.parametrize(
+    ("titles", "asked"),
+    [
+        (["Piers", "Lamps", "Mills", "Bells"], ["Where is the first of them", "Who keeps it at night"]),
+        (["码头", "灯塔", "磨坊", "钟楼"], ["第一座建在什么地方", "夜里由谁看守"]),
+    ],
+    ids=["english", "chinese"],
+)
+def test_numbers_of_any_form_begin_again_below_titles_that_print_shows(
+    titles: list[str], asked: list[str]
+) -> None:
+    lines: list[Line] = []
+    for title, form in zip(titles, ("{} ", "{}) ", "{} ", "{}) "), strict=True):
+        lines.append(Line(title, look=Look(size=14, is_bold=True)))
+        lines += [
+            Line(f"{form.format(number)}{text} ({title})", look=Look(size=11))
+            for number, text in enumerate(asked, start=1)
+        ]
+    drafts, _ = _split(lines)
+    assert [(draft.number_label.strip(" )"), draft.stem) for draft in drafts] == [
+        (str(number), f"{text} ({title})") for title in titles for number, text in enumerate(asked, start=1)
+    ]
