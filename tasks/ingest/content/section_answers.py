@@ -177,6 +177,8 @@ POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
 # what may be shown below, and may as well be asked about (`What is a hash table?`)
 _POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
+# the place of a key: what it speaks of would stand below, and one line does
+_CLOSES_EMPTY = re.compile(r"[（(]\s*[)）][\s.。:：]*$")
 # below the marks of a part, `[7M]`, the next part stands
 _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
@@ -255,7 +257,7 @@ def _asks_once(stem: str) -> bool:
     return (
         bool(below.strip())
         and "\n" not in below
-        and POINTS_BELOW.search(first) is None
+        and (POINTS_BELOW.search(first) is None or _CLOSES_EMPTY.search(first) is not None)
         and CODE.search(below) is None
         and asking().search(first) is not None
         and not begins_asking(below.lstrip())

@@ -311,19 +311,21 @@ def _write_number(value: float, number_format: str) -> str | None:
 
 
 def _write_date(value: date, number_format: str) -> str | None:
-    """Write a date as a format of plain numbers shows it (`1949年10月1日`, `3/8`)."""
+    """Write a date as its format shows it (`1949年10月1日`, `3/8`, `4-Mar`)."""
     pattern = re.sub(r"\[[^\]]*\]|;@$|\\\\", "", number_format).replace('"', "").replace("\\", "")
-    if not re.fullmatch(r"(?:yyyy|yy|mm|m|dd|d|[年月日/.\- ])+", pattern):
+    if not re.fullmatch(r"(?:yyyy|yy|(?<!m)m{1,4}(?!m)|dd|d|[年月日/.,\- ])+", pattern):
         return None
     parts = {
         "yyyy": f"{value.year:04d}",
         "yy": f"{value.year % 100:02d}",
+        "mmmm": f"{value:%B}",
+        "mmm": f"{value:%b}",
         "mm": f"{value.month:02d}",
         "m": str(value.month),
         "dd": f"{value.day:02d}",
         "d": str(value.day),
     }
-    return re.sub(r"yyyy|yy|mm|m|dd|d", lambda match: parts[match.group(0)], pattern)
+    return re.sub(r"yyyy|yy|m{1,4}|dd|d", lambda match: parts[match.group(0)], pattern)
 
 
 _CONTENT = "content.xml"
