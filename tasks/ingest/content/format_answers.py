@@ -54,7 +54,7 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
 
 
 def _judge_by_format(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> None:
-    """Judge statements that offered both judgements by the one that stands out, as keys beside them do."""
+    """Judge statements by which of their two judgements stands out, as keys beside them do."""
     judged = [
         one
         for one in drafts

@@ -250,7 +250,7 @@ def take_below(draft: Draft, answer: str) -> None:
 
 
 def _read_judged(draft: Draft, answer: str) -> str | None:
-    """The judgement below a statement that leaves a place for it at its end: `… twice a day. ( )`."""
+    """The judgement below a statement that ends with a place for it: `… a day. ( )`."""
     is_word = answer.casefold() in frozenset.union(*truth_words()) and (
         len(answer) > 1 or not answer.isalnum()
     )

@@ -132,7 +132,7 @@ _MOST_VALUES, _LEAST_FIELDS = 4, 0.7
 
 
 def _drop_fields(drafts: Sequence[Draft]) -> None:
-    """Drop lines below the first that name one thing of nearly every question, and few values of it."""
+    """Drop lines that name one thing of nearly every question, with few values of it."""
     values: dict[str, Counter[str]] = {}
     for draft in drafts:
         for match in filter(None, map(_FIELD.fullmatch, draft.stem.split("\n")[1:])):

@@ -88,7 +88,7 @@ def keep_asking(reading: Reading) -> ContractCheck:
 
 
 def _is_mere_title(draft: Draft) -> bool:
-    """Whether a line was taken for a question because of what stands below it, though nothing on it asks."""
+    """Whether a line is a question only by what stands below it: nothing on it asks."""
     return (
         not draft.number_label
         and "answer_without_mark" in draft.notes

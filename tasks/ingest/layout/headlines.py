@@ -1,4 +1,4 @@
-"""Questions told by print alone: lines that look alike and unlike the rest, each above what answers it.
+"""Questions told by print alone: lines of one look, each above what answers it.
 
 A larger type, a heading of Markdown, a colour, a highlight, an underline or bold print may do so. Titles of articles do as well:
 some headlines must ask, or have a line below that opens an answer, or be the numbered questions, and what stands below must
@@ -77,9 +77,10 @@ def find_headlines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
 def find_titles(
     pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]
 ) -> dict[int, list[int]]:
-    """Titles of one look below most of which numbers begin at 1, and the lines of each that go on counting.
+    """Titles of one look below which numbers begin at 1, and the numbered lines below each.
 
-    By places. Such numbers count whatever form they have: `1 Name …` below one title, `1) Name …` below the next.
+    By places; most titles of that look have such numbers, which count whatever form they have: `1 Name …` below one
+    title, `1) Name …` below the next.
     """
     found: dict[int, list[int]] = {}
     for places in _gather_looks(pieces, lines, starts).values():
@@ -108,7 +109,7 @@ _LEAST_TITLES = 4
 def _gather_looks(
     pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]
 ) -> dict[str, set[int]]:
-    """The places of the short lines that each look has, titles and headlines as far as that goes."""
+    """The places of the short lines of each look."""
     own = [lines[bisect_right(starts, piece.start) - 1] for piece in pieces]
     weights = Counter[float]()
     for line in own:
