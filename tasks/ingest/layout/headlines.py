@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -63,7 +63,7 @@ def find_headlines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
             for place in places
             if look in asking or _ASKED.search(pieces[place].text)
         }
-        for places in (picked, *sorted(levels.values(), key=len, reverse=True)):
+        for places in (picked, *_list_largest(levels)):
             found = _judge(pieces, places)
             if found.asked:
                 return found
@@ -83,7 +83,7 @@ def find_titles(
     title, `1) Name …` below the next.
     """
     found: dict[int, list[int]] = {}
-    for places in _gather_looks(pieces, lines, starts).values():
+    for places in _list_largest(_gather_looks(pieces, lines, starts)):
         # a title above another one, or above nothing, is none of these
         titles = sorted(place for place in places if pieces[place].label is None and place + 1 not in places)
         own: dict[int, list[int]] = {}
@@ -103,7 +103,7 @@ def find_titles(
 
 
 _COUNTING = (*KNOWN_NUMBERS, "bare")
-_LEAST_TITLES = 4
+_LEAST_TITLES, _MOST_LOOKS = 4, 8
 
 
 def _gather_looks(
@@ -126,6 +126,11 @@ def _gather_looks(
         for look in _list_looks(line, usual):
             looks.setdefault(look, set()).add(place)
     return looks
+
+
+def _list_largest(looks: Mapping[str, set[int]]) -> list[set[int]]:
+    """The looks that most lines have; a paper has few that say anything."""
+    return sorted(looks.values(), key=len, reverse=True)[:_MOST_LOOKS]
 
 
 def count_asked(lines: Sequence[Piece], headlines: Headlines) -> int:
@@ -176,7 +181,8 @@ def _judge(pieces: Sequence[Piece], places: set[int]) -> Headlines:
         for place in ordered
         if place + 1 in places and not _asks(pieces[place]) and not _ASKED.search(pieces[place].text)
     ]
-    asked = [place for place in ordered if place not in set(titles)]
+    titled = set(titles)
+    asked = [place for place in ordered if place not in titled]
     ends = [*(right for _, right in pairwise(asked)), len(pieces)]
     below = [
         pieces[place + 1 : min(end, place + 1 + _LOOKED_BELOW)]
