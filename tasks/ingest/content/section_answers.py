@@ -123,6 +123,29 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                 if len(lines) > 1 and lines[place].strip() == line:
                     del lines[place]
                     draft.stem = "\n".join(lines).strip()
+    _drop_fields(drafts)
+
+
+# `- Type: single`, `难度：易`: what a bank keeps of each question, one of few values
+_FIELD = re.compile(r"\s*[-*•+]?\s*(?P<name>[^\W\d_][^\W_]{0,11})\s*[:：]\s*(?P<value>\w[\w ]{0,15})\s*")
+_MOST_VALUES, _LEAST_FIELDS = 4, 0.7
+
+
+def _drop_fields(drafts: Sequence[Draft]) -> None:
+    """Drop lines that name one thing of nearly every question, with few values of it."""
+    values: dict[str, Counter[str]] = {}
+    for draft in drafts:
+        for match in filter(None, map(_FIELD.fullmatch, draft.stem.split("\n")[1:])):
+            values.setdefault(match["name"], Counter())[match["value"].strip()] += 1
+    names = {
+        name
+        for name, own in values.items()
+        if own.total() >= max(_LEAST_REPEATED, _LEAST_FIELDS * len(drafts)) and len(own) <= _MOST_VALUES
+    }
+    for draft in drafts if names else ():
+        first, *lines = draft.stem.split("\n")
+        kept = [line for line in lines if (one := _FIELD.fullmatch(line)) is None or one["name"] not in names]
+        draft.stem = "\n".join([first, *kept]).strip()
 
 
 _BRACKETED = re.compile(
@@ -154,6 +177,8 @@ POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
 # what may be shown below, and may as well be asked about (`What is a hash table?`)
 _POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
+# the place of a key: what it speaks of would stand below, and one line does
+_CLOSES_EMPTY = re.compile(r"[（(]\s*[)）][\s.。:：]*$")
 # below the marks of a part, `[7M]`, the next part stands
 _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
@@ -232,7 +257,7 @@ def _asks_once(stem: str) -> bool:
     return (
         bool(below.strip())
         and "\n" not in below
-        and POINTS_BELOW.search(first) is None
+        and (POINTS_BELOW.search(first) is None or _CLOSES_EMPTY.search(first) is not None)
         and CODE.search(below) is None
         and asking().search(first) is not None
         and not begins_asking(below.lstrip())

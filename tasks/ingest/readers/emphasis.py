@@ -56,7 +56,12 @@ _EMPHATIC = {
     "mark": "highlight",
 }
 _STYLES = (
-    ("colour", re.compile(r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|#000|#333|rgb\(0, ?0, ?0\))")),
+    (
+        "colour",
+        re.compile(
+            r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|gr[ae]y|#([0-9a-fA-F]{1,2})\1\1(?!\w)|rgb\((\d+), ?\2, ?\2\))"
+        ),
+    ),
     (
         "highlight",
         re.compile(r"(?<![\w-])background(?:-color)?\s*:\s*(?!none|inherit|transparent|white|#fff)"),

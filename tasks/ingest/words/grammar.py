@@ -174,6 +174,17 @@ def begins_asking(text: str) -> bool:
     return may_begin and asking().match(text) is not None
 
 
+@lru_cache(maxsize=1)
+def _topic() -> re.Pattern[str]:
+    words = sorted(WORDS["topic_words"], key=len, reverse=True)
+    return re.compile("|".join(rf"\b{word}\b" if is_parted(word) else word for word in words), re.IGNORECASE)
+
+
+def asks_by_topic(text: str) -> bool:
+    """Whether a title names what is asked of it: `TCP vs UDP`, `指针和引用的区别`."""
+    return _topic().search(text) is not None
+
+
 @lru_cache(maxsize=1 << 12)
 def may_open_answer(character: str) -> bool:
     """Whether what `answer_mark` matches may begin with this character."""
