@@ -215,11 +215,7 @@ class AnthropicBatches:
 async def _ask(asked: Awaitable[T]) -> T | Failure:
     import anthropic
 
-    try:
-        return await ask_sdk(anthropic, asked)
-    except (AttributeError, TypeError):
-        # Of a reply of another shape the SDK makes something without what its types promise.
-        return Failure("malformed", True, is_bill_unknown=True)
+    return await ask_sdk(anthropic, asked)
 
 
 def _write_tag(batch_id: str) -> str:

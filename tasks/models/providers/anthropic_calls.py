@@ -85,7 +85,7 @@ class AnthropicEndpoint(AnthropicBatches):
             elif event.type == "content_block_start":
                 blocks[event.index] = {"type": event.content_block.type, "text": "", "thinking": ""}
             elif event.type == "content_block_delta" and event.index in blocks:
-                delta = event.delta.model_dump()
+                delta = event.delta.model_dump(warnings=False)
                 for name in ("text", "thinking"):
                     if event.delta.type == f"{name}_delta" and isinstance(delta.get(name), str):
                         blocks[event.index][name] += delta[name]

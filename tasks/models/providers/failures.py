@@ -54,8 +54,9 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
     except aiohttp.ClientError:
         # A reply that is no HTTP: the transport lets its own error through.
         return Failure("no_http", True, is_bill_unknown=True)
-    except (ValueError, RecursionError):
-        # An answer, or a piece of one, that is not JSON, or nested without end; the message would quote it.
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        # An answer, or a piece of one, that is not JSON, nested without end, or of another shape, of which an SDK makes something
+        # without what its types promise; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)
 
 

@@ -21,7 +21,7 @@ from tasks.models.providers.openai_batches import (
     read_cached_tokens,
     read_refusal,
 )
-from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached, read_text
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
@@ -89,11 +89,11 @@ class OpenAIEndpoint(OpenAIBatches):
             if chunk.usage is not None:
                 usage = chunk.usage.model_dump()
             for choice in chunk.choices or ():
-                delta = choice.delta
-                extra = delta.model_extra or {}
-                texts.append(delta.content or "")
-                refusals.append(delta.refusal or "")
-                reasonings.append(extra.get("reasoning_content") or extra.get("reasoning") or "")
+                # Some end with a piece that has no delta, some send content in parts.
+                delta = {} if choice.delta is None else choice.delta.model_dump(warnings=False)
+                texts.append(_read_piece(delta.get("content")))
+                refusals.append(_read_piece(delta.get("refusal")))
+                reasonings.append(_read_piece(delta.get("reasoning_content") or delta.get("reasoning")))
                 finish_reason = choice.finish_reason or finish_reason
                 count += len(texts[-1]) + len(refusals[-1]) + len(reasonings[-1])
             if count > MOST_REPLY_BYTES:
@@ -111,3 +111,8 @@ class OpenAIEndpoint(OpenAIBatches):
             fingerprint=fingerprint,
         )
         return note_cached(reply, read_cached_tokens(usage))
+
+
+def _read_piece(value: object) -> str:
+    """A piece's text as it is, which may end with half an emoji; empty for what is no text."""
+    return value if isinstance(value, str) else read_text(value) or ""

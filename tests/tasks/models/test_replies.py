@@ -192,6 +192,40 @@ def test_json_that_is_nested_without_end_is_a_malformed_reply(is_streamed: bool)
         assert asyncio.run(ask(port)) == Failure("malformed", True, is_bill_unknown=True)
 
 
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (
+            [{"delta": {"content": "B\ud83d"}}, {"delta": {"content": "\ude00"}}, {"finish_reason": "stop"}],
+            "B😀",
+        ),
+        ([{"delta": {"content": "B"}}, {"delta": None, "finish_reason": "stop"}], "B"),
+        ([{"delta": {"content": [{"type": "thinking", "thinking": []}]}}, {"delta": {"content": "B"}}], "B"),
+        ([{"delta": {"content": 3, "reasoning": {"a": 1}}}, {"delta": {"content": "B"}}], "B"),
+        (["x"], None),
+        ("x", None),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_stream_of_another_shape_is_read_as_far_as_it_goes_and_raises_nothing(
+    pieces: list[object], text: str | None
+) -> None:
+    async def ask(port: int) -> ParsedReply | Failure:
+        async with make_client(port) as client:
+            return await OpenAIEndpoint(client).send({"model": "m", "messages": [], "stream": True})
+
+    choices = [[one] for one in pieces] if text else [pieces]
+    sent = [*choices, [{"delta": {}, "finish_reason": "stop"}]]
+    events = b"".join(f"data: {json.dumps({'choices': some})}\n\n".encode() for some in sent)
+    with serve_pieces("text/event-stream", b"", [events, b"data: [DONE]\n\n"]) as (port, _):
+        outcome = asyncio.run(ask(port))
+    assert outcome == (
+        Failure("malformed", True, is_bill_unknown=True)
+        if text is None
+        else ParsedReply(text, finish_reason="stop")
+    )
+
+
 def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
     assert read_retry_after({"retry-after": "1.5"}) == 1.5
     assert read_retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
