@@ -20,7 +20,7 @@ from urllib.parse import quote
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.anthropic_messages import parse_message, write_request
 from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
-from tasks.models.replies import Failure, ParsedReply, cut_reply
+from tasks.models.replies import Failure, ParsedReply, keep_reply
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -165,10 +165,7 @@ class AnthropicBatches:
                 key = None if line is None else _unpack_key(str(line["custom_id"]))
                 if line is None or key is None or key in lines:
                     continue
-                outcome = _parse_outcome(line)
-                if isinstance(outcome, ParsedReply):
-                    outcome = cut_reply(outcome, longest_reply)
-                lines[key] = BatchLine(key, outcome)
+                lines[key] = BatchLine(key, keep_reply(_parse_outcome(line), longest_reply))
         return BatchResults(list(lines.values()), True)
 
     @asynccontextmanager

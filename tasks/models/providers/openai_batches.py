@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
-from tasks.models.replies import Failure, ParsedReply, build_reply, cut_reply, note_cached, read_text
+from tasks.models.replies import Failure, ParsedReply, build_reply, keep_reply, note_cached, read_text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -121,9 +121,7 @@ class OpenAIBatches:
                     return False
                 line = _parse_line(raw, status)
                 if line is not None and line.call_key not in lines:
-                    if isinstance(line.outcome, ParsedReply):
-                        line = replace(line, outcome=cut_reply(line.outcome, longest_reply))
-                    lines[line.call_key] = line
+                    lines[line.call_key] = replace(line, outcome=keep_reply(line.outcome, longest_reply))
         return True
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:

@@ -14,7 +14,7 @@ from schemas.errors import BudgetError
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
-from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
+from tasks.models.replies import Failure, ParsedReply, compute_status, keep_reply
 from tasks.models.sending.limits import OwnPace
 from tasks.models.sending.paces import Pace
 from warehouse.ledger.money.calls import FinishedCall
@@ -130,7 +130,7 @@ class Sender:
                 outcome = await endpoint.send(body)
         except TimeoutError:
             return Failure("timeout", True, is_bill_unknown=True)
-        return cut_reply(outcome, longest_reply) if isinstance(outcome, ParsedReply) else outcome
+        return keep_reply(outcome, longest_reply)
 
     def _compute_delay(self, failure: Failure, attempt: int) -> float | None:
         """Seconds before the next attempt; null when there is to be none."""

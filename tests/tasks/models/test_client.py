@@ -19,6 +19,7 @@ from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.replies import ParsedReply
+from tests.local_server import Handler, serve
 from tests.paid_calls import count_calls, read_calls
 from tests.tasks.models.simulation import (
     PARAMETERS,
@@ -148,6 +149,24 @@ def test_a_passing_fault_is_retried_until_there_is_a_reply(
         assert server.state.requests["sim"] == 3
         assert server.state.faults == {fault: 2}
     assert (reply.status, reply.attempts) == ("answered", 3)
+
+
+@pytest.mark.parametrize("word", ["error", "network_error", "insufficient_system_resource", "abort"])
+def test_a_reply_that_its_server_broke_off_is_asked_for_again(ledger: Ledger, word: str) -> None:
+    said = [word, "stop"]
+
+    class Breaks(Handler):
+        def do_POST(self) -> None:
+            self.read_json()
+            choice = {"message": {"content": "The answ"}, "finish_reason": said.pop(0)}
+            self.send(200, {"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
+
+    with serve(Breaks) as port:
+        model = make_model(base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        reply = call_one(ledger, "", model=model)
+    assert (reply.status, reply.finish_reason, reply.attempts) == ("answered", "stop", 2)
+    # Nobody says what the first one was billed.
+    assert read_row(ledger)["extra_usd"] > 0.0
 
 
 def test_what_answers_and_speaks_no_http_fails_without_a_trace_of_the_transport(ledger: Ledger) -> None:

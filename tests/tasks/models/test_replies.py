@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schemas.settings import LONGEST_REPLY
-from tasks.models.providers import BatchResults, ProviderBatch, failures
+from tasks.models.providers import BatchLine, BatchResults, ProviderBatch, failures
 from tasks.models.providers.failures import read_retry_after
 from tasks.models.providers.openai_batches import parse_completion
 from tasks.models.providers.openai_calls import OpenAIEndpoint
@@ -106,8 +106,10 @@ def test_what_is_no_completion_is_not_taken_for_an_empty_one(data: object) -> No
         (ParsedReply("  \n", finish_reason="stop"), "empty"),
         (ParsedReply("正", finish_reason="length"), "truncated"),
         (ParsedReply("", finish_reason="length"), "truncated"),
+        (ParsedReply("正", finish_reason="model_length"), "truncated"),
         (ParsedReply("不便回答", finish_reason="stop", is_refusal=True), "refused"),
         (ParsedReply("", finish_reason="content_filter"), "refused"),
+        (ParsedReply("", finish_reason="sensitive"), "refused"),
     ],
 )
 def test_the_status_tells_what_became_of_the_answer(reply: ParsedReply, status: str) -> None:
@@ -286,6 +288,21 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
             assert isinstance(outcome, BatchResults) and not outcome.is_whole
             assert [line.call_key for line in outcome.lines] == ["k1"]
             assert len(sent) < 100
+
+
+def test_a_line_of_a_batch_that_its_server_broke_off_is_no_reply() -> None:
+    body = {"choices": [{"message": {"content": "The answ"}, "finish_reason": "error"}]}
+    line = json.dumps({"custom_id": "k1", "response": {"status_code": 200, "body": body}}).encode()
+
+    async def read(port: int) -> BatchResults | Failure:
+        async with make_client(port) as client:
+            found = ProviderBatch("b1", "completed", "file-1", None)
+            return await OpenAIEndpoint(client).read_results(found, longest_reply=1_000)
+
+    with serve_pieces("application/jsonl", line, []) as (port, _):
+        results = asyncio.run(read(port))
+    broken = Failure("broken_off", True, is_bill_unknown=True)
+    assert results == BatchResults([BatchLine("k1", broken)], is_whole=True)
 
 
 @contextmanager
