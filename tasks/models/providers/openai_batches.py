@@ -181,10 +181,18 @@ def parse_completion(data: object) -> ParsedReply | None:
         refusal=message.get("refusal"),
         finish_reason=choices[0].get("finish_reason"),
         input_tokens=counts.get("prompt_tokens"),
-        output_tokens=counts.get("completion_tokens"),
+        output_tokens=read_returned_tokens(counts),
         fingerprint=data.get("system_fingerprint"),
     )
     return note_cached(reply, read_cached_tokens(counts))
+
+
+def read_returned_tokens(usage: Mapping[str, object]) -> object:
+    """The tokens returned; xAI and Gemini count a model's thinking in the total alone."""
+    sent, returned, whole = (usage.get(f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    if isinstance(sent, int) and isinstance(returned, int) and isinstance(whole, int):
+        return max(returned, whole - sent)
+    return returned
 
 
 def read_cached_tokens(usage: Mapping[str, object]) -> object:

@@ -20,6 +20,7 @@ from tasks.models.providers.openai_batches import (
     parse_completion,
     read_cached_tokens,
     read_refusal,
+    read_returned_tokens,
 )
 from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached, read_text
 
@@ -107,7 +108,7 @@ class OpenAIEndpoint(OpenAIBatches):
             refusal="".join(refusals) or None,
             finish_reason=finish_reason,
             input_tokens=usage.get("prompt_tokens"),
-            output_tokens=usage.get("completion_tokens"),
+            output_tokens=read_returned_tokens(usage),
             fingerprint=fingerprint,
         )
         return note_cached(reply, read_cached_tokens(usage))

@@ -91,6 +91,25 @@ def test_a_reply_without_usage_has_no_counts() -> None:
     assert (reply.input_tokens, reply.output_tokens) == (None, None)
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_thinking_that_an_endpoint_counts_in_its_total_alone_is_paid_for(is_streamed: bool) -> None:
+    # xAI's own example of a reply: 32 + 9 + 110 of thinking.
+    usage = {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 151}
+    name = "delta" if is_streamed else "message"
+    body = json.dumps({"choices": [{name: {"content": "B"}, "finish_reason": "stop"}], "usage": usage})
+
+    async def ask(port: int) -> ParsedReply | Failure:
+        async with make_client(port) as client:
+            asked = {"model": "m", "messages": []} | ({"stream": True} if is_streamed else {})
+            return await OpenAIEndpoint(client).send(asked)
+
+    said = f"data: {body}\n\ndata: [DONE]\n\n" if is_streamed else body
+    kind = "text/event-stream" if is_streamed else "application/json"
+    with serve_pieces(kind, said.encode(), []) as (port, _):
+        outcome = asyncio.run(ask(port))
+    assert outcome == ParsedReply("B", finish_reason="stop", input_tokens=32, output_tokens=119)
+
+
 @pytest.mark.parametrize(
     "data",
     [None, [], {}, {"choices": []}, {"choices": [{}]}, {"choices": ["x"]}, {"choices": [{"message": None}]}],
