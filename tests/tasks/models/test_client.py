@@ -415,3 +415,27 @@ def test_a_key_that_a_program_gives_is_sent_and_reaches_no_log(
         assert server.state.requests["sim"] == 1
     said = str(caught.value) + "".join(record.getMessage() for record in caplog.records)
     assert "SECRETKEY78" not in said
+
+
+def test_two_providers_at_one_address_are_each_asked_with_the_key_of_their_own_program(
+    ledger: Ledger,
+) -> None:
+    keys = []
+
+    class Answers(Handler):
+        def do_POST(self) -> None:
+            self.read_json()
+            keys.append(self.headers["Authorization"])
+            self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
+
+    async def ask(port: int) -> None:
+        async with ModelClient(ledger, Settings(home=Path("unused"))) as client:
+            for team in ("north", "south"):
+                address = {"base_url": f"http://127.0.0.1:{port}/v1", "key_command": f"printf key-of-{team}"}
+                await client.complete(
+                    make_model(provider=team, is_simulated=False, **address), make_request()
+                )
+
+    with serve(Answers) as port:
+        asyncio.run(ask(port))
+    assert keys == ["Bearer key-of-north", "Bearer key-of-south"]
