@@ -14,6 +14,7 @@ import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.errors import BudgetError
+from tasks.models.batches import collection as batch_collection
 from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry.file import BatchTerms
@@ -118,6 +119,28 @@ def test_a_batch_gives_the_replies_of_single_calls_under_the_same_keys_at_half_t
         {"replayed": CALLS},
         second.texts,
     )
+
+
+@pytest.mark.parametrize("lost", ["_batches", "_files"])
+def test_a_batch_that_was_taken_is_given_up_when_its_provider_shows_none_of_it_for_a_week(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    with serve() as server:
+        work(ledger, server.url)
+        held = read_money(ledger)[1]
+        desk = server.state.batches
+        # It has ended, and nobody collected before its files were deleted; or: an address, or a key, by which nobody knows it.
+        for batch in list(desk._batches.values()):
+            desk._end(batch, "completed", share_done=1.0)
+        getattr(desk, lost).clear()
+        early = work(ledger, server.url)
+        assert (early.pending, early.submitted, read_states(ledger)) == (CALLS, 0, ["created"])
+        assert "404" in early.collected.problems[0]
+        monkeypatch.setattr(batch_collection, "TAKEN_LOOKED_FOR_S", 0.0)
+        late = work(ledger, server.url)
+    assert (late.collected.counts, late.submitted) == ({"lost": CALLS}, CALLS)
+    assert sorted(read_states(ledger)) == ["created", "lost"]
+    assert read_money(ledger) == pytest.approx((held, held))
 
 
 def test_while_a_batch_is_under_way_nobody_sends_its_calls_again_in_whatever_way(ledger: Ledger) -> None:
