@@ -176,6 +176,8 @@ class ModelClient:
         self._presence = Presence(ledger)
         self._pauses = Pauses(ledger)
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
+        self._flights: dict[asyncio.Task[Any] | None, Flight] = {}
+        self._is_left = False
         self._of_providers: dict[str, SharedBudget | None] = {}
         self._opening = asyncio.Lock()
 
@@ -189,7 +191,19 @@ class ModelClient:
         self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
     ) -> None:
         gc.unfreeze()
+        if _value is None or isinstance(_value, Exception):
+            await self._leave()
         await self.close()
+
+    async def _leave(self) -> None:
+        """Wait for what is on its way, which would be paid for twice; nothing else is sent."""
+        self._is_left = True
+        for task, flight in self._flights.items():
+            flight.is_last = True
+            if task is not None and not flight.is_sent:
+                task.cancel()
+        if self._in_flight:
+            await asyncio.wait([*self._in_flight.values()])
 
     @property
     def archive(self) -> Path:
@@ -233,6 +247,7 @@ class ModelClient:
             return reply
         finally:
             del self._in_flight[key]
+            self._flights.pop(asyncio.current_task(), None)
 
     async def find_provider_budget(self, model: RegisteredModel) -> SharedBudget | None:
         """What a model's provider may be paid for all that is asked of it; None for no limit."""
@@ -248,6 +263,9 @@ class ModelClient:
     async def _complete(
         self, key: str, model: RegisteredModel, request: CallRequest, parameters: dict[str, Any]
     ) -> CallReply:
+        if self._is_left:
+            # Who asked is no more: another call of the same work failed.
+            raise asyncio.CancelledError
         endpoint = self._endpoints.open(model)
         # Before anything is noted of the call: what fails here was never begun.
         await self.find_provider_budget(model)
@@ -256,9 +274,9 @@ class ModelClient:
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name, holder)
         body = build_body(model, request, parameters)
         has_waited = False
+        self._flights[asyncio.current_task()] = flight = self._make_flight(key, model)
         while True:
             async with limiter.slots:
-                flight = self._make_flight(key, model)
                 found = await self._start(call, model, body, flight)
                 if found is not None and found.status == "done":
                     self.counts["replayed"] += 1

@@ -43,11 +43,12 @@ class Flight:
     """Whether a request is on its way at this moment.
 
     `book` is given the most that each attempt without a bill may have cost. `provider_budget` bears it beside the budget of the work.
-    `is_reserved`: what the first attempt may cost is set aside already.
+    `is_reserved`: what the first attempt may cost is set aside already. `is_last`: there is to be no further one.
     """
 
     is_sent: bool = False
     is_reserved: bool = False
+    is_last: bool = False
     provider_budget: Budget | None = None
     book: Callable[[float], None] = field(default=_book_nothing)
 
@@ -112,7 +113,7 @@ class Sender:
             delay = self._compute_delay(outcome, attempt)
             if outcome.status_code == 429 and outcome.retry_after_s is not None:
                 await pace.pause(min(outcome.retry_after_s, MOST_RETRY_AFTER_S))
-            if delay is None:
+            if delay is None or flight.is_last:
                 return Sent(outcome, attempt, latency_ms)
             self._counts["retried"] += 1
             await asyncio.sleep(delay)
