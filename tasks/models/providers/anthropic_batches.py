@@ -19,7 +19,13 @@ from urllib.parse import quote
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.anthropic_messages import parse_message, write_request
-from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
+from tasks.models.providers.failures import (
+    ask_sdk,
+    read_refusal,
+    read_result_line,
+    read_status_failure,
+    split_lines,
+)
 from tasks.models.replies import Failure, ParsedReply, keep_reply
 
 if TYPE_CHECKING:
@@ -247,5 +253,5 @@ def _parse_outcome(line: Mapping[str, Any]) -> ParsedReply | Failure:
         inner = error.get("error") if isinstance(error, Mapping) else None
         name = inner.get("type") if isinstance(inner, Mapping) else None
         failure = read_status_failure(_STATUSES.get(str(name), 500), error, {})
-        return replace(failure, is_bill_unknown=False)
+        return read_refusal(replace(failure, is_bill_unknown=False))
     return Failure("batch_cancelled" if kind == "canceled" else "batch_expired", True)

@@ -17,6 +17,7 @@ from tasks.models.providers.failures import (
     TooLarge,
     ask_sdk,
     limit_lines,
+    read_refusal,
     read_whole,
 )
 from tasks.models.replies import Failure, ParsedReply
@@ -61,7 +62,7 @@ class AnthropicEndpoint(AnthropicBatches):
         outcome = await ask_sdk(anthropic, receive(request))
         if isinstance(outcome, Failure) and outcome.status_code == OVERLOADED:
             return replace(outcome, is_bill_unknown=False)  # turned away before any work
-        return outcome
+        return read_refusal(outcome)
 
     async def _receive_whole(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
         named, rest = write_request(request)

@@ -13,7 +13,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
-from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
+from tasks.models.providers.failures import (
+    ask_sdk,
+    read_refusal,
+    read_result_line,
+    read_status_failure,
+    split_lines,
+)
 from tasks.models.replies import Failure, ParsedReply, build_reply, keep_reply, note_cached, read_text
 
 if TYPE_CHECKING:
@@ -28,7 +34,6 @@ _PATH: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _LISTED_AT_ONCE = 100
 # Looking and uploading may be repeated at will; creating may not.
 _RETRIES = 3
-_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 
 
 class OpenAIBatches:
@@ -200,10 +205,3 @@ def read_cached_tokens(usage: Mapping[str, object]) -> object:
     details = usage.get("prompt_tokens_details")
     of_openai = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return usage.get("prompt_cache_hit_tokens") if of_openai is None else of_openai
-
-
-def read_refusal(failure: Failure) -> ParsedReply | Failure:
-    """A refusal by the endpoint's filter is a reply; any other failure is returned as it is."""
-    if failure.status_code in (400, 403) and failure.code in _FILTER_CODES:
-        return ParsedReply(text="", finish_reason="content_filter", is_refusal=True)
-    return failure

@@ -13,13 +13,13 @@ from tasks.models.providers.failures import (
     TooLarge,
     ask_sdk,
     limit_lines,
+    read_refusal,
     read_whole,
 )
 from tasks.models.providers.openai_batches import (
     OpenAIBatches,
     parse_completion,
     read_cached_tokens,
-    read_refusal,
     read_returned_tokens,
 )
 from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached, read_text
@@ -50,8 +50,7 @@ class OpenAIEndpoint(OpenAIBatches):
         import openai
 
         receive = self._receive_stream if request.get("stream") else self._receive_whole
-        outcome = await ask_sdk(openai, receive(request))
-        return read_refusal(outcome) if isinstance(outcome, Failure) else outcome
+        return read_refusal(await ask_sdk(openai, receive(request)))
 
     async def _receive_whole(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
         """Ask for one reply, read in pieces.

@@ -9,13 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
 from schemas.settings import LONGEST_REPLY
-from tasks.models.providers import BatchLine, BatchResults, ProviderBatch, failures
-from tasks.models.providers.failures import read_retry_after
+from tasks.models.providers import (
+    BatchLine,
+    BatchResults,
+    ProviderBatch,
+    anthropic_calls,
+    failures,
+    openai_calls,
+)
+from tasks.models.providers.failures import read_refusal, read_retry_after, read_status_failure
 from tasks.models.providers.openai_batches import parse_completion
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
@@ -245,6 +253,45 @@ def test_a_stream_of_another_shape_is_read_as_far_as_it_goes_and_raises_nothing(
         if text is None
         else ParsedReply(text, finish_reason="stop")
     )
+
+
+@pytest.mark.parametrize("provider", [openai_calls, anthropic_calls])
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "invalid_request_error", "message": "Content Exists Risk"},
+        {"code": "1301", "message": "系统检测到输入或生成内容可能包含不安全或敏感内容"},
+        {"code": "invalid_prompt", "message": "Invalid prompt: your prompt was flagged"},
+        {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"},
+    ],
+)
+def test_what_a_filter_turns_away_is_refused_however_its_provider_says_so(
+    provider: ModuleType, is_streamed: bool, error: dict[str, str]
+) -> None:
+    class Filters(Handler):
+        def do_POST(self) -> None:
+            self.read_json()
+            self.send(400, {"type": "error", "error": error})
+
+    async def ask(port: int) -> ParsedReply | Failure:
+        endpoint = provider.open_endpoint(f"http://127.0.0.1:{port}", "none", 10.0)
+        asked = {"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": 5}
+        try:
+            outcome: ParsedReply | Failure = await endpoint.send(asked | {"stream": is_streamed})
+            return outcome
+        finally:
+            await endpoint.close()
+
+    with serve(Filters) as port:
+        outcome = asyncio.run(ask(port))
+    assert isinstance(outcome, ParsedReply) and compute_status(outcome) == "refused"
+
+
+def test_a_request_that_is_no_prompt_is_not_taken_for_a_refused_one() -> None:
+    body = {"error": {"code": "invalid_prompt", "message": "messages is empty"}}
+    failure = read_status_failure(400, body, {})
+    assert read_refusal(failure) is failure
 
 
 def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
