@@ -45,6 +45,8 @@ PURPOSE = "augment"
 TRIES = 2
 # Pieces of work at once; how many calls are in flight is the client's business.
 CHUNK = 500
+# By these a model's endpoint says that it does not take what it is asked.
+_NOT_TAKEN = ("400", "413", "422")
 
 
 class VariantsIncomplete(ProctorError):
@@ -232,24 +234,29 @@ class _Writer:
         self, parent: Question, task: str, attempt: int, piece: WritingTask
     ) -> dict[str, object] | None:
         """The reply's JSON object; null where none is of the form asked for, and it is refused."""
-        reply = await self.client.complete(
-            self.model,
-            CallRequest(
-                purpose=PURPOSE,
-                messages=build_messages(task, **piece.fields),
-                run_id=self.run_id,
-                unit=self.unit,
-                salt=f"try {attempt}" if attempt else "",
-                parameters={"response_format": build_reply_schema(task)} if self.model.offers_schema else {},
-            ),
+        request = CallRequest(
+            purpose=PURPOSE,
+            messages=build_messages(task, **piece.fields),
+            run_id=self.run_id,
+            unit=self.unit,
+            salt=f"try {attempt}" if attempt else "",
+            parameters={"response_format": build_reply_schema(task)} if self.model.offers_schema else {},
         )
+        try:
+            reply = await self.client.complete(self.model, request)
+        except CallFailed as error:
+            # It is refused where others are answered (`_gather`).
+            self._refuse_reply(parent, task, attempt, error.error)
+            raise
         found = parse_json_object(reply.text, _name_key(task)) if reply.status == "answered" else None
         if found is None or not _has_form(task, found):
-            self.refused.append(
-                build_refused_reply(self.unit, parent, task, attempt, reply.text, REPLY_IS_READABLE, self.now)
-            )
+            self._refuse_reply(parent, task, attempt, reply.text)
             return None
         return found
+
+    def _refuse_reply(self, parent: Question, task: str, attempt: int, text: str) -> None:
+        row = build_refused_reply(self.unit, parent, task, attempt, text, REPLY_IS_READABLE, self.now)
+        self.refused.append(row)
 
     def _refuse(self, parent: QuestionContent, variant: Variant, broken: Sequence[str]) -> bool:
         """Whether the variant breaks a rule or raises a doubt its parent does not: quarantined."""
@@ -288,15 +295,19 @@ def _balance(sound: Sequence[tuple[Statement, Variant]], count: int) -> list[tup
 
 
 async def _gather(
-    work: Sequence[Callable[[], Coroutine[None, None, T]]], advance: Callable[[int], None]
-) -> list[T]:
-    """Results in order, a chunk at a time: a failure wastes none, all replies reach the ledger."""
-    results: list[T] = []
+    work: Sequence[Callable[[], Coroutine[None, None, list[T]]]], advance: Callable[[int], None]
+) -> list[list[T]]:
+    """Results in order, a chunk at a time: a failure wastes none, all replies reach the ledger.
+
+    Where the model does not take a piece, and takes most of the others, nothing comes of it.
+    """
+    results: list[list[T]] = []
     for start in range(0, len(work), CHUNK):
         chunk = work[start : start + CHUNK]
         outcomes = await asyncio.gather(*(one() for one in chunk), return_exceptions=True)
         failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-        if failed:
+        most = max(len(chunk) // 2, len(results[:1]))
+        if len(failed) > most or not all(map(_is_of_its_own, failed)):
             other = next((error for error in failed if not isinstance(error, CallFailed)), None)
             if other is not None:
                 raise other
@@ -305,9 +316,14 @@ async def _gather(
                 "What was answered is kept; run the same command again.",
                 len(failed),
             )
-        results += [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+        results += [[] if isinstance(outcome, BaseException) else outcome for outcome in outcomes]
         advance(len(chunk))
     return results
+
+
+def _is_of_its_own(error: BaseException) -> bool:
+    """Whether a call failed by what was asked, as by its length, and will so again."""
+    return isinstance(error, CallFailed) and error.error.startswith(_NOT_TAKEN)
 
 
 def _unique(variants: Iterable[Variant]) -> list[Variant]:
