@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.errors import ContractError, ProctorError
+from schemas.errors import BudgetError, ContractError, ProctorError
 from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.asking import find_asking
@@ -245,6 +245,10 @@ async def judge_responses(
                     continue
                 if judged:
                     yield judged
+    except BudgetError:
+        # What else would begin is refused alike, and what is on its way is paid for.
+        await asyncio.gather(*done, *running, return_exceptions=True)
+        raise
     finally:
         for task in running:
             task.cancel()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from tasks.judging.prompts import REPLY_SCHEMA
 from tasks.models import ModelClient
 from tasks.models.budget import Budget
 from tasks.models.registry import RegisteredModel
+from tests.local_server import Handler, serve
 from tests.paid_calls import read_calls
 from tests.tasks.judging.simulated_run import find_true_stars, make_full_bank, make_responses, sit
 from tests.tasks.models.simulation import make_model, start_server
@@ -205,6 +207,33 @@ def test_a_budget_that_is_used_up_stops_judging(ledger: Ledger) -> None:
         with pytest.raises(BudgetError):
             judge(ledger, server.url, responses, budget=Budget(0.004))
         assert 0 < server.state.requests["judge"] < 10
+
+
+def test_a_budget_that_is_used_up_cuts_off_no_call_that_is_paid_for(ledger: Ledger) -> None:
+    bank = make_full_bank(3)
+    responses = pl.concat(
+        join_questions(make_responses([(f"正确{name}", "answered")] * 3, session_id=name), bank)
+        for name in "abcdefgh"
+    )
+    asked: list[str] = []
+
+    class Slow(Handler):
+        def do_POST(self) -> None:
+            asked.append(str(self.read_json()["messages"]))
+            # The first two cost so much that nothing else may begin, while others are on their way.
+            is_dear = len(asked) <= 2
+            time.sleep(0.05 if is_dear else 0.5)
+            choice = {"message": {"content": '{"stars": 2, "reason": "r"}'}, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 20_000 if is_dear else 1, "completion_tokens": 1}
+            self.send(200, {"choices": [choice], "usage": usage})
+
+    with serve(Slow) as port:
+        real = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(BudgetError):
+            judge(ledger, "", responses, [real], budget=Budget(0.02))
+        assert 0 < len(asked) < 24
+        assert len(judge(ledger, "", responses, [real])) == 8
+    assert len(asked) == 24
 
 
 def test_a_response_whose_question_is_not_in_the_bank_is_refused() -> None:
