@@ -285,22 +285,29 @@ def read_address(model: RegisteredModel, simulated_url: str | None = None) -> st
 
 
 def read_api_key(model: RegisteredModel) -> str:
-    """The API key, from the environment or a program; `none` where none is needed."""
-    if model.key_command is not None:
-        try:
-            return ask_secret(model.key_command)
-        except ProctorError as error:
-            raise RegistryError(
-                f"Model {model.name!r} needs the API key of {model.provider!r}. {error}"
-            ) from None
-    if model.key_variable is None:
+    """The API key, from the environment or a program; `none` where none is needed.
+
+    Raises RegistryError where there is none, or one that no request can carry: it would fail as a reply does that is paid for.
+    """
+    if model.key_command is None and model.key_variable is None:
         return "none"
-    key = os.environ.get(model.key_variable, "").strip()
-    if not key:
+    needs = f"Model {model.name!r} needs the API key of {model.provider!r}"
+    if model.key_command is not None:
+        place = "what its `key_command` prints"
+        try:
+            key = ask_secret(model.key_command)
+        except ProctorError as error:
+            raise RegistryError(f"{needs}. {error}") from None
+    else:
+        # What is no such name by its look may be the key itself.
+        shown = model.key_variable if str(model.key_variable).isupper() else "of its `key_variable`"
+        place = f"the environment variable {shown}"
+        key = os.environ.get(str(model.key_variable), "").strip()
+        if not key:
+            raise RegistryError(f"{needs}, but {place} is not set. Set it and run again.")
+    if not (key.isascii() and key.isprintable()):
         raise RegistryError(
-            f"Model {model.name!r} needs the API key of {model.provider!r}, but the environment variable "
-            # What is no such name by its look may be the key itself.
-            f"{model.key_variable if model.key_variable.isupper() else 'of its `key_variable`'} is not set. Set it and run again."
+            f"{needs}, but {place} has a character that no key has, perhaps an invisible one. Copy the key again."
         )
     return key
 

@@ -439,3 +439,15 @@ def test_two_providers_at_one_address_are_each_asked_with_the_key_of_their_own_p
     with serve(Answers) as port:
         asyncio.run(ask(port))
     assert keys == ["Bearer key-of-north", "Bearer key-of-south"]
+
+
+@pytest.mark.parametrize("key", ["sk-\u200bSECRET", "sk-SECRET\nX: y", "“SECRET”"])
+def test_a_key_that_no_request_can_carry_is_named_before_anything_is_booked(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("LAB_KEY", key)
+    with pytest.raises(RegistryError, match="LAB_KEY has a character that no key has") as caught:
+        call_one(ledger, "http://127.0.0.1:9/v1", model=make_model(key_variable="LAB_KEY"))
+    assert "SECRET" not in str(caught.value)
+    with ledger.read() as connection:
+        assert list(read_calls(connection, run_id="run-1")) == []
