@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from schemas.asked_secrets import ask_secret
 from schemas.errors import ProctorError, RegistryError, suggest
@@ -341,10 +342,11 @@ def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
             "a name or a password stands before the host",
             "Leave it out; name the variable of a key in `key_variable`",
         )
-    if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
+    if url != SIMULATED_URL and not _is_web_address(url):
         raise place.error(
             "base_url",
-            f"{url!r} is not an address",
+            # What stands behind may be a key.
+            f"{str(url).partition('?')[0]!r} is not an address",
             "Give one that starts with https:// (or http://), or the word `simulated`",
         )
     api = read_text(place, entry, "api")
@@ -377,9 +379,7 @@ def _check_replicas(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     """Pass when `replicas` are further addresses of what `base_url` is one of."""
     replicas = entry.get("replicas") or []
     url = entry.get("base_url")
-    if not isinstance(replicas, list) or not all(
-        isinstance(one, str) and one.startswith(("http://", "https://")) for one in replicas
-    ):
+    if not isinstance(replicas, list) or not all(map(_is_web_address, replicas)):
         raise place.error(
             "replicas", "expected a list of addresses", "Write each as https://… on a line of its own"
         )
@@ -389,6 +389,17 @@ def _check_replicas(place: EntryPlace, entry: Mapping[str, Any]) -> None:
         )
     if replicas and url == SIMULATED_URL:
         raise place.error("replicas", "simulated models have one server", "Leave the field out")
+
+
+def _is_web_address(value: object) -> bool:
+    """Whether it can be asked: with a host, a port that there is, and nothing invisible."""
+    if not isinstance(value, str) or not value.isprintable() or " " in value:
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _parse_model(

@@ -182,6 +182,16 @@ WRONG = {
         "base_url: api.lab.example",
         "provider 'lab', field `base_url`: 'api.lab.example' is not an address",
     ),
+    "an address with an invisible character": (
+        "base_url: https://api.lab.example/v1",
+        "base_url: https://api.lab.example\u200b/v1",
+        "is not an address",
+    ),
+    "an address with a port that does not exist": (
+        "base_url: https://api.lab.example/v1",
+        "base_url: https://api.lab.example:80800/v1?key=word",
+        "'https://api.lab.example:80800/v1' is not an address",
+    ),
     "an address with a password": (
         "base_url: https://api.lab.example/v1",
         "base_url: https://ann:word@api.lab.example/v1",
