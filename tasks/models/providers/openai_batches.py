@@ -32,6 +32,8 @@ T = TypeVar("T")
 METADATA_KEY = "proctor_batch"
 _PATH: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _LISTED_AT_ONCE = 100
+# As long as a ledger keeps them.
+_LONGEST_ID = 200
 # Looking and uploading may be repeated at will; creating may not.
 _RETRIES = 3
 
@@ -163,9 +165,20 @@ def _parse_outcome(data: Mapping[str, Any], status: str) -> ParsedReply | Failur
 def _read_batch(batch: Batch | Failure) -> ProviderBatch | Failure:
     if isinstance(batch, Failure):
         return batch
-    errors = batch.errors.data if batch.errors is not None else None
-    error = next((one.code for one in errors or () if one.code), None)
-    return ProviderBatch(str(batch.id), str(batch.status), batch.output_file_id, batch.error_file_id, error)
+    # The SDK builds its types of whatever came.
+    name, status, output, refused = (
+        getattr(batch, field, None) for field in ("id", "status", "output_file_id", "error_file_id")
+    )
+    is_named = isinstance(name, str) and 0 < len(name) <= _LONGEST_ID
+    if not (
+        is_named and isinstance(status, str) and all(isinstance(one, str | None) for one in (output, refused))
+    ):
+        return Failure("malformed", True, is_bill_unknown=True)
+    errors = getattr(getattr(batch, "errors", None), "data", None)
+    codes = (getattr(one, "code", None) for one in (errors if isinstance(errors, list) else ()))
+    return ProviderBatch(
+        str(name), status, output, refused, next((str(code) for code in codes if code), None)
+    )
 
 
 def parse_completion(data: object) -> ParsedReply | None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import ModuleType
@@ -354,6 +355,40 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
             assert isinstance(outcome, BatchResults) and not outcome.is_whole
             assert [line.call_key for line in outcome.lines] == ["k1"]
             assert len(sent) < 100
+
+
+BATCH = {"id": "batches/1", "status": "completed", "output_file_id": "f1"}
+READ_BATCH = ProviderBatch("batches/1", "completed", "f1", None)
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (BATCH, READ_BATCH),
+        (BATCH | {"errors": []}, READ_BATCH),
+        (
+            BATCH | {"errors": {"data": ["x", {"code": "token_limit_exceeded"}]}},
+            replace(READ_BATCH, error="token_limit_exceeded"),
+        ),
+        (BATCH | {"id": None}, None),
+        (BATCH | {"output_file_id": 7}, None),
+        ({"error": "x"}, None),
+        ([], None),
+        ("x", None),
+    ],
+)
+def test_a_batch_of_another_shape_is_malformed_and_raises_nothing(
+    said: object, read: ProviderBatch | None
+) -> None:
+    async def ask(port: int) -> list[object]:
+        async with make_client(port) as client:
+            endpoint = OpenAIEndpoint(client)
+            return [await endpoint.look_at_batch("b1"), await endpoint.create_batch("b1", "f", "24h")]
+
+    with serve_pieces("application/json", json.dumps(said).encode(), []) as (port, _):
+        found = asyncio.run(ask(port))
+    wanted = Failure("malformed", True, is_bill_unknown=True) if read is None else read
+    assert found == [wanted, wanted]
 
 
 def test_a_line_of_a_batch_that_its_server_broke_off_is_no_reply() -> None:
