@@ -130,13 +130,14 @@ class AskedStars:
     Attributes:
         stars: 0 to 3; null where no reply could be read.
         raw: its last reply; null where there was nothing to judge.
+        cost_usd: what its replies cost; null where that of one is unknown.
         attempt: how often it was asked.
     """
 
     stars: int | None
     reason: str | None = field(repr=False)
     raw: str | None = field(repr=False)
-    cost_usd: float
+    cost_usd: float | None
     attempt: int
 
 
@@ -411,11 +412,13 @@ async def ask_stars(
     client: ModelClient, judge: RegisteredModel, request: CallRequest, *, most_tries: int = MOST_TRIES
 ) -> AskedStars:
     """The judge's stars for what the request shows it; asked again while nothing can be read."""
-    asking, cost_usd = find_asking(judge), 0.0
+    asking = find_asking(judge)
+    costs: list[float | None] = []
     for attempt in range(1, most_tries + 1):
         reply = await client.complete(judge, replace(request, salt=_salt(request.salt, attempt)))
-        cost_usd += reply.cost_usd or 0.0
+        costs.append(reply.cost_usd)
         parsed = asking.parse_reply(reply.text)
         if parsed.stars is not None:
             break
+    cost_usd = None if None in costs else sum(cost or 0.0 for cost in costs)
     return AskedStars(parsed.stars, parsed.reason, reply.text, cost_usd, attempt)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -262,6 +263,14 @@ def test_a_judge_is_held_to_a_schema_only_where_its_endpoint_offers_it(offers_sc
 
     asyncio.run(run())
     assert asked == [{"response_format": REPLY_SCHEMA} if offers_schema else {}]
+
+
+def test_what_a_judgement_cost_is_unknown_where_the_price_is(ledger: Ledger) -> None:
+    bank = make_full_bank(1)
+    responses = join_questions(make_responses([("正确。", "answered")]), bank)
+    with start_server(build_answer_key(bank), judge=SOUND) as server:
+        (unit,) = judge(ledger, server.url, responses, [replace(JUDGE, output_price_usd=None)])
+    assert (unit[0]["parse_status"], unit[0]["cost_usd"]) == ("parsed", None)
 
 
 def test_one_slow_response_does_not_hold_the_other_sessions() -> None:
