@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,8 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
         ) from None
     # At DEBUG the library logs whole requests, that is, questions.
     logging.getLogger("anthropic").setLevel(logging.WARNING)
+    # These it would send to every provider, and a key among them in the place of the registered one.
+    os.environ.pop("ANTHROPIC_CUSTOM_HEADERS", None)
     return AnthropicEndpoint(
         AsyncAnthropic(
             api_key=key,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,8 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
 
     # At DEBUG the library logs whole requests, that is, questions.
     logging.getLogger("openai").setLevel(logging.WARNING)
+    # These it would send to every provider, and a key among them in the place of the registered one.
+    os.environ.pop("OPENAI_CUSTOM_HEADERS", None)
     return OpenAIEndpoint(
         AsyncOpenAI(
             api_key=key,

@@ -257,6 +257,34 @@ def test_a_stream_of_another_shape_is_read_as_far_as_it_goes_and_raises_nothing(
 
 
 @pytest.mark.parametrize("provider", [openai_calls, anthropic_calls])
+def test_no_header_of_the_environment_goes_to_a_provider_or_takes_the_place_of_its_key(
+    provider: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_CUSTOM_HEADERS", "Authorization: Bearer MINE\nX-Mine: MINE")
+    sent: list[str] = []
+
+    class Notes(Handler):
+        def do_POST(self) -> None:
+            sent.append(str(self.headers))
+            self.send(200, {})
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+    async def ask(port: int) -> None:
+        endpoint = provider.open_endpoint(f"http://127.0.0.1:{port}", "OURS", 10.0)
+        await endpoint.send({"model": "m", "messages": [], "max_tokens": 5})
+        await endpoint.look_at_batch("b1")
+        await endpoint.close()
+
+    with serve(Notes) as port:
+        asyncio.run(ask(port))
+    assert len(sent) == 2
+    assert all("OURS" in headers and "MINE" not in headers for headers in sent)
+
+
+@pytest.mark.parametrize("provider", [openai_calls, anthropic_calls])
 @pytest.mark.parametrize("is_streamed", [False, True])
 @pytest.mark.parametrize(
     "error",
