@@ -62,7 +62,10 @@ class OpenAIBatches:
                 file=(f"{name}.jsonl", content, "application/jsonl"), purpose="batch"
             )
         )
-        return kept if isinstance(kept, Failure) else kept.id
+        if isinstance(kept, Failure):
+            return kept
+        file_id: object = getattr(kept, "id", None)
+        return file_id if isinstance(file_id, str) and file_id else Failure("malformed", True)
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
         """Create a batch of an uploaded file, once; `is_bill_unknown`: it may have been created."""

@@ -419,6 +419,16 @@ def test_a_batch_of_another_shape_is_malformed_and_raises_nothing(
     assert found == [wanted, wanted]
 
 
+@pytest.mark.parametrize("said", [{"error": "x"}, {"id": None}, [], "x"])
+def test_a_file_that_nobody_named_was_not_taken(said: object) -> None:
+    async def upload(port: int) -> str | Failure:
+        async with make_client(port) as client:
+            return await OpenAIEndpoint(client).upload_requests("name", b"{}\n")
+
+    with serve_pieces("application/json", json.dumps(said).encode(), []) as (port, _):
+        assert asyncio.run(upload(port)) == Failure("malformed", True)
+
+
 def test_a_line_of_a_batch_that_its_server_broke_off_is_no_reply() -> None:
     body = {"choices": [{"message": {"content": "The answ"}, "finish_reason": "error"}]}
     line = json.dumps({"custom_id": "k1", "response": {"status_code": 200, "body": body}}).encode()
