@@ -5,6 +5,7 @@ It names the environment variables that hold API keys, or programs that give the
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -502,6 +503,12 @@ def _parameters(place: EntryPlace, entry: Mapping[str, Any]) -> dict[str, Any]:
     value = entry.get("parameters") or {}
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise place.error("parameters", "expected names with values", "Write them below it, one per line")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise place.error(
+            "parameters", str(error), "Write what a request can carry, a date in quotes"
+        ) from None
     for name in ("model", "messages", "n"):
         if name in value:
             raise place.error(f"parameters.{name}", "Proctor sets this itself", "Leave it out")
