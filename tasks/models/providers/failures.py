@@ -14,7 +14,6 @@ from tasks.models.replies import QUOTA_CODES, Failure, ParsedReply
 T = TypeVar("T")
 
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
-# A code is kept only when it is a word: anything else could be the endpoint quoting the question.
 _CODE = re.compile(r"^[a-z][a-z0-9_.-]{0,40}$")
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 # By what a provider's filter is known that has no code of its own: DeepSeek's and Anthropic's words, Zhipu's number.
@@ -187,9 +186,14 @@ def _read_code(body: object) -> str | None:
     for name in ("code", "type"):
         for place in places:
             value = place.get(name)
-            if isinstance(value, str) and _CODE.match(value):
-                return value
+            if is_code(value):
+                return str(value)
     return None
+
+
+def is_code(value: object) -> bool:
+    """Whether it is a word; anything else could be the endpoint quoting the question."""
+    return isinstance(value, str) and _CODE.match(value) is not None
 
 
 def _is_filtered(error: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.failures import (
     ask_sdk,
+    is_code,
     read_refusal,
     read_result_line,
     read_status_failure,
@@ -180,7 +181,7 @@ def _read_batch(batch: Batch | Failure) -> ProviderBatch | Failure:
     errors = getattr(getattr(batch, "errors", None), "data", None)
     codes = (getattr(one, "code", None) for one in (errors if isinstance(errors, list) else ()))
     return ProviderBatch(
-        str(name), status, output, refused, next((str(code) for code in codes if code), None)
+        str(name), status, output, refused, next((str(code) for code in codes if is_code(code)), None)
     )
 
 

@@ -395,7 +395,7 @@ READ_BATCH = ProviderBatch("batches/1", "completed", "f1", None)
         (BATCH, READ_BATCH),
         (BATCH | {"errors": []}, READ_BATCH),
         (
-            BATCH | {"errors": {"data": ["x", {"code": "token_limit_exceeded"}]}},
+            BATCH | {"errors": {"data": ["x", {"code": "What is 2?"}, {"code": "token_limit_exceeded"}]}},
             replace(READ_BATCH, error="token_limit_exceeded"),
         ),
         (BATCH | {"id": None}, None),
