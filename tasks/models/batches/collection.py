@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from schemas.errors import RegistryError, StoreError
+from schemas.errors import ProctorError, StoreError
 from schemas.ledger.money import CallBatch
 from schemas.settings import Settings
 from tasks.models.providers import FINAL_STATUSES, BatchLine, ProviderBatch
@@ -86,7 +86,7 @@ async def collect_batches(
             try:
                 with claim_work(ledger, CLAIM, batch.batch_id, what=f"at work on {batch.batch_id}"):
                     await collection.advance(batch.batch_id, registry)
-            except (StoreError, RegistryError) as error:
+            except ProctorError as error:
                 collected.problems.append(str(error))
     finally:
         await collection.endpoints.close()

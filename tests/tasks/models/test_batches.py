@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,7 @@ from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.writer import name_budget_row
-from warehouse.ledger.money.batches import list_call_batches
+from warehouse.ledger.money.batches import list_call_batches, move_batch, open_call_batch
 from warehouse.ledger.money.budgets import name_provider_account, read_account
 
 __all__ = ["postgres"]
@@ -141,6 +142,21 @@ def test_a_batch_that_was_taken_is_given_up_when_its_provider_shows_none_of_it_f
     assert (late.collected.counts, late.submitted) == ({"lost": CALLS}, CALLS)
     assert sorted(read_states(ledger)) == ["created", "lost"]
     assert read_money(ledger) == pytest.approx((held, held))
+
+
+def test_a_batch_that_cannot_be_asked_about_here_keeps_no_other_from_being_collected(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude = make_batched("claude", api="anthropic", base_url="http://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "anthropic", None)  # the extra is not installed on this host
+    with ledger.write() as connection:
+        open_call_batch(connection, "batch-0", "run-0", claude.provider, claude.name, accounts=())
+        assert move_batch(connection, "batch-0", "gathering", "created", provider_batch_id="b0")
+    with serve() as server:
+        work(ledger, server.url, model=make_batched(), others=[claude])
+        second = work(ledger, server.url, model=make_batched(), others=[claude])
+    assert (dict(second.collected.counts), second.collected.open_batches) == ({"done": CALLS, "ended": 1}, 1)
+    assert "the package is not installed" in second.collected.problems[0]
 
 
 def test_while_a_batch_is_under_way_nobody_sends_its_calls_again_in_whatever_way(ledger: Ledger) -> None:
