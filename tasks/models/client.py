@@ -191,9 +191,11 @@ class ModelClient:
         self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
     ) -> None:
         gc.unfreeze()
-        if _value is None or isinstance(_value, Exception):
-            await self._leave()
-        await self.close()
+        try:
+            if _value is None or isinstance(_value, Exception):
+                await self._leave()
+        finally:
+            await self.close()
 
     async def _leave(self) -> None:
         """Wait for what is on its way, which would be paid for twice; nothing else is sent."""
