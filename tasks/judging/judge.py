@@ -104,6 +104,14 @@ class JudgingIncomplete(ProctorError):
         self.failed_count = failed_count
 
 
+class _NotTaken(CallFailed):
+    """A judge's endpoint does not take a response, as one too long for it; with its judgement."""
+
+    def __init__(self, error: CallFailed, row: JudgementRow) -> None:
+        super().__init__(str(error), call_key=error.call_key, error=error.error, attempts=error.attempts)
+        self.row = row
+
+
 @dataclass(frozen=True)
 class _Dealt:
     """Answers that go with a session, and where what becomes of them is noted."""
@@ -327,6 +335,9 @@ async def _judge_unit(
         for task in tasks.values():
             task.cancel()
     outcomes = [_read_outcome(tasks[id(put)]) for put in responses]
+    if 2 * sum(isinstance(outcome, _NotTaken) for outcome in outcomes) <= len(outcomes):
+        # It takes the others: these go on to the next judge, as any that it gave nothing readable on.
+        outcomes = [outcome.row if isinstance(outcome, _NotTaken) else outcome for outcome in outcomes]
     dealt.note([_read_outcome(tasks[id(put)]) for put in dealt.put])
     failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failed:
@@ -353,10 +364,15 @@ async def _judge_response(
 ) -> JudgementRow:
     request, version = describe_request(judge, put, occasion, client.archive)
     has_nothing = put.answer_status in ("empty", "refused") or not put.response.strip()
-    asked = _NOTHING_TO_JUDGE
+    asked, failure = _NOTHING_TO_JUDGE, None
     if not has_nothing:
-        asked = await ask_stars(client, judge, request, most_tries=most_tries)
-    return put.describe() | {
+        try:
+            asked = await ask_stars(client, judge, request, most_tries=most_tries)
+        except CallFailed as error:
+            if not error.is_not_taken:
+                raise
+            asked, failure = AskedStars(None, None, None, 0.0, 1), error
+    row = put.describe() | {
         "judge": judge.name,
         "prompt_version": version,
         "occasion": occasion,
@@ -371,6 +387,9 @@ async def _judge_response(
         "cost_usd": asked.cost_usd,
         "attempt": asked.attempt,
     }
+    if failure is not None:
+        raise _NotTaken(failure, row)
+    return row
 
 
 def describe_request(

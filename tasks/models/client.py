@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 # How often a call that another process has under way is looked at.
 WAIT_S = 0.5
 EXAM_PURPOSE = "exam"
+# The HTTP statuses by which an endpoint says that it does not take what it is asked.
+_NOT_TAKEN = ("400", "413", "422")
 
 CallStatus = Literal["answered", "empty", "refused", "truncated", "error"]
 
@@ -83,6 +85,11 @@ class CallFailed(ProctorError):
         self.call_key = call_key
         self.error = error
         self.attempts = attempts
+
+    @property
+    def is_not_taken(self) -> bool:
+        """Whether the endpoint does not take what it was asked, as by its length, nor will again."""
+        return self.error.startswith(_NOT_TAKEN)
 
 
 @dataclass(frozen=True)

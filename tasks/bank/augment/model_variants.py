@@ -45,8 +45,6 @@ PURPOSE = "augment"
 TRIES = 2
 # Pieces of work at once; how many calls are in flight is the client's business.
 CHUNK = 500
-# By these a model's endpoint says that it does not take what it is asked.
-_NOT_TAKEN = ("400", "413", "422")
 
 
 class VariantsIncomplete(ProctorError):
@@ -307,7 +305,7 @@ async def _gather(
         outcomes = await asyncio.gather(*(one() for one in chunk), return_exceptions=True)
         failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         most = max(len(chunk) // 2, len(results[:1]))
-        if len(failed) > most or not all(map(_is_of_its_own, failed)):
+        if len(failed) > most or not all(isinstance(one, CallFailed) and one.is_not_taken for one in failed):
             other = next((error for error in failed if not isinstance(error, CallFailed)), None)
             if other is not None:
                 raise other
@@ -319,11 +317,6 @@ async def _gather(
         results += [[] if isinstance(outcome, BaseException) else outcome for outcome in outcomes]
         advance(len(chunk))
     return results
-
-
-def _is_of_its_own(error: BaseException) -> bool:
-    """Whether a call failed by what was asked, as by its length, and will so again."""
-    return isinstance(error, CallFailed) and error.error.startswith(_NOT_TAKEN)
 
 
 def _unique(variants: Iterable[Variant]) -> list[Variant]:

@@ -237,6 +237,31 @@ def test_a_budget_that_is_used_up_cuts_off_no_call_that_is_paid_for(ledger: Ledg
     assert len(asked) == 24
 
 
+def test_a_response_that_a_judge_does_not_take_is_unparsed_and_the_others_are_judged(ledger: Ledger) -> None:
+    bank = make_full_bank(3)
+    answers = [("正确。", "answered"), ("很长" * 50, "answered"), ("错误。", "answered")]
+
+    class Takes(Handler):
+        def do_POST(self) -> None:
+            if "很长很长" in str(self.read_json()["messages"]):
+                self.send(400, {"error": {"code": "context_length_exceeded"}})
+                return
+            choice = {"message": {"content": '{"stars": 2, "reason": "r"}'}, "finish_reason": "stop"}
+            self.send(200, {"choices": [choice]})
+
+    with serve(Takes) as port:
+        real = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        (unit,) = judge(ledger, "", join_questions(make_responses(answers), bank), [real])
+        assert [(row["seq"], row["stars"], row["parse_status"], row["raw"] is None) for row in unit] == [
+            (1, 2, "parsed", False),
+            (2, None, "unparsed", True),
+            (3, 2, "parsed", False),
+        ]
+        # Where it takes none, something else is wrong than a response.
+        with pytest.raises(JudgingIncomplete, match="400 context_length_exceeded"):
+            judge(ledger, "", join_questions(make_responses(answers[1:2], session_id="s2"), bank), [real])
+
+
 def test_a_response_whose_question_is_not_in_the_bank_is_refused() -> None:
     responses = make_responses([("正确。", "answered")] * 2)
     with pytest.raises(ContractError, match="1 responses have no question"):
