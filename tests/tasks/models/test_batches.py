@@ -295,6 +295,17 @@ def test_who_sends_singly_does_not_wait_hours_for_money_that_a_batch_has_set_asi
     assert "set aside for batches" in str(refused)
 
 
+def test_a_limit_that_is_set_while_a_batch_is_under_way_counts_what_it_may_cost(ledger: Ledger) -> None:
+    with serve({"seconds": 3600}) as server:
+        work(ledger, server.url, budget_usd=None)
+        spent, reserved = read_money(ledger)
+        assert spent == 0 and reserved > 0
+        other = make_requests(CALLS + 1)[-1:]
+        (refused,) = work(ledger, server.url, other, make_model(), budget_usd=reserved).outcomes
+    assert isinstance(refused, BudgetError)
+    assert "set aside for batches" in str(refused)
+
+
 def test_a_provider_without_batches_is_reported_and_nothing_is_left_set_aside(ledger: Ledger) -> None:
     with serve() as server:
         server.state.batches.serves = lambda path: False  # type: ignore[method-assign]
