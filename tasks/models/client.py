@@ -272,12 +272,12 @@ class ModelClient:
     async def _complete(
         self, key: str, model: RegisteredModel, request: CallRequest, parameters: dict[str, Any]
     ) -> CallReply:
-        if self._is_left:
-            # Who asked is no more: another call of the same work failed.
-            raise asyncio.CancelledError
         endpoint = self._endpoints.open(model)
         # Before anything is noted of the call: what fails here was never begun.
         await self.find_provider_budget(model)
+        if self._is_left:
+            # Who asked is no more: another call of the same work failed.
+            raise asyncio.CancelledError
         limiter = get_limiter(model, self._settings.call_concurrency)
         holder = self._presence.holder
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name, holder)
@@ -286,20 +286,28 @@ class ModelClient:
         self._flights[asyncio.current_task()] = flight = self._make_flight(key, model)
         while True:
             async with limiter.slots:
-                found = await self._start(call, model, body, flight)
-                if found is not None and found.status == "done":
-                    self.counts["replayed"] += 1
-                    return _replay(key, found)
-                if found is not None and found.is_batched:
-                    self.pending.add(key)
-                    raise CallPending(model, key)
-                if found is None or found.held_by is None:
-                    self.counts["repeated"] += found is not None and found.status == "started"
-                    pace = Pace(self._ledger, limiter, self._pauses, model)
-                    # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
-                    is_exam = request.purpose == EXAM_PURPOSE
-                    longest = self._settings.longest_response if is_exam else self._settings.longest_reply
-                    return await self._send(key, endpoint, pace, model, body, longest, flight)
+                try:
+                    found = await self._start(call, model, body, flight)
+                    if found is not None and found.status == "done":
+                        self.counts["replayed"] += 1
+                        return _replay(key, found)
+                    if found is not None and found.is_batched:
+                        self.pending.add(key)
+                        raise CallPending(model, key)
+                    if found is None or found.held_by is None:
+                        self.counts["repeated"] += found is not None and found.status == "started"
+                        pace = Pace(self._ledger, limiter, self._pauses, model)
+                        # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
+                        is_exam = request.purpose == EXAM_PURPOSE
+                        longest = self._settings.longest_response if is_exam else self._settings.longest_reply
+                        return await self._send(key, endpoint, pace, model, body, longest, flight)
+                except asyncio.CancelledError:
+                    # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
+                    # Who is cancelled does not wait.
+                    if not flight.is_sent:
+                        stopped = FinishedCall(key, "failed", error="cancelled", holder=holder)
+                        self._ledger.writer.submit(*_finish(stopped))
+                    raise
             self.counts["awaited"] += not has_waited
             has_waited = True
             await asyncio.sleep(WAIT_S)
@@ -327,7 +335,6 @@ class ModelClient:
         if not worst:
             return await beginning
         reserving = asyncio.ensure_future(reserve_in_all(budgets, worst))
-        is_new = False
         try:
             is_new = await beginning
             if is_new:
@@ -336,11 +343,6 @@ class ModelClient:
             return is_new
         except BudgetError:
             await run(*_finish(FinishedCall(call.call_key, "failed", error="budget", holder=call.holder)))
-            raise
-        except asyncio.CancelledError:
-            if is_new:
-                stopped = FinishedCall(call.call_key, "failed", error="cancelled", holder=call.holder)
-                self._ledger.writer.submit(*_finish(stopped))
             raise
         finally:
             if not flight.is_reserved:
@@ -387,14 +389,6 @@ class ModelClient:
             if not flight.is_sent:
                 refused = FinishedCall(key, "failed", error="budget", holder=holder)
                 await self._ledger.writer.run_async(*_finish(refused))
-            raise
-        except asyncio.CancelledError:
-            # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
-            # Who is cancelled does not wait.
-            if not flight.is_sent:
-                self._ledger.writer.submit(
-                    *_finish(FinishedCall(key, "failed", error="cancelled", holder=holder))
-                )
             raise
         return await self._record(key, model, sent)
 
