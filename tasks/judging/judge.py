@@ -335,7 +335,9 @@ async def _judge_unit(
         for task in tasks.values():
             task.cancel()
     outcomes = [_read_outcome(tasks[id(put)]) for put in responses]
-    if 2 * sum(isinstance(outcome, _NotTaken) for outcome in outcomes) <= len(outcomes):
+    # By rule, without a call, it may have judged any number.
+    asked = [outcome for outcome in outcomes if isinstance(outcome, BaseException) or outcome["attempt"]]
+    if 2 * sum(isinstance(outcome, _NotTaken) for outcome in asked) <= len(asked):
         # It takes the others: these go on to the next judge, as any that it gave nothing readable on.
         outcomes = [outcome.row if isinstance(outcome, _NotTaken) else outcome for outcome in outcomes]
     dealt.note([_read_outcome(tasks[id(put)]) for put in dealt.put])

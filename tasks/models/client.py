@@ -28,7 +28,7 @@ from tasks.models.picture_parts import SentPicture, attach_pictures
 from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel, close_registry
-from tasks.models.replies import SIMULATED_FINGERPRINT, Failure, compute_status
+from tasks.models.replies import QUOTA_CODES, SIMULATED_FINGERPRINT, Failure, compute_status
 from tasks.models.sending import (
     BACKOFF_S,
     MOST_ATTEMPTS,
@@ -89,7 +89,9 @@ class CallFailed(ProctorError):
     @property
     def is_not_taken(self) -> bool:
         """Whether the endpoint does not take what it was asked, as by its length, nor will again."""
-        return self.error.startswith(_NOT_TAKEN)
+        status, _, code = self.error.partition(" ")
+        # An account without money takes nothing, whatever is asked.
+        return status in _NOT_TAKEN and code not in QUOTA_CODES
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ _CODE = re.compile(r"^[a-z][a-z0-9_.-]{0,40}$")
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 # By what a provider's filter is known that has no code of its own: DeepSeek's and Anthropic's words, Zhipu's number.
 _FILTERED = ("Content Exists Risk", "Output blocked by content filtering policy", "1301")
+# Anthropic's words for an account without money, under the code of any request that is not taken.
+_UNPAID = "Your credit balance is too low"
 
 # A connection is made at once or not at all; a reply may take long.
 CONNECT_S = 10.0
@@ -183,6 +185,8 @@ def _read_code(body: object) -> str | None:
     places = (inner if isinstance(inner, Mapping) else {}, body)
     if any(_is_filtered(place) for place in places):
         return "content_filter"
+    if any(str(place.get("message")).startswith(_UNPAID) for place in places):
+        return "billing_error"
     for name in ("code", "type"):
         for place in places:
             value = place.get(name)

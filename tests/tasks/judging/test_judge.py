@@ -257,9 +257,44 @@ def test_a_response_that_a_judge_does_not_take_is_unparsed_and_the_others_are_ju
             (2, None, "unparsed", True),
             (3, 2, "parsed", False),
         ]
-        # Where it takes none, something else is wrong than a response.
+        # Where it takes none that it is asked about, something else is wrong than a response.
+        ruled = [("", "empty"), answers[1], ("", "refused")]
         with pytest.raises(JudgingIncomplete, match="400 context_length_exceeded"):
-            judge(ledger, "", join_questions(make_responses(answers[1:2], session_id="s2"), bank), [real])
+            judge(ledger, "", join_questions(make_responses(ruled, session_id="s2"), bank), [real])
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ({"code": "billing_hard_limit_reached"}, "billing_hard_limit_reached"),
+        (
+            {"type": "invalid_request_error", "message": "Your credit balance is too low to access it."},
+            "billing_error",
+        ),
+    ],
+)
+def test_a_judge_whose_account_has_no_more_money_leaves_the_rest_of_a_session_unjudged(
+    ledger: Ledger, error: dict[str, str], code: str
+) -> None:
+    bank = make_full_bank(3)
+    asked: list[str] = []
+
+    class Ends(Handler):
+        def do_POST(self) -> None:
+            asked.append(str(self.read_json()["messages"]))
+            if len(asked) == 3:
+                self.send(400, {"error": error})
+                return
+            choice = {"message": {"content": '{"stars": 2, "reason": "r"}'}, "finish_reason": "stop"}
+            self.send(200, {"choices": [choice]})
+
+    with serve(Ends) as port:
+        real = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        responses = join_questions(make_responses([("正确。", "answered")] * 3), bank)
+        with pytest.raises(JudgingIncomplete, match=f"400 {code}. The account's quota is used up"):
+            judge(ledger, "", responses, [real])
+        (unit,) = judge(ledger, "", responses, [real])
+    assert ([row["parse_status"] for row in unit], len(asked)) == (["parsed"] * 3, 4)
 
 
 def test_a_response_whose_question_is_not_in_the_bank_is_refused() -> None:
