@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.models.client import CallFailed
+from tasks.models import CallFailed
 from tasks.proof.explain import _Walker
 from tests.local_server import Handler, serve
 from tests.tasks.models.simulation import call_one, make_model, make_request
