@@ -18,6 +18,7 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
 from tasks.models.providers.openai_calls import OpenAIEndpoint
+from tasks.models.registry import RegisteredModel
 from tasks.models.replies import ParsedReply
 from tests.local_server import Handler, serve
 from tests.paid_calls import count_calls, read_calls
@@ -468,3 +469,32 @@ def test_what_is_cancelled_before_it_is_sent_is_not_taken_for_a_lost_call(ledger
         assert (server.state.requests["sim"], read_row(ledger)["error"]) == (0, "cancelled")
         call_one(ledger, server.url)
     assert read_row(ledger)["extra_usd"] == 0.0
+
+
+def test_what_is_asked_when_another_call_has_failed_is_not_sent(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    class Refuses(Handler):
+        def do_POST(self) -> None:
+            asked.append(self.read_json()["model"])
+            self.send(400, {})
+
+    async def ask_both(port: int) -> None:
+        async with ModelClient(ledger, Settings(home=Path("unused"))) as client:
+
+            async def find(model: RegisteredModel) -> None:
+                # The account of the second one's provider is looked for meanwhile.
+                await asyncio.sleep(0.5 if model.name == "second" else 0.0)
+
+            monkeypatch.setattr(client, "find_provider_budget", find)
+            models = [
+                make_model(name, base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+                for name in ("first", "second")
+            ]
+            await asyncio.gather(*(client.complete(model, make_request()) for model in models))
+
+    with serve(Refuses) as port, pytest.raises(CallFailed):
+        asyncio.run(ask_both(port))
+    assert asked == ["first"]
