@@ -248,10 +248,13 @@ def _parse_outcome(line: Mapping[str, Any]) -> ParsedReply | Failure:
     if kind == "succeeded":
         return parse_message(result.get("message")) or Failure("malformed", True, is_bill_unknown=True)
     if kind == "errored":
-        # What failed is not billed, whatever its status.
         error = result.get("error")
         inner = error.get("error") if isinstance(error, Mapping) else None
         name = inner.get("type") if isinstance(inner, Mapping) else None
         failure = read_status_failure(_STATUSES.get(str(name), 500), error, {})
-        return read_refusal(replace(failure, is_bill_unknown=False))
+        outcome = read_refusal(failure)
+        # What failed is not billed, whatever its status.
+        if isinstance(outcome, Failure):
+            return replace(outcome, is_bill_unknown=False)
+        return replace(outcome, input_tokens=0, output_tokens=0)
     return Failure("batch_cancelled" if kind == "canceled" else "batch_expired", True)
