@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from schemas.settings import Settings
 from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
 from tasks.contamination.spans import choose_span
+from tasks.models import CallFailed
 from tests.fresh import open_new_lake
+from tests.local_server import Handler, serve
 from tests.tasks.judging.test_unparsed import QUESTIONS, land_session
 from tests.tasks.models.simulation import make_model
 from warehouse.lake import Lake
@@ -149,3 +152,25 @@ def test_a_replay_goes_on_with_questions_whose_ids_were_read_as_numbers(room: Ro
     as_numbers = kept.with_columns(item_id=kept["item_id"].cast(pl.Int64).cast(pl.String))
     room.lake.land("replay_spans", "r1/public/all", as_numbers)
     assert room.replay(models=MODELS[1:], size=5).questions == {"public": 5}
+
+
+def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:
+    answered = []
+
+    class OnceRefusing(Handler):
+        def do_POST(self) -> None:
+            asked = str(self.read_json()["messages"])
+            answered.append(asked)
+            if len(answered) == 1:
+                self.send(400, {})
+                return
+            time.sleep(0.2)
+            self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
+
+    with serve(OnceRefusing) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(CallFailed, match="400"):
+            room.replay(models=[model], size=10)
+        assert room.replay(models=[model], size=10).completions == 30
+    # Each is asked once, and the one that was refused again.
+    assert len(answered) == 31

@@ -11,6 +11,7 @@ import pytest
 
 from schemas.errors import ContractError, UsageError
 from tasks.league.anonymity import draw_labels
+from tasks.league.asking import Usage
 from tasks.league.domain import list_topics, name_season, pick_topic, read_domain
 from tasks.league.originality import Collection, compute_grams, read_benchmark
 from tasks.league.rows import Standing, Tally, compute_borda_points
@@ -130,3 +131,12 @@ def test_benchmarks_are_read_in_their_forms_and_faults_name_the_line(tmp_path: P
     ):
         with pytest.raises(UsageError, match=message):
             read_benchmark(tmp_path / name)
+
+
+def test_what_a_provider_does_not_tell_of_a_call_is_unknown_and_not_nothing() -> None:
+    usage = Usage()
+    usage.add(Usage(1, 10, 5, 0.25))
+    usage.add(Usage(1, 20, 5, None))
+    assert usage == Usage(2, 30, 10, None)
+    usage.add(Usage(1, None, None, 0.25))
+    assert usage == Usage(3, None, None, None)
