@@ -441,7 +441,7 @@ def _split_part(
         ):
             continue
         if section.fine is None:
-            section.pieces = leave_out_rules(section.pieces, section is sections[-1])
+            section.pieces = leave_out_rules(section, section is sections[-1])
         if section.is_question:
             own = Label(section.style, section.number or 0, 0, section.label)
             chunks.append((number, section, own, drop_title(section), None))

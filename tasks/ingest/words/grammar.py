@@ -228,7 +228,16 @@ def is_instruction_title(text: str) -> bool:
     """Whether a heading says how to behave: `注意事项`, `Important Instructions`."""
     if len(text) > 60:
         return False
-    folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
+    folded = _fold_title(text)
     if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
         return True
     return folded in WORDS["instruction_titles"] or folded.removeprefix("本次") in WORDS["instruction_titles"]
+
+
+def names_subject(text: str) -> bool:
+    """Whether a heading that may say how to behave may as well be what is asked about: `Rules`."""
+    return len(text) <= 60 and _fold_title(text) in WORDS["subject_titles"]
+
+
+def _fold_title(text: str) -> str:
+    return re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
