@@ -14,7 +14,14 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.contamination.spans import VERSION, choose_span, is_recalled, render_replay
+from tasks.contamination.spans import (
+    BLANK,
+    VERSION,
+    choose_span,
+    is_recalled,
+    render_passage,
+    render_replay,
+)
 from tasks.exchange.imports import apply_mapping
 from tasks.models import CallRequest, ModelClient, read_call_frames
 from tasks.models.budget import open_budget
@@ -81,16 +88,17 @@ async def replay_sources(
     The tables `replay_spans` and `replays` are landed. Of the bank a model is shown only what its
     organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
     completed is not asked again, and after a kill replies that were paid for are taken from the ledger.
-    Raises UsageError for a source without questions, CallFailed and BudgetError.
+    Raises UsageError for a source without questions or under another's name, CallFailed and BudgetError.
     """
     replay_id = request.replay_id
     summary = ReplaySummary(replay_id)
     run_id = f"contamination/{replay_id}"
+    _check_names(request.sources)
     with claim_work(ledger, "contamination", replay_id, what=f"replaying {replay_id}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
             for source in request.sources:
-                name = BANK if source == BANK else Path(source).stem
+                name = _name_source(source)
                 for model in request.models:
                     spans = _prepare_spans(lake, request, source, model, summary)
                     summary.completions += await _replay(ledger, lake, client, model, spans, name, replay_id)
@@ -106,7 +114,7 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
     file, without one of languages by its characters. Raises UsageError for a file that cannot be read or has
     no questions.
     """
-    frame = read_table(path)
+    frame = read_table(path, as_text=True)
     known = dict(mapping)
     for ours, theirs in (("item_id", "source_id"), ("language", "lang")):
         if ours not in known and ours not in frame.columns and theirs in frame.columns:
@@ -132,15 +140,30 @@ def guess_language(text: str) -> str:
     return "zh" if any("\u4e00" <= character <= "\u9fff" for character in text) else "en"
 
 
+def _name_source(source: str) -> str:
+    return BANK if source == BANK else Path(source).stem
+
+
+def _check_names(sources: Sequence[str]) -> None:
+    """Raise UsageError for two sources of one name: what was asked of one would pass for both."""
+    names = [_name_source(source) for source in dict.fromkeys([BANK, *sources])]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(
+            f"Two sources are named {twice[0]!r}: a file is known by its name without the suffix, and the bank as {BANK!r}. Rename one."
+        )
+
+
 def _prepare_spans(
     lake: Lake, request: ReplayRequest, source: str, model: RegisteredModel, summary: ReplaySummary
 ) -> pl.DataFrame:
     """The spans of a source for an organisation: those that were landed, else new ones."""
     replay_id = request.replay_id
-    name = BANK if source == BANK else Path(source).stem
+    name = _name_source(source)
     owner = model.organisation if source == BANK else EVERYBODY
     unit = f"{replay_id}/{name}/{owner}"
     kept = lake.read("replay_spans_of", {"replay_id": replay_id, "source": name, "organisation": owner})
+    if source != BANK and not kept.is_empty():
+        _check_same_questions(kept, Path(source), request)
     if kept.is_empty():
         questions = _read_bank(lake, model) if source == BANK else read_set(Path(source), request.mapping)
         rows: list[dict[str, object]] = []
@@ -176,6 +199,23 @@ def _prepare_spans(
         lake.land("replay_spans", unit, kept, stage="contamination")
     summary.questions[f"{name} ({owner})" if source == BANK else name] = kept.height
     return kept
+
+
+def _check_same_questions(kept: pl.DataFrame, path: Path, request: ReplayRequest) -> None:
+    """Raise UsageError where the replay's questions of that name are those of another file.
+
+    They are known by their texts: an id of 007 was once read as 7.
+    """
+    known = {
+        render_passage(str(one["stem"]), one["options"])  # type: ignore[arg-type]
+        for one in read_set(path, request.mapping)
+    }
+    for blanked, span in kept.select("blanked_text", "span_text").iter_rows():
+        if blanked.replace(BLANK, span) not in known:
+            raise UsageError(
+                f"The replay {request.replay_id} has questions under the name {path.stem!r} that are not in this {path.name}. Rename the "
+                "file, or begin a replay of another --name."
+            )
 
 
 async def _replay(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import GateError, UsageError
 from tasks.editions.basis import PERSON_PREFIX, Basis
 from tasks.editions.judge_checks import compute_key_share, compute_verdict, count_keys
+from tasks.editions.series import choose_counted
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
@@ -43,7 +44,7 @@ def find_shut_gates(basis: Basis, settings: Settings) -> list[ShutGate]:
         _check_answered(basis, settings.answered_gate),
         _check_unparsed(basis, settings.unparsed_gate),
         _check_reference(basis),
-        _check_disciplines(basis),
+        _check_disciplines(choose_counted(basis)),
         *_check_judge(basis, settings.judge_agreement_gate, settings.judge_ratings_gate),
         _check_controls(basis, settings.control_wrong_gate),
         _check_keys(basis, settings.key_disagreement_gate),

@@ -70,7 +70,9 @@ def list_standings(
         .with_columns(
             # What cannot be compared has no place.
             rank=pl.when((pl.col("comparability") != "none") & pl.col("standing_score").is_not_null()).then(
-                pl.when(pl.col("comparability") != "none").then("standing_score").rank("min", descending=True)
+                pl.when(pl.col("comparability") != "none")
+                .then(pl.col("standing_score").round(9))
+                .rank("min", descending=True)
             )
         )
         .with_columns(pl.col("rank").cast(pl.Int64), month=pl.lit(basis.run["month"]))

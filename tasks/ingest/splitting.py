@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from tasks.ingest.content.choices import ask_in_passage, cut_after_options, offe
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
-from tasks.ingest.content.free_answers import drop_asking_lead
+from tasks.ingest.content.free_answers import drop_asking_lead, take_below
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
@@ -48,13 +47,26 @@ from tasks.ingest.layout.furniture import (
     write_numbered_answers,
 )
 from tasks.ingest.layout.headings import FORM, has_options_ahead
+from tasks.ingest.layout.headlines import (
+    NO_HEADLINES,
+    Headlines,
+    count_asked,
+    cut_answer_mark,
+    find_headlines,
+    find_titles,
+)
 from tasks.ingest.layout.judging import write_judgements
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching, write_passages, write_ranges
-from tasks.ingest.layout.options import offers_letters, offers_options
-from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
-from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces
+from tasks.ingest.layout.outlines import (
+    Outline,
+    add_headings,
+    head_by_print,
+    head_by_titles,
+    propose_outlines,
+)
+from tasks.ingest.layout.pieces import IndexedLines, Piece, join_pieces, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules
 from tasks.ingest.layout.series import Repeated
@@ -112,6 +124,7 @@ def split_lines(
         PaperTables(lines, starts, language),
         tag_lines(pieces, lines, starts, repeated),
         repeated,
+        find_headlines(pieces, lines, starts),
     )
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
@@ -186,7 +199,12 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
     if first.checked.agreement < _WELL_AGREED:
         # where little is doubted, sections as tags head them have never been better
         take(propose_by_tags(paper.pieces, paper.tags)[: 2 if is_very_doubtful else 1])
+    headlines = paper.headlines
+    if not headlines.are_numbered and len(headlines.asked) > len(first.drafts):
+        take([head_by_print(paper.pieces, headlines)])
     if first.checked.score < DOUBTFUL:
+        titles = find_titles(paper.pieces, paper.lines, paper.starts)
+        take([head_by_titles(paper.pieces, titles)] if titles else ())
         headed = [stretch for stretch in first.stretches if stretch.heading]
         outlines = propose_outlines(
             paper.pieces,
@@ -195,6 +213,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             {stretch.place: stretch.is_question for stretch in headed},
             list_silent(Reading(first.drafts, paper.pieces, found_before=paper.repeated)),
             any(stretch.fine is None for stretch in headed),
+            headlines.asked,
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
         found = Reading(
@@ -221,6 +240,8 @@ _MOST_REPAIRS = 3
 # gain at least so much, more where it finds no further questions, and much more where it finds fewer.
 DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
+# So many more questions that nothing doubts are far more.
+_FAR_MORE = 1.5
 # What the agreement with the tags weighs beside what the paper says of itself.
 _TAGS_WEIGH = 0.2
 # Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
@@ -233,6 +254,8 @@ def _gain_needed(other: ReadPaper, first: ReadPaper, outline: Outline) -> float:
     # what is left out of the questions because it asks nothing is no loss; what tags pass over may be one
     left_out = 0 if outline.given else len(outline.hidden)
     more = len(other.drafts) + left_out - len(first.drafts)
+    if outline.answers_below and first.leaves_text and other.sound > first.sound:
+        return -DOUBTFUL  # what is right of hardly any text says little
     if more > 0 or left_out:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
         if other.missing < first.missing and other.worth >= first.worth:
@@ -252,6 +275,7 @@ class LinedPaper:
     tables: PaperTables
     tags: Sequence[str]
     repeated: Repeated
+    headlines: Headlines = NO_HEADLINES
     # what the lines of one question came to: most questions are the same in every reading
     contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
     noise: dict[tuple[object, ...], bool] = field(default_factory=dict)
@@ -308,10 +332,21 @@ class ReadPaper:
         return self.checked.score + _TAGS_WEIGH * self.checked.agreement
 
     def exceeds(self, best: ReadPaper) -> bool:
-        """Whether this reading is worth more; where contracts tie, marks decide before tags."""
+        """Whether this reading is worth more; where contracts tie, marks decide before tags.
+
+        Where they say the same as far more questions, tags say nothing.
+        """
+        for one, other in ((self, best), (best, self)):
+            if one.checked.score > other.checked.score and one.sound > _FAR_MORE * other.sound:
+                return one is self
         alike = measure_alike(self.stretches) - measure_alike(best.stretches)
         is_tie = alike != 0 and self.checked.score == best.checked.score
         return alike > 0 if is_tie else self.worth > best.worth
+
+    @property
+    def leaves_text(self) -> bool:
+        """Whether much of the text belongs to no question."""
+        return any(one.contract == "claimed_text" for one in self.checked.breaches)
 
     @property
     def sound(self) -> int:
@@ -450,18 +485,26 @@ def _split_part(
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
+    answers_below = paper.headlines.are_numbered or (outline is not None and outline.answers_below)
     filled, offering = find_filled(chunks), find_offering(chunks)
-    usual = find_offering(chunks, lambda lines: offers_options(lines, False))
-    for number, section, label, lines, material in chunks:
+    for place, (number, section, label, lines, material) in enumerate(chunks):
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
-        # where the options of a section have capitals, small letters number parts
-        offers = number in offering or (number in usual and offers_letters(lines, any_case=True))
-        offers = offers and not any(_PART_A.match(line.text) for line in lines)
+        offers = place in offering
+        asked = count_asked(lines, paper.headlines) if answers_below else len(lines)
         draft = paper.read_content(
-            lines, section.fine, is_answered or number in filled, offers or has_gap, material is not None
+            lines[:asked],
+            section.fine,
+            is_answered or number in filled,
+            offers or has_gap,
+            material is not None,
         )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
+        if asked < len(lines):
+            answer = cut_answer_mark(lines[asked:])
+            take_below(draft, clean_text(join_pieces(answer), paper.language))
+            if paper.headlines.are_marked:
+                draft.notes.remove("answer_without_mark")
         draft.section = number
         draft.section_number = section.number
         draft.section_parent = section.parent
@@ -491,7 +534,6 @@ def _split_part(
     return drafts, keys
 
 
-_PART_A = re.compile(r"\s*[（(]a\s*[)）]")
 # What stands below a heading before its first question, as far as it may announce something.
 _LEAD_LINES = 3
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from schemas.errors import ContractError, ProctorError
+from schemas.errors import BudgetError, ContractError, ProctorError
 from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.asking import find_asking
@@ -104,6 +104,14 @@ class JudgingIncomplete(ProctorError):
         self.failed_count = failed_count
 
 
+class _NotTaken(CallFailed):
+    """A judge's endpoint does not take a response, as one too long for it; with its judgement."""
+
+    def __init__(self, error: CallFailed, row: JudgementRow) -> None:
+        super().__init__(str(error), call_key=error.call_key, error=error.error, attempts=error.attempts)
+        self.row = row
+
+
 @dataclass(frozen=True)
 class _Dealt:
     """Answers that go with a session, and where what becomes of them is noted."""
@@ -130,13 +138,14 @@ class AskedStars:
     Attributes:
         stars: 0 to 3; null where no reply could be read.
         raw: its last reply; null where there was nothing to judge.
+        cost_usd: what its replies cost; null where that of one is unknown.
         attempt: how often it was asked.
     """
 
     stars: int | None
     reason: str | None = field(repr=False)
     raw: str | None = field(repr=False)
-    cost_usd: float
+    cost_usd: float | None
     attempt: int
 
 
@@ -245,6 +254,10 @@ async def judge_responses(
                     continue
                 if judged:
                     yield judged
+    except BudgetError:
+        # What else would begin is refused alike, and what is on its way is paid for.
+        await asyncio.gather(*done, *running, return_exceptions=True)
+        raise
     finally:
         for task in running:
             task.cancel()
@@ -322,6 +335,11 @@ async def _judge_unit(
         for task in tasks.values():
             task.cancel()
     outcomes = [_read_outcome(tasks[id(put)]) for put in responses]
+    # By rule, without a call, it may have judged any number.
+    asked = [outcome for outcome in outcomes if isinstance(outcome, BaseException) or outcome["attempt"]]
+    if 2 * sum(isinstance(outcome, _NotTaken) for outcome in asked) <= len(asked):
+        # It takes the others: these go on to the next judge, as any that it gave nothing readable on.
+        outcomes = [outcome.row if isinstance(outcome, _NotTaken) else outcome for outcome in outcomes]
     dealt.note([_read_outcome(tasks[id(put)]) for put in dealt.put])
     failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failed:
@@ -348,10 +366,15 @@ async def _judge_response(
 ) -> JudgementRow:
     request, version = describe_request(judge, put, occasion, client.archive)
     has_nothing = put.answer_status in ("empty", "refused") or not put.response.strip()
-    asked = _NOTHING_TO_JUDGE
+    asked, failure = _NOTHING_TO_JUDGE, None
     if not has_nothing:
-        asked = await ask_stars(client, judge, request, most_tries=most_tries)
-    return put.describe() | {
+        try:
+            asked = await ask_stars(client, judge, request, most_tries=most_tries)
+        except CallFailed as error:
+            if not error.is_not_taken:
+                raise
+            asked, failure = AskedStars(None, None, None, 0.0, 1), error
+    row = put.describe() | {
         "judge": judge.name,
         "prompt_version": version,
         "occasion": occasion,
@@ -366,6 +389,9 @@ async def _judge_response(
         "cost_usd": asked.cost_usd,
         "attempt": asked.attempt,
     }
+    if failure is not None:
+        raise _NotTaken(failure, row)
+    return row
 
 
 def describe_request(
@@ -407,11 +433,13 @@ async def ask_stars(
     client: ModelClient, judge: RegisteredModel, request: CallRequest, *, most_tries: int = MOST_TRIES
 ) -> AskedStars:
     """The judge's stars for what the request shows it; asked again while nothing can be read."""
-    asking, cost_usd = find_asking(judge), 0.0
+    asking = find_asking(judge)
+    costs: list[float | None] = []
     for attempt in range(1, most_tries + 1):
         reply = await client.complete(judge, replace(request, salt=_salt(request.salt, attempt)))
-        cost_usd += reply.cost_usd or 0.0
+        costs.append(reply.cost_usd)
         parsed = asking.parse_reply(reply.text)
         if parsed.stars is not None:
             break
+    cost_usd = None if None in costs else sum(cost or 0.0 for cost in costs)
     return AskedStars(parsed.stars, parsed.reason, reply.text, cost_usd, attempt)

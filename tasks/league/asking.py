@@ -15,19 +15,19 @@ T = TypeVar("T")
 
 @dataclass
 class Usage:
-    """Calls, tokens and cost; what a provider does not tell counts as nothing."""
+    """Calls, tokens and cost; null where a provider does not tell it of one of the calls."""
 
     call_count: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cost_usd: float | None = 0.0
 
     def add(self, other: Usage) -> None:
         """Count another's as well."""
         self.call_count += other.call_count
-        self.input_tokens += other.input_tokens
-        self.output_tokens += other.output_tokens
-        self.cost_usd += other.cost_usd
+        for name in ("input_tokens", "output_tokens", "cost_usd"):
+            ours, more = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if None in (ours, more) else ours + more)
 
 
 @dataclass
@@ -100,7 +100,7 @@ class LeagueCalls:
                     raise
                 reply.usage.add(Usage(call_count=1))
                 break
-            reply.usage.add(Usage(1, got.input_tokens or 0, got.output_tokens or 0, got.cost_usd or 0.0))
+            reply.usage.add(Usage(1, got.input_tokens, got.output_tokens, got.cost_usd))
             reply.raw = got.text
             reply.value = read(got.text)
             if reply.value is not None:

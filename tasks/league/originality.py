@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import re
 from array import array
@@ -128,7 +129,8 @@ def read_benchmark(path: Path) -> list[tuple[str, str]]:
     if suffix == ".jsonl":
         entries = [
             _read_json_line(path, number, line)
-            for number, line in enumerate(text.splitlines(), 1)
+            # Lines end with a line feed only: JSON leaves other separators (U+2028) as they are within a text.
+            for number, line in enumerate(text.split("\n"), 1)
             if line.strip()
         ]
     elif suffix in (".csv", ".tsv"):
@@ -152,7 +154,7 @@ def _read_json_line(path: Path, number: int, line: str) -> tuple[str, str]:
 
 
 def _read_table(path: Path, text: str, delimiter: str) -> list[tuple[str, str]]:
-    reader = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     name = next((name for name in TEXT_FIELDS if name in (reader.fieldnames or ())), None)
     if name is None:
         raise UsageError(f"{path}: no column holds the question. Name it {', '.join(TEXT_FIELDS)}.")

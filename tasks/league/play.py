@@ -248,7 +248,7 @@ class _Board:
         self._ready += build_batches(unit, [self._describe(played) for played in finished])
         self.summary.finished_count += len(finished)
         self.summary.new_count += len(finished)
-        self.summary.cost_usd += sum(played.usage.cost_usd for played in finished)
+        self.summary.cost_usd += sum(played.usage.cost_usd or 0.0 for played in finished)
 
     def _land(self, every_s: float) -> None:
         """Land what is ready and the calls that were made, when the last landing is so long ago.

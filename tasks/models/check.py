@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -73,7 +73,11 @@ async def _check_servers(client: ModelClient, model: RegisteredModel, unit: str)
 
 async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> ModelCheck:
     has_price = model.is_simulated or None not in (model.input_price_usd, model.output_price_usd)
-    parameters: dict[str, Any] = {name: _MOST_TOKENS for name in _LIMITS if name in model.parameters}
+    # Anthropic's API takes no limit that is not above what a model may think.
+    thinking = model.parameters.get("thinking")
+    budget = thinking.get("budget_tokens") if isinstance(thinking, Mapping) else None
+    most = _MOST_TOKENS + (budget if isinstance(budget, int) else 0)
+    parameters: dict[str, Any] = {name: most for name in _LIMITS if name in model.parameters}
     request = CallRequest(
         purpose="check",
         messages=[{"role": "user", "content": _QUESTION}],

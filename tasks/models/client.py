@@ -28,7 +28,7 @@ from tasks.models.picture_parts import SentPicture, attach_pictures
 from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel, close_registry
-from tasks.models.replies import SIMULATED_FINGERPRINT, Failure, compute_status
+from tasks.models.replies import QUOTA_CODES, SIMULATED_FINGERPRINT, Failure, compute_status
 from tasks.models.sending import (
     BACKOFF_S,
     MOST_ATTEMPTS,
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 # How often a call that another process has under way is looked at.
 WAIT_S = 0.5
 EXAM_PURPOSE = "exam"
+# The HTTP statuses by which an endpoint says that it does not take what it is asked.
+_NOT_TAKEN = ("400", "413", "422")
 
 CallStatus = Literal["answered", "empty", "refused", "truncated", "error"]
 
@@ -83,6 +85,13 @@ class CallFailed(ProctorError):
         self.call_key = call_key
         self.error = error
         self.attempts = attempts
+
+    @property
+    def is_not_taken(self) -> bool:
+        """Whether the endpoint does not take what it was asked, as by its length, nor will again."""
+        status, _, code = self.error.partition(" ")
+        # An account without money takes nothing, whatever is asked.
+        return status in _NOT_TAKEN and code not in QUOTA_CODES
 
 
 @dataclass(frozen=True)
@@ -176,6 +185,8 @@ class ModelClient:
         self._presence = Presence(ledger)
         self._pauses = Pauses(ledger)
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
+        self._flights: dict[asyncio.Task[Any] | None, Flight] = {}
+        self._is_left = False
         self._of_providers: dict[str, SharedBudget | None] = {}
         self._opening = asyncio.Lock()
 
@@ -189,7 +200,21 @@ class ModelClient:
         self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
     ) -> None:
         gc.unfreeze()
-        await self.close()
+        try:
+            if _value is None or isinstance(_value, Exception):
+                await self._leave()
+        finally:
+            await self.close()
+
+    async def _leave(self) -> None:
+        """Wait for what is on its way, which would be paid for twice; nothing else is sent."""
+        self._is_left = True
+        for task, flight in self._flights.items():
+            flight.is_last = True
+            if task is not None and not flight.is_sent:
+                task.cancel()
+        if self._in_flight:
+            await asyncio.wait([*self._in_flight.values()])
 
     @property
     def archive(self) -> Path:
@@ -233,6 +258,7 @@ class ModelClient:
             return reply
         finally:
             del self._in_flight[key]
+            self._flights.pop(asyncio.current_task(), None)
 
     async def find_provider_budget(self, model: RegisteredModel) -> SharedBudget | None:
         """What a model's provider may be paid for all that is asked of it; None for no limit."""
@@ -251,28 +277,39 @@ class ModelClient:
         endpoint = self._endpoints.open(model)
         # Before anything is noted of the call: what fails here was never begun.
         await self.find_provider_budget(model)
+        if self._is_left:
+            # Who asked is no more: another call of the same work failed.
+            raise asyncio.CancelledError
         limiter = get_limiter(model, self._settings.call_concurrency)
         holder = self._presence.holder
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name, holder)
         body = build_body(model, request, parameters)
         has_waited = False
+        self._flights[asyncio.current_task()] = flight = self._make_flight(key, model)
         while True:
             async with limiter.slots:
-                flight = self._make_flight(key, model)
-                found = await self._start(call, model, body, flight)
-                if found is not None and found.status == "done":
-                    self.counts["replayed"] += 1
-                    return _replay(key, found)
-                if found is not None and found.is_batched:
-                    self.pending.add(key)
-                    raise CallPending(model, key)
-                if found is None or found.held_by is None:
-                    self.counts["repeated"] += found is not None and found.status == "started"
-                    pace = Pace(self._ledger, limiter, self._pauses, model)
-                    # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
-                    is_exam = request.purpose == EXAM_PURPOSE
-                    longest = self._settings.longest_response if is_exam else self._settings.longest_reply
-                    return await self._send(key, endpoint, pace, model, body, longest, flight)
+                try:
+                    found = await self._start(call, model, body, flight)
+                    if found is not None and found.status == "done":
+                        self.counts["replayed"] += 1
+                        return _replay(key, found)
+                    if found is not None and found.is_batched:
+                        self.pending.add(key)
+                        raise CallPending(model, key)
+                    if found is None or found.held_by is None:
+                        self.counts["repeated"] += found is not None and found.status == "started"
+                        pace = Pace(self._ledger, limiter, self._pauses, model)
+                        # An answer to the exam is kept as far as one that a candidate sends itself: both are on one board.
+                        is_exam = request.purpose == EXAM_PURPOSE
+                        longest = self._settings.longest_response if is_exam else self._settings.longest_reply
+                        return await self._send(key, endpoint, pace, model, body, longest, flight)
+                except asyncio.CancelledError:
+                    # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
+                    # Who is cancelled does not wait.
+                    if not flight.is_sent:
+                        stopped = FinishedCall(key, "failed", error="cancelled", holder=holder)
+                        self._ledger.writer.submit(*_finish(stopped))
+                    raise
             self.counts["awaited"] += not has_waited
             has_waited = True
             await asyncio.sleep(WAIT_S)
@@ -300,7 +337,6 @@ class ModelClient:
         if not worst:
             return await beginning
         reserving = asyncio.ensure_future(reserve_in_all(budgets, worst))
-        is_new = False
         try:
             is_new = await beginning
             if is_new:
@@ -309,11 +345,6 @@ class ModelClient:
             return is_new
         except BudgetError:
             await run(*_finish(FinishedCall(call.call_key, "failed", error="budget", holder=call.holder)))
-            raise
-        except asyncio.CancelledError:
-            if is_new:
-                stopped = FinishedCall(call.call_key, "failed", error="cancelled", holder=call.holder)
-                self._ledger.writer.submit(*_finish(stopped))
             raise
         finally:
             if not flight.is_reserved:
@@ -360,14 +391,6 @@ class ModelClient:
             if not flight.is_sent:
                 refused = FinishedCall(key, "failed", error="budget", holder=holder)
                 await self._ledger.writer.run_async(*_finish(refused))
-            raise
-        except asyncio.CancelledError:
-            # One that is cancelled in flight stays `started`: it may be billed, and is reported when it is repeated.
-            # Who is cancelled does not wait.
-            if not flight.is_sent:
-                self._ledger.writer.submit(
-                    *_finish(FinishedCall(key, "failed", error="cancelled", holder=holder))
-                )
             raise
         return await self._record(key, model, sent)
 

@@ -16,8 +16,10 @@ SIMULATED_FINGERPRINT = "simulated"
 
 # No call has more; what a server says beyond it is no count.
 _MOST_TOKENS = 10**9
-_REFUSING = ("content_filter", "refusal", "safety")
-_CUT = ("length", "max_tokens", "model_context_window_exceeded")
+_REFUSING = ("content_filter", "refusal", "safety", "sensitive")
+_CUT = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
+# The server broke down in the middle: what is there is no answer (gateways and Mistral, Zhipu, DeepSeek, vLLM and SGLang).
+_BROKEN = ("error", "network_error", "insufficient_system_resource", "abort")
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_error"})
 
 
@@ -111,6 +113,15 @@ def build_reply(
 def note_cached(reply: ParsedReply, cached_tokens: object) -> ParsedReply:
     """The reply with what its endpoint says of its cache of prompts."""
     return replace(reply, cached_tokens=_count(cached_tokens))
+
+
+def keep_reply(outcome: ParsedReply | Failure, most: int) -> ParsedReply | Failure:
+    """What is kept of an outcome: a reply cut to so many characters; one broken off is none."""
+    if isinstance(outcome, Failure):
+        return outcome
+    if outcome.finish_reason in _BROKEN:
+        return Failure("broken_off", True, is_bill_unknown=True)
+    return cut_reply(outcome, most)
 
 
 def cut_reply(reply: ParsedReply, most: int) -> ParsedReply:

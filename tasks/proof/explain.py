@@ -183,6 +183,15 @@ class _Walker:
             return
         calls = walks.list_paid_replies(self._connection, row["unit"])
         asked = self._calls.find(self._seq, row["judge"], row["occasion"], row["attempt"])
+        if (
+            row["raw"] is None
+            and row["stars"] is None
+            and asked
+            and walks.has_failed(self._connection, asked)
+        ):
+            what = "none: the judge's endpoint did not take what it was asked"
+            yield WalkStep("reply", what, f"call {asked[:_SHOWN]}… failed; with the landing above", True)
+            return
         # The same answer to the same question is paid for once: its call may belong to another session.
         if asked is not None and (own := walks.read_paid_reply(self._connection, asked)) is not None:
             calls = [own]

@@ -88,7 +88,7 @@ def _describe_edition(rows: pl.DataFrame, subjects: pl.DataFrame, kinds: pl.Data
     names = rows["category"].drop_nulls().unique().sort().to_list()
     by_category = {(row["model"], row["category"]): row["gscore"] for row in rows.to_dicts()}
     by_subject = {(row["model"], row["subject"]): row["gscore"] for row in subjects.to_dicts()}
-    ranks = overall["gscore"].rank("min", descending=True).to_list()
+    ranks = overall["gscore"].round(9).rank("min", descending=True).to_list()
     models = overall["model"].to_list()
     return {
         **{name: rows[name][0] for name in EDITION},

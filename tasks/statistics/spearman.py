@@ -54,6 +54,8 @@ def compute_spearman(
             f"{len(first)} values cannot be paired with {len(second)}. Give lists of one length."
         )
     count = len(first)
+    # What differs in the last bits only is equal.
+    first, second = np.round(first, 9), np.round(second, 9)
     if count < 3 or len(set(first)) == 1 or len(set(second)) == 1:
         return Spearman(None, None, count)
     found = spearmanr(first, second)
@@ -102,7 +104,7 @@ def compute_pearson(
             f"{len(first)} values cannot be paired with {len(second)}. Give lists of one length."
         )
     count = len(first)
-    if count < 3 or len(set(first)) == 1 or len(set(second)) == 1:
+    if count < 3 or len(set(np.round(first, 9))) == 1 or len(set(np.round(second, 9))) == 1:
         return Pearson(None, None, None, None, count)
     found = pearsonr(first, second)
     interval = found.confidence_interval(0.95) if count > 3 else None

@@ -23,7 +23,7 @@ from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
 from tests.fresh import open_new_lake
 from tests.tasks.gscore.conftest import build_tiny_model
-from tests.tasks.gscore.kit import read_cgeval_questions
+from tests.tasks.gscore.kit import QUESTION_HEADERS, read_cgeval_questions
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import open_lake
@@ -139,6 +139,25 @@ def test_from_the_questions_to_the_agreement_with_people(world: World) -> None:
     agreement = {row["metric"]: row for row in world.run("agreement")}
     assert agreement["chrf"]["kendall_tau"] > 0.5
     assert agreement["chrf"]["kendall_low"] <= agreement["chrf"]["kendall_tau"]
+
+    # In another order what li gave would be other answers'; further questions at the end move nothing.
+    printed, other = world.questions.select(QUESTION_HEADERS), world.folder / "other.csv"
+    printed.reverse().write_csv(other)
+    assert "of the sample 'human' have another place" in world.run("import", str(other), exit_code=2)
+    pl.concat([printed, printed.head(1).with_columns(题目编号=pl.lit("99"))]).write_csv(other)
+    assert world.run("import", str(other))["questions"] == count + 1
+    world.run("import", str(world.folder / "questions.csv"))
+    assert {row["metric"]: row for row in world.run("agreement")} == agreement
+
+    # Answers of a model that is registered otherwise are not those that li scored.
+    write_registry(world.folder / "models.yaml", *MODELS, endpoint_model="sim-fair")
+    for run_id in ("cgeval", "warmer"):
+        world.run("answer", "--model", "sim-poor", "--run", run_id)
+    scoring = ("score", "--model", "sim-poor", "--references", world.references, "--embedding", "none")
+    assert "of the sample 'human' have another answer" in world.run(*scoring, exit_code=2)
+    world.run(*scoring, "--run", "warmer")
+    assert {row["metric"]: row for row in world.run("agreement")} == agreement
+    write_registry(world.folder / "models.yaml", *MODELS)
 
     submission = world.folder / "submission.csv"
     assert world.run("export", str(submission), "--model", "sim-good")["answers"] == count

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 from openpyxl import load_workbook
@@ -52,6 +53,17 @@ def test_the_other_formats_hold_them_too(tmp_path: Path) -> None:
     assert (tmp_path / "rows.csv").read_text("utf-8").splitlines()[1].startswith("'=1+1,71.5,1")
     write_frame(FRAME, tmp_path / "rows.json", format="json")
     assert json.loads((tmp_path / "rows.json").read_text("utf-8"))[0]["answer"] == ["A", "B"]
+
+
+def test_sums_and_decimal_fractions_are_numbers_in_every_format(tmp_path: Path) -> None:
+    """DuckDB gives a sum of whole numbers, and 0.5 as it is written, as decimal numbers."""
+    frame = duckdb.sql("select sum(x) as total, 0.5 as half from range(4) as t (x)").pl()
+    write_frame(frame, tmp_path / "rows.xlsx", format="xlsx")
+    sheet = load_workbook(tmp_path / "rows.xlsx").active
+    assert sheet is not None
+    assert [cell.value for cell in sheet[2]] == [6, 0.5]
+    write_frame(frame, tmp_path / "rows.json", format="json")
+    assert json.loads((tmp_path / "rows.json").read_text("utf-8")) == [{"total": 6, "half": 0.5}]
 
 
 def test_what_a_workbook_cannot_hold_is_refused_and_the_file_of_before_stays(tmp_path: Path) -> None:

@@ -390,4 +390,9 @@ def render_plain(value: object) -> object:
     """A value that JSON does not know as one that it does."""
     if isinstance(value, datetime | date):
         return value.isoformat()
-    return str(value)
+    return to_number(value) if isinstance(value, Decimal) else str(value)
+
+
+def to_number(value: Decimal) -> int | float:
+    """What DuckDB gives for a sum of whole numbers, or for 1.5, as the number that it is."""
+    return int(value) if value == value.to_integral_value() else float(value)

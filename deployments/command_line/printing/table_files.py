@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from deployments.command_line.printing.output import flatten_lists, render_json
+from deployments.command_line.printing.output import flatten_lists, render_json, to_number
 from schemas.errors import UsageError
 from tasks.texts import write_safe_csv
 from warehouse.stores.whole_files import writing_whole
@@ -92,8 +93,8 @@ def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
                 sheet.write_datetime(number, place, value, moment)
             elif isinstance(value, date):
                 sheet.write_datetime(number, place, value, day)
-            elif isinstance(value, int | float):
-                _write_number(sheet, number, place, value)
+            elif isinstance(value, int | float | Decimal):
+                _write_number(sheet, number, place, to_number(value) if isinstance(value, Decimal) else value)
             else:
                 _write_text(sheet, number, place, str(value), frame.columns[place])
     if frame.height and frame.width:

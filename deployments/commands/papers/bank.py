@@ -87,7 +87,7 @@ def check_duplicates(
     from tasks.bank.dedupe import find_clusters
     from tasks.texts import read_table
 
-    table = read_table(file)
+    table = read_table(file, as_text=True)
     clusters = find_clusters(table, text, split_names(options) or (), threshold=threshold)
     left_out = clusters.filter(~clusters["is_kept"])
     if out is not None:

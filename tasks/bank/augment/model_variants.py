@@ -232,24 +232,29 @@ class _Writer:
         self, parent: Question, task: str, attempt: int, piece: WritingTask
     ) -> dict[str, object] | None:
         """The reply's JSON object; null where none is of the form asked for, and it is refused."""
-        reply = await self.client.complete(
-            self.model,
-            CallRequest(
-                purpose=PURPOSE,
-                messages=build_messages(task, **piece.fields),
-                run_id=self.run_id,
-                unit=self.unit,
-                salt=f"try {attempt}" if attempt else "",
-                parameters={"response_format": build_reply_schema(task)} if self.model.offers_schema else {},
-            ),
+        request = CallRequest(
+            purpose=PURPOSE,
+            messages=build_messages(task, **piece.fields),
+            run_id=self.run_id,
+            unit=self.unit,
+            salt=f"try {attempt}" if attempt else "",
+            parameters={"response_format": build_reply_schema(task)} if self.model.offers_schema else {},
         )
+        try:
+            reply = await self.client.complete(self.model, request)
+        except CallFailed as error:
+            # It is refused where others are answered (`_gather`).
+            self._refuse_reply(parent, task, attempt, error.error)
+            raise
         found = parse_json_object(reply.text, _name_key(task)) if reply.status == "answered" else None
         if found is None or not _has_form(task, found):
-            self.refused.append(
-                build_refused_reply(self.unit, parent, task, attempt, reply.text, REPLY_IS_READABLE, self.now)
-            )
+            self._refuse_reply(parent, task, attempt, reply.text)
             return None
         return found
+
+    def _refuse_reply(self, parent: Question, task: str, attempt: int, text: str) -> None:
+        row = build_refused_reply(self.unit, parent, task, attempt, text, REPLY_IS_READABLE, self.now)
+        self.refused.append(row)
 
     def _refuse(self, parent: QuestionContent, variant: Variant, broken: Sequence[str]) -> bool:
         """Whether the variant breaks a rule or raises a doubt its parent does not: quarantined."""
@@ -288,15 +293,19 @@ def _balance(sound: Sequence[tuple[Statement, Variant]], count: int) -> list[tup
 
 
 async def _gather(
-    work: Sequence[Callable[[], Coroutine[None, None, T]]], advance: Callable[[int], None]
-) -> list[T]:
-    """Results in order, a chunk at a time: a failure wastes none, all replies reach the ledger."""
-    results: list[T] = []
+    work: Sequence[Callable[[], Coroutine[None, None, list[T]]]], advance: Callable[[int], None]
+) -> list[list[T]]:
+    """Results in order, a chunk at a time: a failure wastes none, all replies reach the ledger.
+
+    Where the model does not take a piece, and takes most of the others, nothing comes of it.
+    """
+    results: list[list[T]] = []
     for start in range(0, len(work), CHUNK):
         chunk = work[start : start + CHUNK]
         outcomes = await asyncio.gather(*(one() for one in chunk), return_exceptions=True)
         failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-        if failed:
+        most = max(len(chunk) // 2, len(results[:1]))
+        if len(failed) > most or not all(isinstance(one, CallFailed) and one.is_not_taken for one in failed):
             other = next((error for error in failed if not isinstance(error, CallFailed)), None)
             if other is not None:
                 raise other
@@ -305,7 +314,7 @@ async def _gather(
                 "What was answered is kept; run the same command again.",
                 len(failed),
             )
-        results += [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+        results += [[] if isinstance(outcome, BaseException) else outcome for outcome in outcomes]
         advance(len(chunk))
     return results
 

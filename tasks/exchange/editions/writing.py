@@ -38,7 +38,7 @@ def write_harness(sittings: Iterable[Sitting], folder: Path) -> list[Path]:
     """
     return [
         _write(
-            folder / _clean(sitting.model) / f"samples_{_clean(_name_task(sitting))}.jsonl",
+            folder / _name_folder(sitting.model) / f"samples_{_clean(_name_task(sitting))}.jsonl",
             (json.dumps(line, ensure_ascii=False) for line in iter_harness(sitting)),
         )
         for sitting in sittings
@@ -202,6 +202,12 @@ def _name(sitting: Sitting) -> str:
 
 def _name_task(sitting: Sitting) -> str:
     return f"proctor-{sitting.edition['run_id']}-{sitting.prompt_style}"
+
+
+def _name_folder(model: str) -> str:
+    """A folder for each candidate: `a/b` and `a-b` would else write over each other."""
+    name = _clean(model)
+    return name if name == model else f"{name}-{_hash(model)[:8]}"
 
 
 def _clean(name: str) -> str:

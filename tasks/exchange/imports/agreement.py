@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import UsageError
+from tasks.exchange.imports.tables import get_text
 from tasks.statistics import compute_external_correlations
 from tasks.statistics.agreement import RaterAgreement, Value, compute_agreement
 from tasks.texts import read_table
@@ -31,10 +32,10 @@ def compute_table_agreement(
         order: the ratings in order, lowest first, where they are words; default: sorted.
 
     Raises:
-        UsageError: a column is missing, nothing or one rater is in it, somebody rated a unit twice, or a rating is not
-            among those of `order`.
+        UsageError: a column is missing, nothing or one rater is in it, a rating has no unit or no rater, somebody rated a unit twice,
+            or a rating is not among those of `order`.
     """
-    frame = read_table(path)
+    frame = read_table(path, as_text=[*units, *([rater] if rater else [])])
     for name in (*units, *([rater] if rater else []), *ratings):
         if name not in frame.columns:
             raise UsageError(f"{path.name} has no column {name!r}; it has {', '.join(frame.columns)}.")
@@ -48,6 +49,12 @@ def compute_table_agreement(
         )
     given: dict[str, dict[str, Value]] = {}
     for number, (unit, who, value) in enumerate(_list_ratings(frame, units, rater, ratings), start=1):
+        if unit is None or who is None:
+            lacking = f"the unit ({', '.join(units)})" if unit is None else rater
+            raise UsageError(
+                f"{path.name}, rating {number}: {lacking} is empty. Name it, or leave the row out: what nobody named would be taken for one and "
+                "the same."
+            )
         if who in given.setdefault(unit, {}):
             raise UsageError(
                 f"{path.name}, rating {number}: {who} rated the unit {unit!r} twice. Name another column of the unit "
@@ -71,17 +78,19 @@ def compute_table_agreement(
 
 def _list_ratings(
     frame: pl.DataFrame, units: Sequence[str], rater: str | None, ratings: Sequence[str]
-) -> Iterator[tuple[str, str, Value]]:
-    """Unit, rater and rating, gaps left out."""
+) -> Iterator[tuple[str | None, str | None, Value]]:
+    """Unit, rater and rating, gaps left out; null for a unit or rater that is not named."""
     for row in frame.select(*dict.fromkeys([*units, *([rater] if rater else []), *ratings])).iter_rows(
         named=True
     ):
-        unit = " · ".join(str(row[name]) for name in units)
+        named = [text for name in units if (text := get_text(row[name])) is not None]
+        unit = " · ".join(named) if len(named) == len(units) else None
+        named_rater = get_text(row[rater]) if rater else None
         for column in ratings:
             value = row[column]
-            if value is None or (isinstance(value, str) and not value.strip()):
+            if get_text(value) is None:
                 continue
-            who = str(row[rater]) if rater else column
+            who = named_rater if rater else column
             yield unit, who, float(value) if isinstance(value, int | float) else str(value).strip()
 
 

@@ -76,7 +76,7 @@ def import_table(
 
     `metrics` are columns with a mark each. Raises UsageError for columns that are missing and rows that say nothing.
     """
-    frame = read_table(path)
+    frame = read_table(path, as_text=[mapping.get(name, name) for name in MARK_FIELDS if name != "mark"])
     needed = ["model", "item_id"]
     if kind == "responses":
         needed.append("response")
@@ -119,7 +119,8 @@ def import_external(
     lake: Lake, path: Path, benchmark: str, source: str, mapping: Mapping[str, str]
 ) -> ImportedFile:
     """Land others' scores by model and day in the place of the benchmark's earlier file."""
-    frame = apply_mapping(read_table(path), mapping, SCORE_FIELDS, SCORE_FIELDS, path.name)
+    table = read_table(path, as_text=[mapping.get(name, name) for name in SCORE_FIELDS if name != "score"])
+    frame = apply_mapping(table, mapping, SCORE_FIELDS, SCORE_FIELDS, path.name)
     rows, empty = parse_scores(frame, benchmark=benchmark, source=source, name=path.name)
     if not rows:
         raise UsageError(f"{path.name} holds no score.")

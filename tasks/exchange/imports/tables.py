@@ -88,7 +88,7 @@ def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
     """
     rows: list[dict[str, object]] = []
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
-        model, item = _text(row["model"]), _text(row["item_id"])
+        model, item = get_text(row["model"]), get_text(row["item_id"])
         if model is None or item is None:
             raise UsageError(
                 f"{name}, row {number}: {'model' if model is None else 'item_id'} is empty. Correct the row, or leave it out."
@@ -97,16 +97,16 @@ def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
         rows.append(
             {
                 "row_number": number,
-                "category": _text(row["category"]),
-                "task": _text(row["task"]),
+                "category": get_text(row["category"]),
+                "task": get_text(row["task"]),
                 "model": model,
                 "item_id": item,
                 "repeat": _parse_repeat(row["repeat"], f"{name}, row {number}"),
-                "rater": _text(row["rater"]),
-                "metric": _text(row["metric"]),
+                "rater": get_text(row["rater"]),
+                "metric": get_text(row["metric"]),
                 "mark": mark,
                 "mark_text": mark_text,
-                "answer": _text(row["answer"]),
+                "answer": get_text(row["answer"]),
                 "response": None if row["response"] is None else str(row["response"]),
                 "scored_on": parse_day(row["scored_on"], f"{name}, row {number}"),
             }
@@ -126,7 +126,7 @@ def parse_scores(
     empty = 0
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         place = f"{name}, row {number}"
-        model, day = _text(row["model"]), parse_day(row["scored_on"], place)
+        model, day = get_text(row["model"]), parse_day(row["scored_on"], place)
         if model is None or day is None:
             raise UsageError(
                 f"{place}: {'model' if model is None else 'scored_on'} is empty. Correct the row, or leave it out."
@@ -152,14 +152,13 @@ def split_mark(value: object) -> tuple[float | None, str | None]:
     """A mark as a number, or as text where it is none; both null for nothing."""
     if value is None:
         return None, None
-    if isinstance(value, bool | int | float):
-        number = float(value)
-        return (None, None) if number != number else (number, None)
     text = str(value).strip()
     try:
-        number = float(text)
-    except ValueError:
+        number = float(value) if isinstance(value, bool | int | float) else float(text)
+    except (ValueError, OverflowError):
         return None, text or None
+    if math.isnan(number) and isinstance(value, float):
+        return None, None
     return (number, None) if math.isfinite(number) else (None, text)
 
 
@@ -170,7 +169,7 @@ def _parse_repeat(value: object, place: str) -> int | None:
         number = float(str(value))
     except ValueError:
         number = 0.0
-    if number < 1 or number != int(number):
+    if number < 1 or not number.is_integer():
         raise UsageError(
             f"{place}: repeat {value!s} is no whole number from 1. Correct it, or leave it empty."
         )
@@ -193,5 +192,6 @@ def parse_day(value: object, place: str) -> date | None:
     raise UsageError(f"{place}: scored_on is no day. Write it as 2024-05-01.")
 
 
-def _text(value: object) -> str | None:
+def get_text(value: object) -> str | None:
+    """What a cell says, as text; null for one that is empty or blank."""
     return None if value is None or str(value).strip() == "" else str(value)

@@ -27,6 +27,7 @@ from tasks.gscore.cgeval.question_set import read_questions, read_references
 from tasks.gscore.metrics.pairs import NO_MODEL_NOTE
 from tasks.gscore.metrics.profiles import parse_profile
 from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, load_embedder
+from tasks.gscore.people import check_answers
 from tasks.models import SharedClient, read_call_frames
 from tasks.models.registry import read_registry
 from warehouse.lake import Batch, Lake
@@ -123,7 +124,7 @@ def score_and_land(
     No model is called.
 
     Without an embedding model similarity and the Gscore of texts are null (`message` says why). The same again replaces the same rows. Raises
-    UsageError when nothing is answered, or for a file that holds no references of these questions.
+    UsageError when nothing is answered, when people scored other answers, or for a file that holds no references of these questions.
     """
     scoring = scoring or Scoring()
     several, run_id = scoring.several, scoring.run_id
@@ -138,6 +139,7 @@ def score_and_land(
             f"{model.name} has answered none of the questions in run {run_id!r} as it is registered now. "
             f"Run `proctor cgeval answer --model {model.name}` first."
         )
+    check_answers(settings, answers)
     references = read_references(references_path, questions)
     similarity, message = _load_similarity(settings, scoring.embedding)
     with nullcontext() if similarity is None else closing(similarity):

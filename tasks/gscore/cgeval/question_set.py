@@ -17,6 +17,7 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.gscore.cgeval.files import QUESTION_HEADERS, read_cgeval_questions
+from tasks.gscore.people import check_places
 from tasks.texts import read_table
 from warehouse.stores.whole_files import writing_whole
 
@@ -42,11 +43,13 @@ def import_questions(settings: Settings, path: Path) -> ImportedQuestions:
 
     The same file again changes nothing.
 
-    A file with fewer questions than the published one is taken as it is. Raises UsageError when it is not CG-Eval's.
+    A file with fewer questions than the published one is taken as it is. Raises UsageError when it is not CG-Eval's, or when a question
+    that people may be scoring an answer to has another place in it.
     """
     questions = read_cgeval_questions(path)
     if questions.is_empty():
         raise UsageError(f"{path.name} holds no questions. Use CG-Eval's own file.")
+    check_places(settings, questions)
     content = path.read_bytes()
     kept = get_questions_path(settings)
     is_unchanged = kept.exists() and kept.read_bytes() == content

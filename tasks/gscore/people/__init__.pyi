@@ -15,3 +15,9 @@ from .sample import read_sample as read_sample
 
 # Keep a sample under a name; returns whether it is new. Raises UsageError when the name holds another sample.
 from .sample import write_sample as write_sample
+
+# Raise UsageError where a model has given another answer than the one in a sample.
+from .sample import check_answers as check_answers
+
+# Raise UsageError where a question of a sample has another place than it was drawn at.
+from .sample import check_places as check_places

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -88,6 +88,43 @@ def read_sample(settings: Settings, name: str) -> pl.DataFrame:
             f"There is no sample {name!r}; there are: {known}. `proctor cgeval sample` draws one."
         )
     return pl.read_parquet(path)
+
+
+def check_places(settings: Settings, questions: pl.DataFrame) -> None:
+    """Raise UsageError where a question of a sample has another place than it was drawn at.
+
+    What people gave is known by an answer's place: of other places it would be another answer's. `questions` has `cgeval_id`.
+    """
+    places = questions.select("cgeval_id").with_row_index("place", offset=1)
+    for name, drawn in _read_samples(settings):
+        kept = drawn.join(places, left_on="question_uuid", right_on="cgeval_id").filter(
+            pl.col("seq") == pl.col("place")
+        )
+        if moved := drawn.height - kept.height:
+            raise UsageError(
+                f"{moved} of {drawn.height} questions of the sample {name!r} have another place in this file, or none, and people's scores are "
+                "known by the place. Put further questions after those that were there, or import the file into another PROCTOR_HOME."
+            )
+
+
+def check_answers(settings: Settings, answers: pl.DataFrame) -> None:
+    """Raise UsageError where a model has given another answer than the one in a sample.
+
+    `answers` has `cgeval_id`, `session_id` and `response`, of a model as it is registered now.
+    """
+    now = answers.select("session_id", "cgeval_id", now="response")
+    for name, drawn in _read_samples(settings):
+        own = drawn.join(now, left_on=["session_id", "question_uuid"], right_on=["session_id", "cgeval_id"])
+        if changed := own.filter(pl.col("response").ne_missing(pl.col("now"))).height:
+            raise UsageError(
+                f"{changed} questions of the sample {name!r} have another answer since people were asked to score it: the model was registered "
+                "otherwise. Let it answer in a run of its own (--run), and score that; or register it as it was."
+            )
+
+
+def _read_samples(settings: Settings) -> Iterator[tuple[str, pl.DataFrame]]:
+    for path in sorted((settings.home / "cgeval" / "samples").glob("*.parquet")):
+        yield path.stem, pl.read_parquet(path, columns=["session_id", "seq", "question_uuid", "response"])
 
 
 def get_sample_path(settings: Settings, name: str) -> Path:

@@ -7,9 +7,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
+from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.section_answers import POINTS_BELOW
 from tasks.ingest.content.shown_keys import MIN_QUESTIONS, take_choices
+from tasks.ingest.layout.options import option_text
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import ITALIC, KINDS
 from tasks.ingest.readers.extraction import Line
@@ -28,7 +30,30 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     keys that are printed, and where it does not always fall on the same letter. The question gets the note
     `key_by_format`.
     """
-    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_pieces]
+    judged = [
+        draft
+        for draft in drafts
+        if draft.question_type == "true_false" and draft.option_pieces and not draft.answer
+    ]
+    for draft in judged:  # `A. 对` in red: for a while the words to judge by are options again
+        draft.options = [(label, option_text(pieces)) for label, pieces in draft.option_pieces]
+    _take_standing_out(
+        [
+            draft
+            for draft in drafts
+            if draft.options and draft.option_pieces and draft.question_type in _OFFERING
+        ],
+        lines,
+        starts,
+    )
+    for draft in judged:
+        make_true_false(draft)
+
+
+_OFFERING = ("multiple_choice", "true_false")
+
+
+def _take_standing_out(asked: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
     if sum(1 for draft in asked if not draft.answer) < MIN_QUESTIONS:
         return  # too few questions lack a key
     spans: dict[str, list[tuple[int, int]]] = {}

@@ -23,7 +23,7 @@ from tasks.ingest.words.answers import (
     split_fillings,
 )
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import asking, task
+from tasks.ingest.words.grammar import asking, task, truth_words
 from tasks.ingest.words.kinds import infer_free_type
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
@@ -242,10 +242,23 @@ def take_below(draft: Draft, answer: str) -> None:
     """Give a question the answer cut from its stem, and the type that the rest shows."""
     draft.answer = [answer]
     draft.notes.append("answer_without_mark")
-    if draft.fine is None and not draft.material:
+    truth = _read_judged(draft, answer)
+    if truth is not None:
+        draft.question_type, draft.answer = "true_false", [truth]
+    elif draft.fine is None and not draft.material:
         draft.question_type = infer_free_type(draft.stem, None)
 
 
+def _read_judged(draft: Draft, answer: str) -> str | None:
+    """The judgement below a statement that ends with a place for it: `… a day. ( )`."""
+    is_word = answer.casefold() in frozenset.union(*truth_words()) and (
+        len(answer) > 1 or not answer.isalnum()
+    )
+    leaves_place = draft.fine is None and _TRUTH_PLACE.search(draft.stem[-_LOOKED_AT:]) is not None
+    return read_truth(answer) if is_word and leaves_place and not _ASKS_OPENLY.search(draft.stem) else None
+
+
+_ASKS_OPENLY = re.compile(r"[？?]")
 _LEADS_PARTS = re.compile(
     r"(?:(?:完成|回答|解决|求解|实现|计算)(?:下列|以下|下面|如下).{0,12}|^\s*(?:试|请|要求|求).{0,40})[：:]$"
 )
@@ -365,6 +378,9 @@ _REQUEST = re.compile(
 )
 
 
+_SHORTEST_MATERIAL = 40
+
+
 def split_material(text: str) -> tuple[str | None, str]:
     """Separate a question's material from what is asked: `阅读材料，回答问题。` 材料：… （1）… （2）….
 
@@ -390,6 +406,8 @@ def split_material(text: str) -> tuple[str | None, str]:
     if not material or not (asking or opening):
         return None, text
     joined = "\n".join(material).strip()
+    if not opening and len(joined) < _SHORTEST_MATERIAL and joined.endswith((":", "：")):
+        return None, text  # `On the shortest path:` above its parts is no text to read
     if not asking and not opening:
         return None, text
     if len(re.findall(r"(?m)^\s*【?(?:材料|案例|史料|资料|Material|Case|Passage)", joined)) == 1:

@@ -9,13 +9,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.ingest.content.key_marks import KeyPart, split_inline
-from tasks.ingest.layout.headings import STRONG_STYLES, has_options_ahead, is_chapter, read_heading
+from tasks.ingest.layout.headings import (
+    FIRST_OPTION,
+    STRONG_STYLES,
+    has_options_ahead,
+    is_chapter,
+    read_heading,
+)
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
-from tasks.ingest.words.grammar import key_title, number_word
+from tasks.ingest.words.grammar import answer_mark, key_title, may_open_answer, number_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
 
@@ -299,13 +305,33 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
         opening = [index for index in marks if _opens_answers(pieces, index, marks)]
         if len(opening) < 0.6 * len(marks):
             return None  # printed after every question
-    marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
+    answered = _find_answered(pieces)
+    marks = [index for index in marks if index >= answered and (index >= 5 or not _is_title(pieces, index))]
     for index in marks:
         if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
             continue
         if _opens_answers(pieces, index, marks):
             return index
     return None
+
+
+_LEAST_ANSWERED = 3
+
+
+def _find_answered(pieces: Sequence[Piece]) -> int:
+    """The place of the first option of a paper that answers its questions one by one, else 0.
+
+    A title of solutions above it, `Solution to the final exam`, names the paper; its answers stand below the options.
+    """
+    offered = [place for place, piece in enumerate(pieces) if FIRST_OPTION.match(piece.text)]
+    marked = sum(
+        1
+        for piece in (pieces[offered[0] :] if len(offered) >= _LEAST_ANSWERED else ())
+        if may_open_answer(piece.text.lstrip()[:1])
+        and (mark := answer_mark().match(piece.text)) is not None
+        and mark[1].strip()
+    )
+    return offered[0] if marked >= max(_LEAST_ANSWERED, _LEAST_GIVEN * len(offered)) else 0
 
 
 _KEYED = re.compile(r"\s*(?:[（(\[][A-Ja-j][)）\]](?:\s|$)|[A-J][.。]?\s*$)")

@@ -27,6 +27,7 @@ from tasks.ingest.words.points import (
 _PART_MARKS = re.compile(rf"{BRACKETED}|(?:[.?!:)\]]|\s{{2}})\s*\[\d{{1,2}}(?:\s*\+\s*\d{{1,2}})*\]")
 _DIGIT = re.compile(r"\d")
 _MARGIN = re.compile(r"(?<=[.?!)])(?:\s{3,}|\t\s*)(\d{1,2})\s*$")
+_IN_MARGIN = re.compile(r"(?<=\S)(?:\s{3,}|\t\s*)\d{1,2}\s*$")
 _BARE_MARKS_TAIL = re.compile(
     rf"(?<=[.?!…:)\]。？！])(?<!\d:)\s*(?:(?:[-–—/／]\s*)?{POINTS}|{ROOM}|\[\d{{1,2}}\])\s*$"
 )
@@ -137,7 +138,7 @@ def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
     """Take `… of the Otto cycle.      10`: marks in the right margin, after a wide gap."""
     if not body or draft.options or not body[-1].text.rstrip()[-1:].isdecimal():
         return body
-    if sum(1 for piece in body if _MARGIN.search(piece.text)) != 1:
+    if sum(1 for piece in body if _IN_MARGIN.search(piece.text)) != 1:
         return body
     tail = _MARGIN.search(body[-1].text)
     if tail is None:
@@ -183,6 +184,7 @@ def take_form_tails(drafts: Sequence[Draft]) -> None:
     _take_required(drafts)
     _take_offered_truths(drafts)
     _take_form_words(drafts)
+    _take_bare_worth(drafts)
     tails: dict[tuple[int, bool, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
     counts: dict[int, int] = defaultdict(int)
     for draft in drafts:
@@ -259,6 +261,26 @@ def _take_form_words(drafts: Sequence[Draft]) -> None:
                 _cut_tail(draft, tail, is_stem=True)
 
 
+# `… recognises L. (10)`: a number in brackets closes a line of every question, as no equation's does
+_BARE_WORTH = re.compile(r"(?<=[\s.?!。？！)）])[^\S\n]*[（(\[]\s*(\d{1,3})\s*[)）\]]\s*(?=\n|$)")
+
+
+def _take_bare_worth(drafts: Sequence[Draft]) -> None:
+    """Take the number in brackets that closes one line of every question and counts nothing."""
+    found = [[*_BARE_WORTH.finditer(draft.stem)] for draft in drafts]
+    values = [int(own[0][1]) for own in found if len(own) == 1]
+    if (
+        len(values) < max(_LEAST_OF_ALL, len(drafts))
+        or any(draft.options or draft.marks is not None for draft in drafts)
+        or min(values) < _LEAST_WORTH
+    ):
+        return
+    for draft, (tail,) in zip(drafts, found, strict=True):
+        draft.stem = f"{draft.stem[: tail.start()].rstrip()}\n{draft.stem[tail.end() :].lstrip()}".strip()
+        draft.marks = float(tail[1])
+
+
+_LEAST_WORTH = 2
 _LONGEST_TAIL, _MOST_OFFERED = 56, 0.7
 
 

@@ -7,14 +7,14 @@ What marks some and not all, once in most questions, is the key, whatever it is.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
 from tasks.ingest.content.printed_marks import take_marks
-from tasks.ingest.layout.options import offers_letters
+from tasks.ingest.layout.options import offers_below_asking, offers_letters, offers_options, offers_tasks
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
@@ -123,6 +123,29 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                 if len(lines) > 1 and lines[place].strip() == line:
                     del lines[place]
                     draft.stem = "\n".join(lines).strip()
+    _drop_fields(drafts)
+
+
+# `- Type: single`, `难度：易`: what a bank keeps of each question, one of few values
+_FIELD = re.compile(r"\s*[-*•+]?\s*(?P<name>[^\W\d_][^\W_]{0,11})\s*[:：]\s*(?P<value>\w[\w ]{0,15})\s*")
+_MOST_VALUES, _LEAST_FIELDS = 4, 0.7
+
+
+def _drop_fields(drafts: Sequence[Draft]) -> None:
+    """Drop lines that name one thing of nearly every question, with few values of it."""
+    values: dict[str, Counter[str]] = {}
+    for draft in drafts:
+        for match in filter(None, map(_FIELD.fullmatch, draft.stem.split("\n")[1:])):
+            values.setdefault(match["name"], Counter())[match["value"].strip()] += 1
+    names = {
+        name
+        for name, own in values.items()
+        if own.total() >= max(_LEAST_REPEATED, _LEAST_FIELDS * len(drafts)) and len(own) <= _MOST_VALUES
+    }
+    for draft in drafts if names else ():
+        first, *lines = draft.stem.split("\n")
+        kept = [line for line in lines if (one := _FIELD.fullmatch(line)) is None or one["name"] not in names]
+        draft.stem = "\n".join([first, *kept]).strip()
 
 
 _BRACKETED = re.compile(
@@ -154,6 +177,8 @@ POINTS_BELOW = re.compile(_SHOWS_BELOW, re.IGNORECASE)
 # what may be shown below, and may as well be asked about (`What is a hash table?`)
 _POINTS_ON = re.compile(rf"{_SHOWS_BELOW}|\b(?:figure|table|output|code|program)\b", re.IGNORECASE)
 _LEAST_BELOW, _LEAST_SHAPED, _MOST_SHAPED = 4, 0.6, 0.75
+# the place of a key: what it speaks of would stand below, and one line does
+_CLOSES_EMPTY = re.compile(r"[（(]\s*[)）][\s.。:：]*$")
 # below the marks of a part, `[7M]`, the next part stands
 _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
@@ -232,7 +257,7 @@ def _asks_once(stem: str) -> bool:
     return (
         bool(below.strip())
         and "\n" not in below
-        and POINTS_BELOW.search(first) is None
+        and (POINTS_BELOW.search(first) is None or _CLOSES_EMPTY.search(first) is not None)
         and CODE.search(below) is None
         and asking().search(first) is not None
         and not begins_asking(below.lstrip())
@@ -341,18 +366,41 @@ _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 
 def find_offering(
     chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]],
-    offers: Callable[[Sequence[Piece]], bool] = offers_letters,
-) -> set[int]:
-    """The untyped sections in most of whose questions letters run on: `A in  B on`."""
-    found: dict[int, list[bool]] = {}
-    for number, section, _, lines, _ in chunks:
+) -> Collection[int]:
+    """The places of the questions that offer options as most in their sections do: `A in  B on`.
+
+    Only untyped sections are looked at. Where the options of one have capitals, `(a)` numbers parts; where most questions
+    offer any, letters of any kind do, and where nearly all do, those that set no tasks.
+    """
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, (number, section, *_) in enumerate(chunks):
         if section.fine is None:
-            found.setdefault(number, []).append(offers(lines))
-    return {
-        number for number, own in found.items() if sum(own) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own))
-    }
+            places[number].append(place)
+    found: set[int] = set()
+    for own in places.values():
+        if len(own) < _LEAST_OFFERING:
+            continue
+        lines = {place: chunks[place][3] for place in own}
+        lettered = sum(offers_letters(one) for one in lines.values())
+        if lettered >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
+            found.update(place for place in own if not any(_PART_A.match(line.text) for line in lines[place]))
+        told = sum(offers_options(one, False) for one in lines.values())
+        if told >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
+            found.update(
+                place
+                for place in own
+                if offers_letters(lines[place], any_case=True)
+                and not any(_PART_A.match(line.text) for line in lines[place])
+            )
+        offering = sum(offers_options(one, False) or offers_below_asking(one) for one in lines.values())
+        if offering >= max(_LEAST_USUAL, _MOST_USUAL * len(own)):
+            found.update(place for place in own if not offers_tasks(lines[place]))
+    return found
 
 
+_PART_A = re.compile(r"\s*[（(]a\s*[)）]")
+# So many questions must offer options, and so many of all, before another's letters are options too.
+_LEAST_USUAL, _MOST_USUAL = 4, 0.8
 _LEAST_GLUED = 2
 
 

@@ -14,7 +14,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import asking
+from tasks.ingest.words.grammar import asking, asks_by_topic
 from tasks.ingest.words.points import COUNTS_POINTS
 from tasks.ingest.words.signs import asks_by_sign
 
@@ -76,7 +76,24 @@ def keep_asking(reading: Reading) -> ContractCheck:
             f"{count} numbered passages were found, of which {asking_count} ask or offer anything: "
             + ("this is no paper, or its questions stand elsewhere." if whole else "they are rather rules."),
         )
+    titles = [draft for draft in reading.drafts if _is_mere_title(draft)]
+    found.doubt_all(
+        "titles",
+        titles,
+        f"{len(titles)} lines without a number ask nothing: what stands below them was taken as their answer.",
+    )
     return found
+
+
+def _is_mere_title(draft: Draft) -> bool:
+    """Whether a line is a question only by what stands below it: nothing on it asks."""
+    return (
+        not draft.number_label
+        and "answer_without_mark" in draft.notes
+        and not draft.options
+        and not asks_by_topic(draft.stem)
+        and asking().search(draft.stem) is None
+    )
 
 
 def _find_silent(reading: Reading) -> list[Draft]:

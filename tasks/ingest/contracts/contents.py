@@ -148,7 +148,12 @@ def keep_option_labels(reading: Reading) -> ContractCheck:
         labels = [label for label, _ in draft.options]
         if not labels:
             held = reading.inside.get(id(draft), [])
-            listed = [(m[1], one.text[m.end() - 1 :]) for one in held if (m := _LISTED.match(one.text))]
+            said = "\n".join(draft.answer)
+            listed = [
+                (m[1], one.text[m.end() - 1 :])
+                for one in held
+                if (m := _LISTED.match(one.text)) and one.text.strip() not in said
+            ]
             if (
                 draft.question_type != "true_false"
                 and len({label for label, _ in listed}) > 1

@@ -336,13 +336,14 @@ def _measures(drafts: Sequence[Draft]) -> tuple[int, ...]:
     return len(drafts), spread, parts
 
 
-_PART = re.compile(r"(?m)^\s*[（(]?(\d{1,2})[)）.．、]")
+_PART = re.compile(r"(?m)^\s*[（(]?(\d{1,2}|[a-hA-H])[)）.．、]")
 
 
 def _parts(draft: Draft) -> int:
     if draft.options:
         return 1
-    numbers = [int(match) for match in _PART.findall(draft.stem)]
+    marks = _PART.findall(draft.stem)
+    numbers = [int(mark) if mark.isdecimal() else ord(mark) for mark in marks]
     if len(numbers) > 1 and all(right == left + 1 for left, right in pairwise(numbers)):
         return len(numbers)
     return max(1, count_blanks(draft.stem)) if draft.question_type == "fill_in_the_blank" else 1

@@ -13,8 +13,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
-from tasks.ingest.words.grammar import answer_mark, answer_name, may_open_answer, truth_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.grammar import (
+    answer_mark,
+    answer_name,
+    blank_place,
+    may_open_answer,
+    may_open_blank,
+    truth_word,
+)
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label
 
 _MIN_TIMES = 3
 _MIN_SHARE = 0.5  # of the option lists that have no key yet
@@ -42,6 +49,48 @@ class _Key:
     piece: int
     letters: str
     end: int
+
+
+_LEAST_PLACES = 2
+_ASKS_NEXT = ("num", "word", "wordp", "bracket", "cn", "part")
+
+
+def write_filled_places(lines: IndexedLines) -> IndexedLines:
+    """Write what stands at the places of blanks as answers, `第1空` above `salt`.
+
+    Empty places are left out.
+    """
+    pieces = lines.pieces
+    found = {
+        place: match
+        for place in lines.open_where(may_open_blank)
+        if (match := blank_place().fullmatch(pieces[place].text)) is not None
+    }
+    if len(found) < _LEAST_PLACES:
+        return lines
+    kept: list[Piece] = []
+    is_answered = False
+    for place, piece in enumerate(pieces):
+        match = found.get(place)
+        if match is None:
+            is_answered = is_answered and not _asks_next(lines.labels[place])
+            kept.append(piece)
+            continue
+        below = place + 1
+        is_filled = match["said"] or (
+            below < len(pieces) and below not in found and not _asks_next(lines.labels[below])
+        )
+        if not is_filled:
+            continue
+        end = match.start("said") if match["said"] else len(piece.text)
+        if match["said"] or not is_answered:
+            kept.append(rewrite(piece, end, "" if is_answered else "答案："))
+        is_answered = True
+    return IndexedLines(kept)
+
+
+def _asks_next(label: Label | None) -> bool:
+    return label is not None and not label.is_weak and label.style in _ASKS_NEXT
 
 
 def write_repeated_keys(lines: IndexedLines) -> IndexedLines:

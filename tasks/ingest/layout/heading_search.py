@@ -269,6 +269,8 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
         label = piece.label
         if SHARES.match(piece.text):
             return True
+        if own == "word" and label is not None and (label.style, label.value) == ("bare", 1):
+            return True
         if label is not None and not label.is_weak and _WORTH_LINE.fullmatch(piece.text) is None:
             if label.style in ("num", "paren", "nump", "bracket", "wordp", "word", "dec"):
                 return label.style != own or label.value == 1

@@ -15,7 +15,12 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
+from tasks.ingest.layout.answer_marks import (
+    write_answers,
+    write_filled_places,
+    write_repeated_headings,
+    write_repeated_keys,
+)
 from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import MARKS_GROUP, read_heading
 from tasks.ingest.layout.mending import (
@@ -85,7 +90,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
             )
         )
     )
-    lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(lines))))
+    lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(write_filled_places(lines)))))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(write_codes(lines))))))
@@ -142,7 +147,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     idle = {
         place
         for text, holders in below.items()
-        if _is_usual(holders - {0}, numbered) and _says_nothing(text)
+        if _is_usual(holders - {0}, numbered) and (_EMPTY.fullmatch(text) or _says_nothing(text))
         for place in places[text]
     }
     cut = {
@@ -181,6 +186,8 @@ def _stands_above(lines: IndexedLines, place: int) -> bool:
     return (label is None or label.is_weak) and _OPTION_MARK.match(lines.pieces[place + 1].text) is None
 
 
+# `[ ………… ]`: a place for the key
+_EMPTY = re.compile(r"[（(\[【][\s._…‥·]*[)）\]】]")
 # `x C x`, `答 C`: a letter of the options, as others have another one there
 _LETTER_LAST = re.compile(r"(?<![^\W_\u3400-\u9fff])[A-J](?![^\W_])\W{0,3}(?:\w\W?)?$")
 

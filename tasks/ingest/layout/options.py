@@ -93,6 +93,30 @@ def offers_letters(pieces: Sequence[Piece], any_case: bool = False) -> bool:
     )
 
 
+def offers_below_asking(pieces: Sequence[Piece]) -> bool:
+    """Whether three short lines with letters or more, of any kind, stand below a line that asks."""
+    texts = tuple([piece.text for piece in pieces])
+    chain = _find_best_in(texts, True) or ()
+    return (
+        len(chain) > _TWO
+        and all(mark.at_start for mark in chain)
+        and chain[0].piece > 0
+        and _ASKS_ABOVE.search(texts[chain[0].piece - 1]) is not None
+        and _are_short(_list_texts(chain, texts))
+    )
+
+
+_TWO = 2
+_ASKS_ABOVE = re.compile(r"(?:[？?]|_{2}[.。]?|[（(]\s*[)）][.。]?)\s*$")
+
+
+def offers_tasks(pieces: Sequence[Piece]) -> bool:
+    """Whether what is lettered below a stem are parts that set tasks."""
+    texts = tuple([piece.text for piece in pieces])
+    chain = _find_best_in(texts, True)
+    return chain is not None and _are_tasks(chain, texts)
+
+
 def offers_options_in(texts: Sequence[str], is_choice: bool) -> bool:
     """Whether `split_options` would find options in pieces with these texts."""
     if _find_best_in(tuple(texts), is_choice) is not None:
@@ -211,8 +235,10 @@ def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     ):
         return False
     texts = _list_texts(chain, lines)
-    if len(chain) < 4:
-        return are_truth_options(texts)
+    return _are_short(texts) if len(chain) > 3 else are_truth_options(texts)
+
+
+def _are_short(texts: Sequence[str]) -> bool:
     return all(
         len(text) <= 60 and not re.search(rf"[？?:：]|{BRACKETED}", text) for text in texts
     ) and not any(map(task().match, texts))

@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 
 from tasks.ingest.layout.announcements import read_announcement, read_each
 from tasks.ingest.layout.headings import Heading, read_heading
+from tasks.ingest.layout.headlines import Headlines
 from tasks.ingest.layout.pieces import PASSAGE, Piece, rewrite
 from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, run_up
 from tasks.ingest.words.labels import Label
@@ -35,7 +36,7 @@ class Outline:
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
     only count them, and no other numbered line begins one.
     `given`: the numbers count questions wherever they lead, and head no section. `passages` are numbered lines that open what
-    the questions below them are about.
+    the questions below them are about. `answers_below`: what stands below what is asked answers it.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Outline:
     is_counted: bool = False
     given: bool = False
     passages: frozenset[int] = frozenset()
+    answers_below: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
@@ -88,15 +90,17 @@ def propose_outlines(
     heads: Mapping[int, bool],
     silent: frozenset[int] = frozenset(),
     has_others: bool = True,
+    asked: Sequence[int] = (),
 ) -> Iterator[Outline]:
     """Other readings that the marks of a paper allow, the likeliest first.
 
-    `repeated` is what repeats in the lines, `starts` are the places of the questions that the first reading found, `heads` those of its headings.
+    `repeated` is what repeats in the lines, `starts` are the places of the questions that the first reading found, `heads` those of its headings, `asked` the lines that
+    print shows to be questions.
     """
     marks = repeated.marks
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
-    counted = _read_closed(pieces, *repeated.closing)
+    counted = _read_closed(pieces, *repeated.closing, frozenset(asked))
     if counted is not None and len(counted.numbers) > len(starts):
         yield counted
     if len(repeated.lone) > 2 * len(starts):
@@ -164,7 +168,9 @@ def _list_numberings(
     return [(family, numbers) for _, family, numbers in found[:2]]
 
 
-def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> Outline | None:
+def _read_closed(
+    pieces: Sequence[Piece], word: str, closing: Sequence[int], asked: Collection[int]
+) -> Outline | None:
     """Questions without numbers, each of which ends with its answer; the next one follows it.
 
     What closes them is told by repetition: a word and one key after it, at the end of many lines.
@@ -181,11 +187,38 @@ def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> 
         if not numbers or not _KEYED.search(lines[begin - 1]):
             # an answer in words may have further lines: the next question begins where one asks, if any does
             begin = next((at for at in range(begin, place) if _CLOSES_ASKING.search(lines[at])), begin)
+        # or with the line that print shows to be a question
+        begin = next((at for at in range(begin, place) if at in asked), begin)
         if begin < place:
             numbers[pieces[begin].start] = (0, len(numbers) + 1)
         begin = place + 1
     dropped = frozenset(pieces[place].start for place in counters)
     return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+def head_by_print(pieces: Sequence[Piece], headlines: Headlines) -> Outline:
+    """Questions that the print of their lines shows, below titles printed alike."""
+    counted = _count_tasks(pieces, headlines.asked)
+    return replace(counted, headings=_head(pieces, headlines.titles), family="print", answers_below=True)
+
+
+def head_by_titles(pieces: Sequence[Piece], titles: Mapping[int, Sequence[int]]) -> Outline:
+    """Sections below titles that print alone shows, and the numbers that begin at 1 below each."""
+    numbers: dict[int, tuple[int, int]] = {}
+    for run in titles.values():
+        for label, place in ((pieces[place].label, place) for place in run):
+            if label is not None:
+                numbers[pieces[place].start] = (label.end, label.value)
+    return Outline(_head(pieces, titles), numbers=numbers, alone=True, given=True, family="titles")
+
+
+def _head(pieces: Sequence[Piece], places: Collection[int]) -> dict[int, Heading]:
+    """Lines as titles of sections, whatever they say."""
+    return {
+        pieces[place].start: Heading(None, text, find_type_in_title(text), None, len(text), is_question=False)
+        for place in places
+        if (text := pieces[place].text)
+    }
 
 
 def _count_tasks(pieces: Sequence[Piece], tasks: Sequence[int]) -> Outline:
@@ -288,7 +321,10 @@ def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> li
     lists = {
         start
         for start, one in headings.items()
-        if one.is_question is False and one.fine is None and (one.marks is not None or start in own_text)
+        if one.is_question is False
+        and one.fine is None
+        and (one.marks is not None or start in own_text)
+        and read_announcement(one.title) is None
     }
     if not lists or sum(1 for one in headings.values() if one.is_question) < len(lists):
         return []

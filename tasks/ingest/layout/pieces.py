@@ -170,10 +170,10 @@ def _part_long(piece: Piece) -> list[Piece]:
 
 
 # a heading, or the fence of a program
-_SIGNED = re.compile(r"\s*(?:#{1,6}\s+\S|```\w*\s*$)")
+_SIGNED = re.compile(r"\s*(?:#{1,6}\s+\S|```[\w+#.-]*\s*$)")
 _MARKS = ("#", "`")
 _MARKUP = re.compile(
-    r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>|\\(?=[_*#+>-])"
+    r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```[\w+#.-]*\s*$|<br\s*/?>|\\(?=[_*#+>-])"
 )
 
 

@@ -238,7 +238,8 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if CHOOSE_SOME.search(first[:160]) or (
         len(first) < 60 and len(section.pieces) > 1 and CHOOSE_SOME.search(section.pieces[1].text[:160])
     ):
-        return False
+        # `Q4. Solve any two of the following.` above letters: they number its parts
+        return section.style == "word" and not children_numbers
     children = [piece.label for piece in section.pieces[1:]]
     first_number = next(
         (

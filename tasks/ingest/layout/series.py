@@ -27,7 +27,7 @@ _MARK = re.compile(
     r"(?P<open>[（(\[【<《]?)\s*+(?P<word>(?:[A-Za-z]{2,10}|[Qq])\s*[.:#]?\s*+(?=[\dIVXA-H一二三四五六七八九十])|第\s*|问题|题目?|试题|习题|例题?|部分)?+"
     r"(?P<numeral>\d{1,3}(?!\d)|[一二三四五六七八九十]{1,3}|[①-⑳]|[Ⅰ-Ⅻ]|[IVX]{1,5}(?![A-Za-z])|[A-H](?![A-Za-z])|"
     r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT)\b)"
-    r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
+    r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇|节)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
 # `1a) Describe`: a number that the label of its first part closes

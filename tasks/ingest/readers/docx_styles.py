@@ -127,7 +127,7 @@ class Styles:
         if self._resolve(properties, paragraph_style, "is_italic"):
             kinds.append("italic")
         colour = str(self._resolve(properties, paragraph_style, "colour") or "auto")
-        if colour != "auto" and not _is_dark(colour):
+        if colour != "auto" and not is_ink(colour):
             kinds.append("colour")
         if underline not in (None, "none"):
             kinds.append("underline")
@@ -158,8 +158,8 @@ class Styles:
 
 def is_shaded(properties: etree._Element | None) -> bool:
     """Whether the ground of a run or a cell is neither the page's nor white."""
-    fill = read_attribute(find_child(properties, "shd"), "fill") or "auto"
-    return fill.casefold() not in ("auto", "ffffff")
+    fill = read_channels(read_attribute(find_child(properties, "shd"), "fill") or "")
+    return fill is not None and min(fill) < _PALE
 
 
 def _read_switch(element: etree._Element | None) -> bool | None:
@@ -219,10 +219,20 @@ def _read_font(properties: etree._Element | None) -> str:
     return font if font == "symbol" or font.startswith("wingdings") else ""
 
 
-def _is_dark(colour: str) -> bool:
-    """Whether a colour (six hexadecimal digits) prints as black."""
+# Darker text prints as black, paler ground as white; of a grey all channels are nearly the same.
+_DARK, _PALE, _GREY = 0x50, 0xF0, 0x10
+
+
+def is_ink(colour: str) -> bool:
+    """Whether a colour (six hexadecimal digits) marks nothing: black, or the grey of web pages."""
+    channels = read_channels(colour)
+    return channels is None or max(channels) < _DARK or max(channels) - min(channels) <= _GREY
+
+
+def read_channels(colour: str) -> tuple[int, ...] | None:
+    """Red, green and blue of six hexadecimal digits; None for anything else."""
     try:
         value = int(colour, 16)
     except ValueError:
-        return True
-    return max(value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF) < 0x50
+        return None
+    return value >> 16 & 0xFF, value >> 8 & 0xFF, value & 0xFF

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Protocol
 
 # The surest first: a teacher who marks answers reaches for these; bold print also serves other ends.
 KINDS = ("highlight", "colour", "underline", "bold")
@@ -44,3 +45,44 @@ def take_marks(text: str) -> tuple[str, list[tuple[int, int, str]]]:
             parts.append(part)
             length += len(part)
     return "".join(parts), spans
+
+
+_EMPHATIC = {
+    "b": "bold",
+    "strong": "bold",
+    "i": "italic",
+    "em": "italic",
+    "u": "underline",
+    "mark": "highlight",
+}
+_STYLES = (
+    (
+        "colour",
+        re.compile(
+            r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|gr[ae]y|#([0-9a-fA-F]{1,2})\1\1(?!\w)|rgb\((\d+), ?\2, ?\2\))"
+        ),
+    ),
+    (
+        "highlight",
+        re.compile(r"(?<![\w-])background(?:-color)?\s*:\s*(?!none|inherit|transparent|white|#fff)"),
+    ),
+    ("bold", re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)")),
+    ("underline", re.compile(r"text-decoration[\w-]*\s*:[^;]*underline")),
+)
+
+
+class Attributes(Protocol):
+    """What names the attributes of an element: an element of lxml, or a mapping."""
+
+    def get(self, key: str, /) -> str | None:
+        """The value of an attribute; None where there is none."""
+
+
+def read_kinds(tag: str, attributes: Attributes) -> set[str]:
+    """How an element of HTML stands out by its name and style."""
+    style = (attributes.get("style") or "").casefold()
+    own = {kind for kind, pattern in _STYLES if pattern.search(style)}
+    own |= {_EMPHATIC[tag]} if tag in _EMPHATIC else set()
+    own |= {"colour"} if tag == "font" and attributes.get("color") else set()
+    own |= {"highlight"} if attributes.get("bgcolor") else set()
+    return own

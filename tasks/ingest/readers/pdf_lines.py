@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from tasks.ingest.readers.extraction import IMAGE, Extraction, is_picture
 from tasks.ingest.readers.pdf_pages import Page, Row
+from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.labels import parse_label
 
 # A column that ends soon has at least this share of a page's rows.
@@ -162,6 +163,8 @@ def mark_furniture(pages: list[Page]) -> None:
                 continue
             # `[Turn over` beside a footer stands on every other page
             shown = row.text.strip().split("   ", 1)[0]
+            if not any(map(str.isalpha, shown)):
+                shown = row.text  # `6    A mill …` is no page number
             folded = _NUMBERS.sub("#", "".join(shown.split()))
             key = (same_as_known(folded, known), round(row.bottom / 12))
             seen[key].add(number)
@@ -174,13 +177,14 @@ def mark_furniture(pages: list[Page]) -> None:
         share = 0.4 if len(key[0]) >= _LONG and len(pages) >= _LONG else 0.6
         needed = max(2, round(share * len(pages)))
         count = len(seen[key] | seen[(key[0], key[1] + 1)] | seen[(key[0], key[1] - 1)])
-        # text that begins like a question is no header, however often it comes back
+        # text that begins like a question, an option or an answer is no header, however often it comes back
         label = parse_label(row.text)
         if (
             count >= needed
             and len(pages) > 1
             and (label is None or label.is_weak)
             and not OPTION.match(row.text)
+            and not ((mark := answer_mark().match(row.text)) is not None and mark[1].strip())
         ):
             row.is_furniture = True
 

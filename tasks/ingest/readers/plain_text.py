@@ -7,8 +7,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from schemas.errors import DocumentError
+from tasks.ingest.readers.emphasis import mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.gift import find_gift
 from tasks.ingest.readers.sniffing import find_utf16
@@ -106,8 +108,44 @@ def read_text(data: bytes) -> Extraction:
         extraction.sheets.append(sheet)
         return extraction
     lines = re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)
-    extraction.lines = _read_pipe_tables(lines) if "|" in text else [Line(line) for line in lines]
+    if "</" in text:
+        lines = _open_tags(lines)
+    extraction.lines = _read_pipe_tables(lines) if "|" in text else [_make_line(line) for line in lines]
     return extraction
+
+
+# `<font color='red'>Mars</font>`: within a line, as Markdown allows it
+_TAGGED = re.compile(
+    r"(?P<opening><(?P<tag>font|span|mark|b|strong|u)(?P<attributes>\s[^<>]{1,200})?>)(?P<held>[^<>]*)</(?P=tag)>",
+    re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+_LEAST_TAGGED = 3
+
+
+def _open_tags(lines: Sequence[str]) -> list[str]:
+    """The lines without the tags of HTML that come again, their texts fenced as they stand out.
+
+    What a paper about HTML asks is written in many tags, each of them seldom.
+    """
+    opened = Counter(found["opening"] for line in lines for found in _TAGGED.finditer(line))
+    usual = {opening for opening, count in opened.items() if count >= _LEAST_TAGGED}
+
+    def fence(found: re.Match[str]) -> str:
+        if found["opening"] not in usual:
+            return found[0]
+        attributes = {
+            name.casefold(): double or single or bare
+            for name, double, single, bare in _ATTRIBUTE.findall(found["attributes"] or "")
+        }
+        return mark_text(found["held"], read_kinds(found["tag"].casefold(), attributes))
+
+    return [_TAGGED.sub(fence, line) if "</" in line else line for line in lines] if usual else [*lines]
+
+
+def _make_line(text: str) -> Line:
+    bare, spans = take_marks(text)
+    return Line(bare, emphasis=tuple(spans))
 
 
 _RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
@@ -115,7 +153,7 @@ _RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
 
 def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
     """The lines of a text, with the rows of its Markdown tables as rows of tables."""
-    found = [Line(line) for line in lines]
+    found = [_make_line(line) for line in lines]
     rules: set[int] = set()
     tables = 0
     for index in range(1, len(lines)):
@@ -127,8 +165,9 @@ def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
             last += 1
         rules.add(index)
         for place in (index - 1, *range(index + 1, last)):
-            cells = tuple(cell.strip() for cell in lines[place].strip().strip("|").split("|"))
-            found[place] = Line(" | ".join(cells), kind="table", cells=cells, table=tables)
+            cells = [cell.strip() for cell in lines[place].strip().strip("|").split("|")]
+            bare = tuple([take_marks(cell)[0] for cell in cells])
+            found[place] = replace(_make_line(" | ".join(cells)), kind="table", cells=bare, table=tables)
     return [line for index, line in enumerate(found) if index not in rules]
 
 

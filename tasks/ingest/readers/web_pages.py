@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers.emphasis import KINDS, mark_text, take_marks
+from tasks.ingest.readers.emphasis import KINDS, mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Marked, Sheet
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
@@ -154,36 +154,13 @@ def _part_spans(block: Any) -> None:
 _POINTS = re.compile(rf"\d\s*/\s*\d|{POINTS}")
 
 
-_EMPHATIC = {
-    "b": "bold",
-    "strong": "bold",
-    "i": "italic",
-    "em": "italic",
-    "u": "underline",
-    "mark": "highlight",
-}
-_STYLES = (
-    ("colour", re.compile(r"(?<![\w-])color\s*:\s*(?!inherit|black|windowtext|#000|#333|rgb\(0, ?0, ?0\))")),
-    (
-        "highlight",
-        re.compile(r"(?<![\w-])background(?:-color)?\s*:\s*(?!none|inherit|transparent|white|#fff)"),
-    ),
-    ("bold", re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)")),
-    ("underline", re.compile(r"text-decoration[\w-]*\s*:[^;]*underline")),
-)
-
-
 def _mark_emphasis(root: Any) -> None:
     """Fence the texts of elements that stand out by name or style; links do not."""
     inherited: dict[Any, frozenset[str]] = {}
     for element in root.iter():
         if not isinstance(element.tag, str):
             continue
-        style = (element.get("style") or "").casefold()
-        own = {kind for kind, pattern in _STYLES if pattern.search(style)}
-        own |= {_EMPHATIC[element.tag]} if element.tag in _EMPHATIC else set()
-        own |= {"colour"} if element.tag == "font" and element.get("color") else set()
-        own |= {"highlight"} if element.get("bgcolor") else set()
+        own = read_kinds(element.tag, element)
         parent = element.getparent()
         above = inherited.get(parent, frozenset())
         kinds = inherited[element] = frozenset() if element.tag == "a" else above | own

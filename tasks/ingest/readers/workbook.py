@@ -14,6 +14,7 @@ from lxml import etree
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.docx_elements import parse_xml
+from tasks.ingest.readers.docx_styles import is_ink
 from tasks.ingest.readers.extraction import WHOLE_CELL, Extraction, Marked, Sheet
 from tasks.ingest.readers.numbering import local_name, read_attribute, read_integer
 from tasks.ingest.readers.scripts import lower_text, raise_text
@@ -276,7 +277,7 @@ def _read_formats(
 def _find_emphasis(cell: Any) -> list[str]:
     kinds = ["bold"] if cell.font is not None and cell.font.b else []
     colour = cell.font.color if cell.font is not None else None
-    if colour is not None and colour.type == "rgb" and str(colour.rgb)[-6:] not in ("000000", "FFFFFF"):
+    if colour is not None and colour.type == "rgb" and not is_ink(str(colour.rgb)[-6:]):
         kinds.append("colour")
     fill = cell.fill
     if fill is not None and fill.patternType == "solid":
@@ -310,19 +311,21 @@ def _write_number(value: float, number_format: str) -> str | None:
 
 
 def _write_date(value: date, number_format: str) -> str | None:
-    """Write a date as a format of plain numbers shows it (`1949年10月1日`, `3/8`)."""
+    """Write a date as its format shows it (`1949年10月1日`, `3/8`, `4-Mar`)."""
     pattern = re.sub(r"\[[^\]]*\]|;@$|\\\\", "", number_format).replace('"', "").replace("\\", "")
-    if not re.fullmatch(r"(?:yyyy|yy|mm|m|dd|d|[年月日/.\- ])+", pattern):
+    if not re.fullmatch(r"(?:yyyy|yy|(?<!m)m{1,4}(?!m)|dd|d|[年月日/.,\- ])+", pattern):
         return None
     parts = {
         "yyyy": f"{value.year:04d}",
         "yy": f"{value.year % 100:02d}",
+        "mmmm": f"{value:%B}",
+        "mmm": f"{value:%b}",
         "mm": f"{value.month:02d}",
         "m": str(value.month),
         "dd": f"{value.day:02d}",
         "d": str(value.day),
     }
-    return re.sub(r"yyyy|yy|mm|m|dd|d", lambda match: parts[match.group(0)], pattern)
+    return re.sub(r"yyyy|yy|m{1,4}|dd|d", lambda match: parts[match.group(0)], pattern)
 
 
 _CONTENT = "content.xml"

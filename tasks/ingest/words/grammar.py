@@ -90,7 +90,8 @@ def asking() -> re.Pattern[str]:
 def task() -> re.Pattern[str]:
     """What sets a task: a verb of tasks at its beginning, or a question mark at its end."""
     verbs = WORDS["task_verbs"]
-    latin = "|".join(word.capitalize() for word in verbs if is_parted(word))
+    # `Erklären Sie`: only the first letter must be large
+    latin = "|".join(f"{word[0].upper()}(?i:{word[1:]})" for word in verbs if is_parted(word))
     chinese = "|".join(word for word in verbs if not is_parted(word))
     return re.compile(
         rf"\s*(?:{chinese}|(?:(?:Also|Briefly|Please|Then|Now)\s+(?i:{latin})|{latin})\b)|[^?？]*[?？]\s*$"
@@ -106,6 +107,26 @@ def answer_mark() -> re.Pattern[str]:
         rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
         re.IGNORECASE,
     )
+
+
+@lru_cache(maxsize=1)
+def blank_place() -> re.Pattern[str]:
+    """A line that names the place of a blank, `第 1 空`, `Blank 2: salt`, and what fills it."""
+    found = "|".join(
+        rf"{re.escape(before.strip())}\s*\d{{1,2}}\s*{re.escape(after)}"
+        for before, _, after in (name.partition("#") for name in WORDS["blank_places"])
+    )
+    return re.compile(rf"\s*(?:{found})\s*(?:[:：]\s*(?P<said>\S.*)?)?", re.IGNORECASE)
+
+
+def may_open_blank(character: str) -> bool:
+    """Whether a line that names the place of a blank may begin so."""
+    return character.casefold() in _blank_beginnings()
+
+
+@lru_cache(maxsize=1)
+def _blank_beginnings() -> frozenset[str]:
+    return frozenset(name[0] for name in WORDS["blank_places"])
 
 
 @lru_cache(maxsize=1)
@@ -151,6 +172,17 @@ def begins_asking(text: str) -> bool:
     """Whether a text begins with what `asking` matches; of most the first character tells."""
     may_begin = _may_open_asking(text[:1]) or "." in text[1:4] or ")" in text[1:4] or text[1:2].isspace()
     return may_begin and asking().match(text) is not None
+
+
+@lru_cache(maxsize=1)
+def _topic() -> re.Pattern[str]:
+    words = sorted(WORDS["topic_words"], key=len, reverse=True)
+    return re.compile("|".join(rf"\b{word}\b" if is_parted(word) else word for word in words), re.IGNORECASE)
+
+
+def asks_by_topic(text: str) -> bool:
+    """Whether a title names what is asked of it: `TCP vs UDP`, `指针和引用的区别`."""
+    return _topic().search(text) is not None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -220,8 +252,9 @@ def is_status_line(text: str) -> bool:
 
 
 _RULES_TITLE = re.compile(
-    r"(?:本?课程|本次|期[末中]|考试|考生|考场|答题|作答|答卷|提交|相关)+(?:的|和|与|及)?(?:相关|具体|基本)?(?:要求|须知|事项|说明|方式|纪律|规则|形式)"
+    r"(?:本?课程|本次|期[末中]|考试|考生|考场|答题|作答|答卷|提交|截止|相关)+(?:的|和|与|及)?(?:相关|具体|基本)?(?:要求|须知|事项|说明|方式|纪律|规则|形式|内容|格式|时间|日期)"
 )
+_LISTED = re.compile(r"[、,，]\s*(?:以?及|和|and)?\s*|以及|及|\s+(?:and|&)\s+")
 
 
 def is_instruction_title(text: str) -> bool:
@@ -229,9 +262,14 @@ def is_instruction_title(text: str) -> bool:
     if len(text) > 60:
         return False
     folded = _fold_title(text)
+    parts = [part for part in _LISTED.split(folded) if part]  # `提交内容、提交方式及截止时间`
+    return bool(parts) and (_names_rules(folded) or all(map(_names_rules, parts)))
+
+
+def _names_rules(folded: str) -> bool:
     if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
         return True
-    return folded in WORDS["instruction_titles"] or folded.removeprefix("本次") in WORDS["instruction_titles"]
+    return folded.removeprefix("本次") in WORDS["instruction_titles"]
 
 
 def names_subject(text: str) -> bool:

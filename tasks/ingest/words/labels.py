@@ -68,7 +68,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    ("word", re.compile(r"Q\s*\.?\s*(\d{1,3})\s*[.．:：、)）\-]?\s*(?![\w])")),
+    ("word", re.compile(r"Q\s*\.?\s*(\d{1,3})(?:\s*[.．:：、)）]\s*+(?!\d)|\s*-?\s*(?!\w))")),
     (
         "word",
         re.compile(
@@ -97,7 +97,9 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("letterp", re.compile(r"[（(]\s*([a-z])\s*[)）]\s*")),
     ("letter", re.compile(r"([a-h])\s*[).）．、]\s+")),
 )
-_BARE = re.compile(r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（【]))(?=[^\d\s.,，。:%％=+\-*/<>年月日个分元])")
+_BARE = re.compile(
+    r"(\d{1,3})(?:[ \t]+|(?=[\u3400-\u9fff“《（【]))(?=[^\d\s.,，。:%％=+\-*/<>年月日个分元]|-{5})"
+)
 _COMMA = re.compile(r"(\d{1,3})\s*[,，:：]\s*(?=\D)")
 # With what a label of each style may begin; a 0 stands for every digit.
 _STARTS = {

@@ -44,7 +44,9 @@ BRACKETED_SUM: Final = rf"[（(\[［]\s*{SMALL_SUM}\s*[)）\]］]"
 # a bracket that counts points or questions among other words: `（共20分，每小题2分）`
 _OTHER: Final = r"[^()（）\[\]【】［］\n]{0,40}"
 _COUNTED: Final = rf"[\d一二两三四五六七八九十](?:{_SIGNED}|%)|{POINT}\s*[:：=]?\s*\d"
-COUNTS: Final = rf"[（(\[【［]{_OTHER}?(?:{_COUNTED}|[\d一二两三四五六七八九十]\s*{QUESTION}){_OTHER}[)）\]】］]"
+COUNTS: Final = (
+    rf"[（(\[【［]{_OTHER}?(?:{_COUNTED}|[\d一二两三四五六七八九十]\s*{QUESTION}){_OTHER}[)）\]】］]"
+)
 # that counts points: `(Choose 3 problems)` is a rule for candidates
 COUNTS_POINTS: Final = rf"[（(\[【［]{_OTHER}?(?:{_COUNTED}){_OTHER}[)）\]】］]"
 CLOSING: Final = re.compile(rf"{BRACKETED}\s*$")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SCALES = ("borda", "points")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FULL_SCORE = 100.0
+_KEY = ("domain", "run_type", "league_run", "round", "asker", "judge", "answerer")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,15 @@ class ImportedLeague:
     is_new: bool
 
 
+@dataclass(frozen=True)
+class _Given:
+    """A score, where it stands, and the highest that could be had."""
+
+    where: str
+    score: Score
+    most_points: float
+
+
 def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> ImportedLeague:
     """Read all files, then land them with their league and its candidates, all or nothing.
 
@@ -71,7 +81,10 @@ def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> 
         raise UsageError(
             f"--family names {', '.join(unknown)}, which no file has. The candidates are {', '.join(members) or 'none'}."
         )
-    scored = [_complete(file, request, files) for file in files]
+    earlier = _read_earlier(lake, files, request)
+    counts = _count_members(files, earlier, request)
+    scored = [_complete(file, request, counts) for file in files]
+    _check_together(earlier, [given for own in scored for given in own])
     batches = _make_batches(scored, files, request)
     batches += _make_league(league, scored, members, families, request)
     landings = lake.land_together(batches, stage="import")
@@ -145,14 +158,11 @@ def _rename(files: Sequence[ScoreFile], names: Mapping[str, str]) -> list[ScoreF
     ]
 
 
-def _complete(
-    file: ScoreFile, request: ImportRequest, files: Sequence[ScoreFile]
-) -> list[tuple[Score, float]]:
+def _complete(file: ScoreFile, request: ImportRequest, counts: Mapping[str, int]) -> list[_Given]:
     """Each score with domain, type of run and its scale's highest; Borda points by ranks."""
     is_borda = request.scale == "borda" or (
         not request.scale and any(score.rank is not None for score in file.scores)
     )
-    members = _list_members(files, request)
     found = []
     for number, score in enumerate(file.scores, start=1):
         where = f"{file.source}, score {number}"
@@ -166,8 +176,12 @@ def _complete(
             raise UsageError(
                 f"{where}: run_type {run_type!r} is not known; it is {' or '.join(LEAGUE_RUN_TYPES)}."
             )
-        member_count = len(members[domain])
+        member_count = counts[domain]
         most = member_count - 2.0 if is_borda else _FULL_SCORE
+        if most <= 0:
+            raise UsageError(
+                f"{where}: {member_count} candidates in {domain} earn no Borda points, with n - 2 at most. Give scores of 0 to 100 instead."
+            )
         points = score.score
         if points is None and score.rank is not None:
             # Rank r earns n - 1 - r points, however long the judge's list is.
@@ -177,33 +191,57 @@ def _complete(
                 f"{where}: {points:g} does not lie between 0 and {most:g}. Say with --scale which points they are: borda (0 to n - 2 "
                 f"for n candidates, here {member_count}) or points (0 to 100)."
             )
-        found.append((replace(score, domain=domain, run_type=run_type, score=points), most))
-    _check_once(file.source, [score for score, _ in found])
+        found.append(_Given(where, replace(score, domain=domain, run_type=run_type, score=points), most))
     return found
 
 
-def _list_members(files: Sequence[ScoreFile], request: ImportRequest) -> dict[str, set[str]]:
+def _read_earlier(lake: Lake, files: Sequence[ScoreFile], request: ImportRequest) -> list[_Given]:
+    """What other files gave for the league."""
+    named = {file.source for file in files}
+    found = lake.read("imported_scores_of", {"league_id": request.league_id})
+    return [
+        _Given(row["source"], Score(score=None, **{name: row[name] for name in _KEY}), row["most_points"])
+        for row in found.iter_rows(named=True)
+        if row["source"] not in named
+    ]
+
+
+def _count_members(
+    files: Sequence[ScoreFile], earlier: Sequence[_Given], request: ImportRequest
+) -> dict[str, int]:
+    """How many candidates each domain has, in these files and in those before them."""
     members: dict[str, set[str]] = {}
-    for file in files:
-        for score in file.scores:
-            members.setdefault(score.domain or request.domain, set()).update(_list_names(score))
-    return members
+    for score in [*(score for file in files for score in file.scores), *(given.score for given in earlier)]:
+        members.setdefault(score.domain or request.domain, set()).update(_list_names(score))
+    return {domain: len(names) for domain, names in members.items()}
 
 
-def _check_once(source: str, scores: Sequence[Score]) -> None:
-    """A judge gives an answer one score."""
-    seen: dict[Score, int] = {}
-    for number, score in enumerate(scores, start=1):
-        key = replace(score, score=None, rank=None)
-        if score.judge is not None and seen.setdefault(key, number) != number:
+def _check_together(earlier: Sequence[_Given], scores: Sequence[_Given]) -> None:
+    """The points of a domain have one scale, and a judge gives an answer one score.
+
+    What was taken in before is not held against a file that has nothing to do with it.
+    """
+    scales = {given.score.domain: given for given in reversed(earlier)}
+    seen = {replace(given.score, score=None, rank=None): given for given in reversed(earlier)}
+    for given in scores:
+        score = given.score
+        first = scales.setdefault(score.domain, given)
+        if given.most_points != first.most_points:
             raise UsageError(
-                f"{source}, scores {seen[key]} and {number}: {score.judge} scores {score.answerer} twice in one round. Take one out, or "
-                "tell the rounds apart in the columns league_run, round and asker."
+                f"{first.where}, and {given.where}: the points of {score.domain} go up to {first.most_points:g} in one and to "
+                f"{given.most_points:g} in the other. Name all files of a domain together, so that they are counted among the same candidates, "
+                "and with one --scale."
+            )
+        first = seen.setdefault(replace(score, score=None, rank=None), given)
+        if score.judge is not None and first is not given:
+            raise UsageError(
+                f"{first.where}, and {given.where}: {score.judge} scores {score.answerer} twice in one round. Take one out, or tell the "
+                "rounds apart in the columns league_run, round and asker. A file takes the place of one of the same name alone."
             )
 
 
 def _make_batches(
-    scored: Sequence[Sequence[tuple[Score, float]]], files: Sequence[ScoreFile], request: ImportRequest
+    scored: Sequence[Sequence[_Given]], files: Sequence[ScoreFile], request: ImportRequest
 ) -> list[Batch]:
     from warehouse.lake import Batch
 
@@ -215,10 +253,10 @@ def _make_batches(
                 "league_id": request.league_id,
                 "source": file.source,
                 "place": place,
-                "most_points": most,
-                **{name: getattr(score, name) for name in Score.__dataclass_fields__},
+                "most_points": given.most_points,
+                **{name: getattr(given.score, name) for name in Score.__dataclass_fields__},
             }
-            for place, (score, most) in enumerate(own, start=1)
+            for place, given in enumerate(own, start=1)
         ]
         if file.overlaps and not request.domain:
             raise UsageError(f"{file.source}: its domain is not known. Name it with --domain.")
@@ -244,14 +282,14 @@ def _make_batches(
 
 def _make_league(
     league: Mapping[str, Any] | None,
-    scored: Sequence[Sequence[tuple[Score, float]]],
+    scored: Sequence[Sequence[_Given]],
     members: Sequence[str],
     families: Mapping[str, str | None],
     request: ImportRequest,
 ) -> list[Batch]:
     from warehouse.lake import Batch
 
-    scores = [score for own in scored for score, _ in own]
+    scores = [given.score for own in scored for given in own]
     domains = {str(score.domain) for score in scores} | ({request.domain} if request.domain else set())
     runs = [score.league_run for score in scores if score.league_run is not None]
     rounds = [score.round for score in scores if score.round is not None]

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tasks.statistics import compute_means
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
@@ -102,9 +104,17 @@ def list_rounds(marks: Marks) -> Iterator[tuple[int, Floats]]:
 
 
 def list_comparisons(marks: Marks) -> Floats:
-    """Every list of scores, a judge's of one question or the answers' means: lists x candidates."""
-    keys = np.stack([marks.question, marks.judge], axis=1)
+    """Every list of scores, a judge's of one question or the answers' means: lists x candidates.
+
+    Where a file names neither judges nor rounds a candidate has several scores on its one list: their mean.
+    """
+    keys = np.stack([marks.question, marks.judge], axis=1)[marks.is_read]
     _, row = np.unique(keys, axis=0, return_inverse=True)
-    lists = np.full((int(row.max(initial=-1)) + 1, len(marks.models)), np.nan)
-    lists[row.ravel(), marks.answerer] = marks.score
-    return lists
+    shape = (int(row.max(initial=-1)) + 1, len(marks.models))
+    mean, _ = compute_means(
+        row.ravel() * shape[1] + marks.answerer[marks.is_read],
+        marks.score[marks.is_read],
+        shape[0] * shape[1],
+    )
+    # What differs in the last bits only is equal: a tie, and no win.
+    return np.round(mean, 9).reshape(shape)

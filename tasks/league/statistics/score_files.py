@@ -252,7 +252,7 @@ def _parse_whole(where: str, value: Any) -> int:
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
-    if number != number or number != int(number) or number < 1:
+    if not number.is_integer() or number < 1:
         raise UsageError(f"{where}: {value!r} is no number from 1.")
     return int(number)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -147,7 +148,7 @@ class BatchClient(ModelClient):
         body = build_body(model, request, parameters)
         cheaper = discount(model)
         # What the budget cannot bear to be unknown is refused here as it is for a single call.
-        if await self._read_limits(request.run_id, model):
+        if min((await self._read_limits(request.run_id, model)).values()) < math.inf:
             compute_worst_cost(model, body["messages"], body)
         self.pending.add(key)
         gathering = self._wanted.setdefault(model.name, _Gathering(model))
@@ -309,10 +310,13 @@ class BatchClient(ModelClient):
             )
 
     async def _read_limits(self, run_id: str, model: RegisteredModel) -> dict[str, float]:
-        """The limit of each account that has one: of the run, and of the provider."""
+        """The limits of the run and, where it has one, of the provider.
+
+        A run without a limit is given a share all the same: one that is set while a batch is under way counts it.
+        """
         limit = await self._ledger.writer.run_async(lambda connection: read_limit(connection, run_id))
         limit = self._settings.budget_usd if limit is None else limit
-        limits = {} if limit is None else {run_id: limit}
+        limits = {run_id: math.inf if limit is None else limit}
         if (of_provider := await self.find_provider_budget(model)) is not None:
             limits[of_provider.account] = of_provider.limit_usd
         return limits

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from schemas.errors import RegistryError, StoreError
+from schemas.errors import ProctorError, StoreError
 from schemas.ledger.money import CallBatch
 from schemas.settings import Settings
 from tasks.models.providers import FINAL_STATUSES, BatchLine, ProviderBatch
@@ -40,6 +40,8 @@ T = TypeVar("T")
 CLAIM = "batch"
 # How long a batch is looked for of which nobody knows whether the provider took it: a list may lag behind.
 LOOKED_FOR_S = 120.0
+# And one that the provider did take: a wrong address hides it, or the key of another account. Results are kept for four weeks.
+TAKEN_LOOKED_FOR_S = 7 * 86_400.0
 CALLS_PER_TRANSACTION = 500
 _NOT_THERE = (404, 405, 501)
 # Of a batch that may yet show itself, and of results that did not come whole.
@@ -84,7 +86,7 @@ async def collect_batches(
             try:
                 with claim_work(ledger, CLAIM, batch.batch_id, what=f"at work on {batch.batch_id}"):
                     await collection.advance(batch.batch_id, registry)
-            except (StoreError, RegistryError) as error:
+            except ProctorError as error:
                 collected.problems.append(str(error))
     finally:
         await collection.endpoints.close()
@@ -168,17 +170,10 @@ class _Collection:
         found: ProviderBatch | Failure | None
         if batch.provider_batch_id is None:
             found = await endpoint.find_batch(batch_id, datetime.fromisoformat(batch.changed_at))
-            if found is None:
-                self._give_up(batch)
-                return
         else:
             found = await endpoint.look_at_batch(batch.provider_batch_id)
-        if isinstance(found, Failure):
-            if found.status_code in _NOT_THERE:
-                # A provider without a list, or one that has forgotten the batch.
-                self._give_up(batch)
-                return
-            self._report(batch, model, found)
+        if found is None or isinstance(found, Failure):
+            self._miss(batch, model, found)
             return
         with self._ledger.write() as connection:
             if batch.provider_batch_id is None:
@@ -190,7 +185,7 @@ class _Collection:
             return
         results = await endpoint.read_results(found, self._longest_reply)
         if isinstance(results, Failure):
-            self._report(batch, model, results)
+            self._miss(batch, model, results)
             return
         self._book(batch, model, results.lines, found)
         if not results.is_whole:
@@ -199,6 +194,16 @@ class _Collection:
                 "answers are booked as failed. Make smaller batches of this model, or limit its replies."
             )
         await endpoint.delete_files([batch.file_id, found.output_file_id, found.error_file_id])
+
+    def _miss(self, batch: CallBatch, model: RegisteredModel, failure: Failure | None) -> None:
+        """Report what was not said; what is not there is looked for a while, then given up."""
+        is_taken = batch.provider_batch_id is not None
+        # A provider without a list, or one that has forgotten the batch or what came of it.
+        is_away = failure is None or failure.status_code in _NOT_THERE
+        if failure is not None and (is_taken or not is_away):
+            self._report(batch, model, failure)
+        if is_away:
+            self._give_up(batch, TAKEN_LOOKED_FOR_S if is_taken else self._looked_for_s)
 
     def _report(self, batch: CallBatch, model: RegisteredModel, failure: Failure) -> None:
         advice = (
@@ -210,9 +215,9 @@ class _Collection:
             f"{batch.provider!r} said nothing of {batch.batch_id}: {failure.error}. {advice}"
         )
 
-    def _give_up(self, batch: CallBatch) -> None:
-        """A batch that cannot be found is looked for a while, then counted as billed."""
-        until = datetime.fromisoformat(batch.changed_at).timestamp() + self._looked_for_s
+    def _give_up(self, batch: CallBatch, looked_for_s: float) -> None:
+        """Count a batch as billed that was not found in so many seconds."""
+        until = datetime.fromisoformat(batch.changed_at).timestamp() + looked_for_s
         with self._ledger.read() as connection:
             if not read_time(connection).has_passed(write_moment(until), since=batch.changed_at):
                 return
@@ -221,7 +226,7 @@ class _Collection:
             end_batch(connection, batch, "lost")
         self._collected.counts["lost"] += count
         self._collected.problems.append(
-            f"{batch.batch_id} was sent to {batch.provider!r}, which does not show it: its {count} calls are booked at the most "
+            f"{batch.batch_id} was sent to {batch.provider!r}, which does not show it or its results: its {count} calls are booked at the most "
             "that they may have cost, and may be asked for again."
         )
 

@@ -19,8 +19,14 @@ from urllib.parse import quote
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
 from tasks.models.providers.anthropic_messages import parse_message, write_request
-from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
-from tasks.models.replies import Failure, ParsedReply, cut_reply
+from tasks.models.providers.failures import (
+    ask_sdk,
+    read_refusal,
+    read_result_line,
+    read_status_failure,
+    split_lines,
+)
+from tasks.models.replies import Failure, ParsedReply, keep_reply
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -165,10 +171,7 @@ class AnthropicBatches:
                 key = None if line is None else _unpack_key(str(line["custom_id"]))
                 if line is None or key is None or key in lines:
                     continue
-                outcome = _parse_outcome(line)
-                if isinstance(outcome, ParsedReply):
-                    outcome = cut_reply(outcome, longest_reply)
-                lines[key] = BatchLine(key, outcome)
+                lines[key] = BatchLine(key, keep_reply(_parse_outcome(line), longest_reply))
         return BatchResults(list(lines.values()), True)
 
     @asynccontextmanager
@@ -215,11 +218,7 @@ class AnthropicBatches:
 async def _ask(asked: Awaitable[T]) -> T | Failure:
     import anthropic
 
-    try:
-        return await ask_sdk(anthropic, asked)
-    except (AttributeError, TypeError):
-        # Of a reply of another shape the SDK makes something without what its types promise.
-        return Failure("malformed", True, is_bill_unknown=True)
+    return await ask_sdk(anthropic, asked)
 
 
 def _write_tag(batch_id: str) -> str:
@@ -249,10 +248,13 @@ def _parse_outcome(line: Mapping[str, Any]) -> ParsedReply | Failure:
     if kind == "succeeded":
         return parse_message(result.get("message")) or Failure("malformed", True, is_bill_unknown=True)
     if kind == "errored":
-        # What failed is not billed, whatever its status.
         error = result.get("error")
         inner = error.get("error") if isinstance(error, Mapping) else None
         name = inner.get("type") if isinstance(inner, Mapping) else None
         failure = read_status_failure(_STATUSES.get(str(name), 500), error, {})
-        return replace(failure, is_bill_unknown=False)
+        outcome = read_refusal(failure)
+        # What failed is not billed, whatever its status.
+        if isinstance(outcome, Failure):
+            return replace(outcome, is_bill_unknown=False)
+        return replace(outcome, input_tokens=0, output_tokens=0)
     return Failure("batch_cancelled" if kind == "canceled" else "batch_expired", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from tasks.models.providers.failures import (
     TooLarge,
     ask_sdk,
     limit_lines,
+    read_refusal,
     read_whole,
 )
 from tasks.models.replies import Failure, ParsedReply
@@ -33,6 +35,8 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
         ) from None
     # At DEBUG the library logs whole requests, that is, questions.
     logging.getLogger("anthropic").setLevel(logging.WARNING)
+    # These it would send to every provider, and a key among them in the place of the registered one.
+    os.environ.pop("ANTHROPIC_CUSTOM_HEADERS", None)
     return AnthropicEndpoint(
         AsyncAnthropic(
             api_key=key,
@@ -61,7 +65,7 @@ class AnthropicEndpoint(AnthropicBatches):
         outcome = await ask_sdk(anthropic, receive(request))
         if isinstance(outcome, Failure) and outcome.status_code == OVERLOADED:
             return replace(outcome, is_bill_unknown=False)  # turned away before any work
-        return outcome
+        return read_refusal(outcome)
 
     async def _receive_whole(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
         named, rest = write_request(request)
@@ -85,7 +89,7 @@ class AnthropicEndpoint(AnthropicBatches):
             elif event.type == "content_block_start":
                 blocks[event.index] = {"type": event.content_block.type, "text": "", "thinking": ""}
             elif event.type == "content_block_delta" and event.index in blocks:
-                delta = event.delta.model_dump()
+                delta = event.delta.model_dump(warnings=False)
                 for name in ("text", "thinking"):
                     if event.delta.type == f"{name}_delta" and isinstance(delta.get(name), str):
                         blocks[event.index][name] += delta[name]

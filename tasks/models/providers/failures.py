@@ -9,13 +9,17 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
-from tasks.models.replies import QUOTA_CODES, Failure
+from tasks.models.replies import QUOTA_CODES, Failure, ParsedReply
 
 T = TypeVar("T")
 
 _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
-# A code is kept only when it is a word: anything else could be the endpoint quoting the question.
 _CODE = re.compile(r"^[a-z][a-z0-9_.-]{0,40}$")
+_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
+# By what a provider's filter is known that has no code of its own: DeepSeek's and Anthropic's words, Zhipu's number.
+_FILTERED = ("Content Exists Risk", "Output blocked by content filtering policy", "1301")
+# Anthropic's words for an account without money, under the code of any request that is not taken.
+_UNPAID = "Your credit balance is too low"
 
 # A connection is made at once or not at all; a reply may take long.
 CONNECT_S = 10.0
@@ -54,8 +58,9 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
     except aiohttp.ClientError:
         # A reply that is no HTTP: the transport lets its own error through.
         return Failure("no_http", True, is_bill_unknown=True)
-    except (ValueError, RecursionError):
-        # An answer, or a piece of one, that is not JSON, or nested without end; the message would quote it.
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        # An answer, or a piece of one, that is not JSON, nested without end, or of another shape, of which an SDK makes something
+        # without what its types promise; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)
 
 
@@ -115,6 +120,15 @@ def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -
     )
 
 
+def read_refusal(outcome: ParsedReply | Failure) -> ParsedReply | Failure:
+    """A refusal by the endpoint's filter is a reply; anything else is returned as it is."""
+    if not isinstance(outcome, Failure) or outcome.code not in _FILTER_CODES:
+        return outcome
+    # Instead of a reply, or in the middle of a stream.
+    is_refusal = outcome.status_code in (400, 403, None)
+    return ParsedReply(text="", finish_reason="content_filter", is_refusal=True) if is_refusal else outcome
+
+
 def read_result_line(raw: bytes) -> Mapping[str, Any] | None:
     """A line of a batch's results, with its `custom_id`; None for one that cannot be read."""
     try:
@@ -168,9 +182,27 @@ def _read_code(body: object) -> str | None:
     if not isinstance(body, Mapping):
         return None
     inner = body.get("error")
+    places = (inner if isinstance(inner, Mapping) else {}, body)
+    if any(_is_filtered(place) for place in places):
+        return "content_filter"
+    if any(str(place.get("message")).startswith(_UNPAID) for place in places):
+        return "billing_error"
     for name in ("code", "type"):
-        for place in (inner if isinstance(inner, Mapping) else {}, body):
+        for place in places:
             value = place.get(name)
-            if isinstance(value, str) and _CODE.match(value):
-                return value
+            if is_code(value):
+                return str(value)
     return None
+
+
+def is_code(value: object) -> bool:
+    """Whether it is a word; anything else could be the endpoint quoting the question."""
+    return isinstance(value, str) and _CODE.match(value) is not None
+
+
+def _is_filtered(error: Mapping[str, Any]) -> bool:
+    """Whether a provider's filter speaks; OpenAI has one code for it and for what is no prompt."""
+    code, message = str(error.get("code")), str(error.get("message"))
+    return not {code, message}.isdisjoint(_FILTERED) or (
+        code == "invalid_prompt" and message.startswith("Invalid prompt:")
+    )

@@ -13,8 +13,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
-from tasks.models.providers.failures import ask_sdk, read_result_line, read_status_failure, split_lines
-from tasks.models.replies import Failure, ParsedReply, build_reply, cut_reply, note_cached, read_text
+from tasks.models.providers.failures import (
+    ask_sdk,
+    is_code,
+    read_refusal,
+    read_result_line,
+    read_status_failure,
+    split_lines,
+)
+from tasks.models.replies import Failure, ParsedReply, build_reply, keep_reply, note_cached, read_text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -26,9 +33,10 @@ T = TypeVar("T")
 METADATA_KEY = "proctor_batch"
 _PATH: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _LISTED_AT_ONCE = 100
+# As long as a ledger keeps them.
+_LONGEST_ID = 200
 # Looking and uploading may be repeated at will; creating may not.
 _RETRIES = 3
-_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 
 
 class OpenAIBatches:
@@ -55,7 +63,10 @@ class OpenAIBatches:
                 file=(f"{name}.jsonl", content, "application/jsonl"), purpose="batch"
             )
         )
-        return kept if isinstance(kept, Failure) else kept.id
+        if isinstance(kept, Failure):
+            return kept
+        file_id: object = getattr(kept, "id", None)
+        return file_id if isinstance(file_id, str) and file_id else Failure("malformed", True)
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
         """Create a batch of an uploaded file, once; `is_bill_unknown`: it may have been created."""
@@ -121,9 +132,7 @@ class OpenAIBatches:
                     return False
                 line = _parse_line(raw, status)
                 if line is not None and line.call_key not in lines:
-                    if isinstance(line.outcome, ParsedReply):
-                        line = replace(line, outcome=cut_reply(line.outcome, longest_reply))
-                    lines[line.call_key] = line
+                    lines[line.call_key] = replace(line, outcome=keep_reply(line.outcome, longest_reply))
         return True
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
@@ -160,9 +169,20 @@ def _parse_outcome(data: Mapping[str, Any], status: str) -> ParsedReply | Failur
 def _read_batch(batch: Batch | Failure) -> ProviderBatch | Failure:
     if isinstance(batch, Failure):
         return batch
-    errors = batch.errors.data if batch.errors is not None else None
-    error = next((one.code for one in errors or () if one.code), None)
-    return ProviderBatch(str(batch.id), str(batch.status), batch.output_file_id, batch.error_file_id, error)
+    # The SDK builds its types of whatever came.
+    name, status, output, refused = (
+        getattr(batch, field, None) for field in ("id", "status", "output_file_id", "error_file_id")
+    )
+    is_named = isinstance(name, str) and 0 < len(name) <= _LONGEST_ID
+    if not (
+        is_named and isinstance(status, str) and all(isinstance(one, str | None) for one in (output, refused))
+    ):
+        return Failure("malformed", True, is_bill_unknown=True)
+    errors = getattr(getattr(batch, "errors", None), "data", None)
+    codes = (getattr(one, "code", None) for one in (errors if isinstance(errors, list) else ()))
+    return ProviderBatch(
+        str(name), status, output, refused, next((str(code) for code in codes if is_code(code)), None)
+    )
 
 
 def parse_completion(data: object) -> ParsedReply | None:
@@ -183,10 +203,18 @@ def parse_completion(data: object) -> ParsedReply | None:
         refusal=message.get("refusal"),
         finish_reason=choices[0].get("finish_reason"),
         input_tokens=counts.get("prompt_tokens"),
-        output_tokens=counts.get("completion_tokens"),
+        output_tokens=read_returned_tokens(counts),
         fingerprint=data.get("system_fingerprint"),
     )
     return note_cached(reply, read_cached_tokens(counts))
+
+
+def read_returned_tokens(usage: Mapping[str, object]) -> object:
+    """The tokens returned; xAI and Gemini count a model's thinking in the total alone."""
+    sent, returned, whole = (usage.get(f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    if isinstance(sent, int) and isinstance(returned, int) and isinstance(whole, int):
+        return max(returned, whole - sent)
+    return returned
 
 
 def read_cached_tokens(usage: Mapping[str, object]) -> object:
@@ -194,10 +222,3 @@ def read_cached_tokens(usage: Mapping[str, object]) -> object:
     details = usage.get("prompt_tokens_details")
     of_openai = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return usage.get("prompt_cache_hit_tokens") if of_openai is None else of_openai
-
-
-def read_refusal(failure: Failure) -> ParsedReply | Failure:
-    """A refusal by the endpoint's filter is a reply; any other failure is returned as it is."""
-    if failure.status_code in (400, 403) and failure.code in _FILTER_CODES:
-        return ParsedReply(text="", finish_reason="content_filter", is_refusal=True)
-    return failure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,15 +14,16 @@ from tasks.models.providers.failures import (
     TooLarge,
     ask_sdk,
     limit_lines,
+    read_refusal,
     read_whole,
 )
 from tasks.models.providers.openai_batches import (
     OpenAIBatches,
     parse_completion,
     read_cached_tokens,
-    read_refusal,
+    read_returned_tokens,
 )
-from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached, read_text
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
@@ -30,6 +32,8 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
 
     # At DEBUG the library logs whole requests, that is, questions.
     logging.getLogger("openai").setLevel(logging.WARNING)
+    # These it would send to every provider, and a key among them in the place of the registered one.
+    os.environ.pop("OPENAI_CUSTOM_HEADERS", None)
     return OpenAIEndpoint(
         AsyncOpenAI(
             api_key=key,
@@ -49,8 +53,7 @@ class OpenAIEndpoint(OpenAIBatches):
         import openai
 
         receive = self._receive_stream if request.get("stream") else self._receive_whole
-        outcome = await ask_sdk(openai, receive(request))
-        return read_refusal(outcome) if isinstance(outcome, Failure) else outcome
+        return read_refusal(await ask_sdk(openai, receive(request)))
 
     async def _receive_whole(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
         """Ask for one reply, read in pieces.
@@ -89,11 +92,11 @@ class OpenAIEndpoint(OpenAIBatches):
             if chunk.usage is not None:
                 usage = chunk.usage.model_dump()
             for choice in chunk.choices or ():
-                delta = choice.delta
-                extra = delta.model_extra or {}
-                texts.append(delta.content or "")
-                refusals.append(delta.refusal or "")
-                reasonings.append(extra.get("reasoning_content") or extra.get("reasoning") or "")
+                # Some end with a piece that has no delta, some send content in parts.
+                delta = {} if choice.delta is None else choice.delta.model_dump(warnings=False)
+                texts.append(_read_piece(delta.get("content")))
+                refusals.append(_read_piece(delta.get("refusal")))
+                reasonings.append(_read_piece(delta.get("reasoning_content") or delta.get("reasoning")))
                 finish_reason = choice.finish_reason or finish_reason
                 count += len(texts[-1]) + len(refusals[-1]) + len(reasonings[-1])
             if count > MOST_REPLY_BYTES:
@@ -107,7 +110,12 @@ class OpenAIEndpoint(OpenAIBatches):
             refusal="".join(refusals) or None,
             finish_reason=finish_reason,
             input_tokens=usage.get("prompt_tokens"),
-            output_tokens=usage.get("completion_tokens"),
+            output_tokens=read_returned_tokens(usage),
             fingerprint=fingerprint,
         )
         return note_cached(reply, read_cached_tokens(usage))
+
+
+def _read_piece(value: object) -> str:
+    """A piece's text as it is, which may end with half an emoji; empty for what is no text."""
+    return value if isinstance(value, str) else read_text(value) or ""

@@ -5,12 +5,14 @@ It names the environment variables that hold API keys, or programs that give the
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from schemas.asked_secrets import ask_secret
 from schemas.errors import ProctorError, RegistryError, suggest
@@ -285,22 +287,29 @@ def read_address(model: RegisteredModel, simulated_url: str | None = None) -> st
 
 
 def read_api_key(model: RegisteredModel) -> str:
-    """The API key, from the environment or a program; `none` where none is needed."""
-    if model.key_command is not None:
-        try:
-            return ask_secret(model.key_command)
-        except ProctorError as error:
-            raise RegistryError(
-                f"Model {model.name!r} needs the API key of {model.provider!r}. {error}"
-            ) from None
-    if model.key_variable is None:
+    """The API key, from the environment or a program; `none` where none is needed.
+
+    Raises RegistryError where there is none, or one that no request can carry: it would fail as a reply does that is paid for.
+    """
+    if model.key_command is None and model.key_variable is None:
         return "none"
-    key = os.environ.get(model.key_variable, "").strip()
-    if not key:
+    needs = f"Model {model.name!r} needs the API key of {model.provider!r}"
+    if model.key_command is not None:
+        place = "what its `key_command` prints"
+        try:
+            key = ask_secret(model.key_command)
+        except ProctorError as error:
+            raise RegistryError(f"{needs}. {error}") from None
+    else:
+        # What is no such name by its look may be the key itself.
+        shown = model.key_variable if str(model.key_variable).isupper() else "of its `key_variable`"
+        place = f"the environment variable {shown}"
+        key = os.environ.get(str(model.key_variable), "").strip()
+        if not key:
+            raise RegistryError(f"{needs}, but {place} is not set. Set it and run again.")
+    if not (key.isascii() and key.isprintable()):
         raise RegistryError(
-            f"Model {model.name!r} needs the API key of {model.provider!r}, but the environment variable "
-            # What is no such name by its look may be the key itself.
-            f"{model.key_variable if model.key_variable.isupper() else 'of its `key_variable`'} is not set. Set it and run again."
+            f"{needs}, but {place} has a character that no key has, perhaps an invisible one. Copy the key again."
         )
     return key
 
@@ -334,10 +343,11 @@ def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
             "a name or a password stands before the host",
             "Leave it out; name the variable of a key in `key_variable`",
         )
-    if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
+    if url != SIMULATED_URL and not _is_web_address(url):
         raise place.error(
             "base_url",
-            f"{url!r} is not an address",
+            # What stands behind may be a key.
+            f"{str(url).partition('?')[0]!r} is not an address",
             "Give one that starts with https:// (or http://), or the word `simulated`",
         )
     api = read_text(place, entry, "api")
@@ -370,9 +380,7 @@ def _check_replicas(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     """Pass when `replicas` are further addresses of what `base_url` is one of."""
     replicas = entry.get("replicas") or []
     url = entry.get("base_url")
-    if not isinstance(replicas, list) or not all(
-        isinstance(one, str) and one.startswith(("http://", "https://")) for one in replicas
-    ):
+    if not isinstance(replicas, list) or not all(map(_is_web_address, replicas)):
         raise place.error(
             "replicas", "expected a list of addresses", "Write each as https://… on a line of its own"
         )
@@ -382,6 +390,17 @@ def _check_replicas(place: EntryPlace, entry: Mapping[str, Any]) -> None:
         )
     if replicas and url == SIMULATED_URL:
         raise place.error("replicas", "simulated models have one server", "Leave the field out")
+
+
+def _is_web_address(value: object) -> bool:
+    """Whether it can be asked: with a host, a port that there is, and nothing invisible."""
+    if not isinstance(value, str) or not value.isprintable() or " " in value:
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _parse_model(
@@ -484,6 +503,12 @@ def _parameters(place: EntryPlace, entry: Mapping[str, Any]) -> dict[str, Any]:
     value = entry.get("parameters") or {}
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise place.error("parameters", "expected names with values", "Write them below it, one per line")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise place.error(
+            "parameters", str(error), "Write what a request can carry, a date in quotes"
+        ) from None
     for name in ("model", "messages", "n"):
         if name in value:
             raise place.error(f"parameters.{name}", "Proctor sets this itself", "Leave it out")

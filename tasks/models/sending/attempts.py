@@ -14,7 +14,7 @@ from schemas.errors import BudgetError
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
-from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
+from tasks.models.replies import Failure, ParsedReply, compute_status, keep_reply
 from tasks.models.sending.limits import OwnPace
 from tasks.models.sending.paces import Pace
 from warehouse.ledger.money.calls import FinishedCall
@@ -43,11 +43,12 @@ class Flight:
     """Whether a request is on its way at this moment.
 
     `book` is given the most that each attempt without a bill may have cost. `provider_budget` bears it beside the budget of the work.
-    `is_reserved`: what the first attempt may cost is set aside already.
+    `is_reserved`: what the first attempt may cost is set aside already. `is_last`: there is to be no further one.
     """
 
     is_sent: bool = False
     is_reserved: bool = False
+    is_last: bool = False
     provider_budget: Budget | None = None
     book: Callable[[float], None] = field(default=_book_nothing)
 
@@ -112,7 +113,7 @@ class Sender:
             delay = self._compute_delay(outcome, attempt)
             if outcome.status_code == 429 and outcome.retry_after_s is not None:
                 await pace.pause(min(outcome.retry_after_s, MOST_RETRY_AFTER_S))
-            if delay is None:
+            if delay is None or flight.is_last:
                 return Sent(outcome, attempt, latency_ms)
             self._counts["retried"] += 1
             await asyncio.sleep(delay)
@@ -130,7 +131,7 @@ class Sender:
                 outcome = await endpoint.send(body)
         except TimeoutError:
             return Failure("timeout", True, is_bill_unknown=True)
-        return cut_reply(outcome, longest_reply) if isinstance(outcome, ParsedReply) else outcome
+        return keep_reply(outcome, longest_reply)
 
     def _compute_delay(self, failure: Failure, attempt: int) -> float | None:
         """Seconds before the next attempt; null when there is to be none."""

@@ -48,11 +48,12 @@ class Endpoints:
     def __init__(self, timeout_s: float, simulated_url: str | None = None) -> None:
         self._timeout_s = timeout_s
         self._simulated_url = simulated_url
-        self._opened: dict[tuple[str, tuple[str, ...], str | None], Endpoint] = {}
+        self._opened: dict[tuple[str, tuple[str, ...], str | None, str | None], Endpoint] = {}
 
     def open(self, model: RegisteredModel) -> Endpoint:
         """The model's endpoint; RegistryError without key or address, UsageError without provider."""
-        place = (model.api, (model.base_url, *model.replica_urls), model.key_variable)
+        urls = (model.base_url, *model.replica_urls)
+        place = (model.api, urls, model.key_variable, model.key_command)
         endpoint = self._opened.get(place)
         if endpoint is None:
             url, key = read_address(model, self._simulated_url), read_api_key(model)

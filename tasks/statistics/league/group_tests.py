@@ -74,12 +74,17 @@ def compute_one_way(groups: Sequence[ArrayLike]) -> OneWay:
     means = np.array([group.mean() for group in values])
     grand = np.concatenate(values).mean()
     within = sum(float(((group - mean) ** 2).sum()) for group, mean in zip(values, means, strict=True))
-    if within == 0:
+    if not _vary(values):
         raise UsageError("No group varies within itself: there is no error to compare their means with.")
     square = within / within_degrees
     f = float((counts * (means - grand) ** 2).sum()) / (len(values) - 1) / square
     p_value = float(fdtrc(len(values) - 1, within_degrees, f))
     return OneWay(f, len(values) - 1, within_degrees, p_value, square, means, counts)
+
+
+def _vary(groups: Sequence[Floats]) -> bool:
+    """Whether scores of one group differ by more than their last bits; a mean of equal ones may."""
+    return any(np.ptp(np.round(group, 9)) > 0 for group in groups)
 
 
 def compute_tukey(found: OneWay) -> TukeyPairs:
@@ -140,10 +145,10 @@ def compute_welch(first: ArrayLike, second: ArrayLike) -> Welch:
     nothing = Welch(one, other, difference, None, None, None, None, None, counts[0], counts[1])
     if difference is None or min(counts) < 2:
         return nothing
+    if not _vary(groups):
+        return nothing
     parts = [float(group.var(ddof=1)) / len(group) for group in groups]
     variance = sum(parts)
-    if variance == 0:
-        return nothing
     degrees = variance**2 / sum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
     se = variance**0.5
     t = difference / se

@@ -14,6 +14,7 @@ POWER = 0.8
 _LEAST_MET = 10
 _STEPS = 60
 _FAR = 12.0
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,17 @@ def find_leak(
     spread = inverse @ (scores.T @ scores) @ inverse * clusters / (clusters - 1)
     se = float(np.sqrt(spread[1, 1]))
     normal = NormalDist()
-    p_value = 1.0 if se == 0 else 2 * normal.cdf(-abs(float(found[1])) / se)
+    if se > _ROUNDING:
+        p_value = 2 * normal.cdf(-abs(float(found[1])) / se)
+    else:
+        # Nothing is left over that an error could be told from: the sign test on the lineages that were met.
+        p_value = 2 * 0.5 ** len(np.unique(lineage[is_met])) if abs(found[1]) > _ROUNDING else 1.0
     share = ERROR_RATE / organisation_count
     return Leak(
         gain=float(found[1]),
         gain_se=se,
-        p_value=p_value,
-        is_found=p_value < share and found[1] > 0,
+        p_value=float(p_value),
+        is_found=bool(p_value < share and found[1] > 0),
         least_found=(normal.inv_cdf(1 - share / 2) + normal.inv_cdf(POWER)) * se,
         question_count=len(stars),
         met_count=int(met.sum()),

@@ -116,8 +116,7 @@ def _play_in_parts(matrix: Floats, drawn: NDArray[np.int64], generator: np.rando
 
 def _describe(size: int, method: str, ratings: Floats, full: Floats) -> CurvePoint:
     """The point of a method; `ratings` are samples x candidates."""
-    # What differs in the last bits only is equal.
-    found = [compute_spearman(np.round(one, 9), np.round(full, 9)).rho for one in ratings]
+    found = [compute_spearman(one, full).rho for one in ratings]
     rho = np.array([0.0 if value is None else value for value in found])
     has_order = len(full) > 2 and len(set(np.round(full, 9))) > 1
     has_spread = len(ratings) > 1

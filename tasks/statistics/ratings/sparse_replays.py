@@ -85,7 +85,7 @@ def compute_replays(
     """Replays of each share by both methods; Elo only up to `MOST_ELO_GAMES` in a sample.
 
     `scores` gives the order that is to be found again. Raises UsageError for a share outside 0 to 1, fewer than three
-    candidates, or scores that are all alike: there is no order then.
+    candidates, scores that are all alike, and lists of one candidate each: there is no order then.
     """
     if wrong := [share for share in shares if not 0 < share <= 1]:
         raise UsageError(f"A share of comparisons lies above 0 and at most at 1, not {wrong[0]}.")
@@ -93,6 +93,8 @@ def compute_replays(
         raise UsageError("Replays need three candidates that do not all score alike, and one repeat or more.")
     outcomes = count_outcomes(lists)
     pool_size = int(outcomes.wins.sum() + outcomes.ties.sum() // 2)
+    if not pool_size:
+        raise UsageError("No list holds two candidates: there is no comparison to draw.")
     found = []
     for share in shares:
         games = max(1, round(share * pool_size))

@@ -36,6 +36,7 @@ from tasks.statistics.scores.together import (
 
 # From this share of the smaller sitting's questions on, in every discipline, a pair counts as compared on common questions.
 LEAST_COMMON = 0.5
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -261,6 +262,8 @@ class _Sides:
         )
         # Two questions that one and the other has alone differ by 0 with an error of 100, give or take a rounding.
         value = np.clip(own[0] - other[0], -FULL_SCORE, FULL_SCORE)
+        # What differs in the last bits only is equal; without an error it would else be told apart.
+        value = np.where(np.abs(value) < _ROUNDING, 0.0, value)
         total = own[1] + other[1]
         variance = total - 2.0 * covariance * POINTS_PER_STAR**2
         # Rounding may leave a hair below 0 where both sides are the same answers.

@@ -55,7 +55,8 @@ def compute_ranks(score: Floats, first: Codes, second: Codes, difference: Floats
     is_better[winner, loser] = True
     is_better &= is_ranked[:, None] & is_ranked[None, :]
     is_distinct |= is_better | is_better.T
-    filled = np.where(is_ranked, score, -np.inf)
+    # What differs in the last bits only is equal: the same disciplines' means in another order add up to another sum.
+    filled = np.where(is_ranked, np.round(score, 9), -np.inf)
     rank = 1 + (filled[None, :] > filled[:, None]).sum(axis=1)
     lowest = 1 + is_better.sum(axis=0)
     highest = int(is_ranked.sum()) - is_better.sum(axis=1)

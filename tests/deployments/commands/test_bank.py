@@ -107,6 +107,15 @@ def test_rows_without_a_text_are_no_copies_of_each_other_and_lists_are_no_text(t
     assert (done.exit_code, "'options' holds lists" in done.stderr) == (2, True)
 
 
+def test_offered_answers_that_are_numbers_are_compared_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(
+        "asked,A,B\nWhich is written right?,1.50,2\nWhich is written right?,1.5,2\n", encoding="utf-8"
+    )
+    done = invoke(None, "dedupe", "check", str(path), "--text", "asked", "--options", "A,B", "--json")
+    assert json.loads(done.stdout)["duplicates"] == 0
+
+
 def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("question\nOne?\n")
     done = invoke(None, "dedupe", "check", str(tmp_path / "q.csv"), "--text", "stem")

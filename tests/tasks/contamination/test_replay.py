@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
@@ -16,7 +18,9 @@ from schemas.settings import Settings
 from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
 from tasks.contamination.spans import choose_span
+from tasks.models import CallFailed
 from tests.fresh import open_new_lake
+from tests.local_server import Handler, serve
 from tests.tasks.judging.test_unparsed import QUESTIONS, land_session
 from tests.tasks.models.simulation import make_model
 from warehouse.lake import Lake
@@ -121,3 +125,52 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
     assert pair["p_value"] < 0.01
     assert compared["paired"][0]["candidate_count"] == 1
     assert len(describe_comparison(compared)) == 3
+
+
+def test_a_file_of_the_same_name_is_not_taken_for_one_that_was_replayed(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / "public.csv"
+    other.write_text("item_id,question\nq1,A question from 2017 that stands elsewhere.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="Two sources are named 'public'"):
+        room.replay(str(room.path), str(other))
+    with pytest.raises(UsageError, match="Two sources are named 'bank'"):
+        room.replay(str(other.rename(tmp_path / "bank.csv")))
+    assert sum(room.server.state.requests.values()) == 0
+    room.replay(size=5)
+    (tmp_path / "bank.csv").rename(other)
+    with pytest.raises(
+        UsageError, match="r1 has questions under the name 'public' that are not in this public"
+    ):
+        room.replay(str(other))
+    assert room.replay(str(room.path), str(room.path), size=5).completions == 0
+
+
+def test_a_replay_goes_on_with_questions_whose_ids_were_read_as_numbers(room: Room) -> None:
+    room.path.write_text(room.path.read_text("utf-8").replace("\nq", "\n00"), encoding="utf-8")
+    room.replay(models=MODELS[:1], size=5)
+    kept = room.lake.query("select * exclude (landing_unit) from replay_spans")
+    as_numbers = kept.with_columns(item_id=kept["item_id"].cast(pl.Int64).cast(pl.String))
+    room.lake.land("replay_spans", "r1/public/all", as_numbers)
+    assert room.replay(models=MODELS[1:], size=5).questions == {"public": 5}
+
+
+def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:
+    answered = []
+
+    class OnceRefusing(Handler):
+        def do_POST(self) -> None:
+            asked = str(self.read_json()["messages"])
+            answered.append(asked)
+            if len(answered) == 1:
+                self.send(400, {})
+                return
+            time.sleep(0.2)
+            self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
+
+    with serve(OnceRefusing) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(CallFailed, match="400"):
+            room.replay(models=[model], size=10)
+        assert room.replay(models=[model], size=10).completions == 30
+    # Each is asked once, and the one that was refused again.
+    assert len(answered) == 31

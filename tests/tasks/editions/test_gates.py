@@ -97,6 +97,15 @@ def test_a_missing_discipline_shuts_the_gate_and_leaves_no_score(season: Lake, s
     assert set(board["verdict"]) == {"no score: a discipline is missing"}
 
 
+def test_a_discipline_that_has_pictures_alone_shuts_the_gate_where_they_do_not_count(
+    basis: Basis, settings: Settings
+) -> None:
+    law = basis.answers.filter(pl.col("discipline") == "Law")["question_uuid"].cast(pl.String)
+    # They were told in words what the pictures show, so that only questions without pictures are counted.
+    assert "discipline" in shut(replace(basis, pictured=frozenset(law)), settings)
+    assert "discipline" not in shut(replace(basis, pictured=frozenset(law[:1])), settings)
+
+
 def test_a_judge_that_agrees_too_little_or_was_rated_too_little_shuts_the_gate(
     basis: Basis, settings: Settings
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import compute_recalibration
 from tasks.editions.equating import expect_chance, name_formats, read_scale
 from tasks.editions.publish import Revision, publish_run
+from tasks.editions.standings import list_standings
 from warehouse.lake import Lake
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
@@ -194,3 +196,18 @@ def test_formats_say_what_there_is_to_guess_among() -> None:
     chances = [expect_chance(name) for name in ("choice-4", "choices-4", "true_false", "open")]
     assert chances == pytest.approx([0.25, 1 / 15, 0.5, 0.0])
     assert np.isnan(expect_chance("unknown"))
+
+
+def test_standings_that_differ_in_the_last_bit_only_share_their_rank() -> None:
+    score = [46.5, float(np.nextafter(46.5, 47.0)), 40.0]
+    scores = pl.DataFrame({"model": ["a", "b", "c"], "score": score}).with_columns(
+        *(pl.lit(None, pl.Float64).alias(name) for name in ("score_low", "score_high", "relative_score")),
+        discipline=pl.lit("all"), prompt_style=pl.lit("zero_shot"), organisation=pl.lit("O"),
+    )  # fmt: skip
+    own = {"sat_edition_id": pl.lit("r/1"), "sat_month": pl.lit("2025-06"), "reference_model": pl.lit("a")}
+    earlier = scores.drop("discipline", "prompt_style").with_columns(**own).clear()
+    names = {f"equated_{name}": pl.Float64 for name in ("score", "low", "high")}
+    equated = pl.DataFrame(schema={"sat_edition_id": pl.String, "model": pl.String, **names})
+    basis: Any = SimpleNamespace(run={"month": "2025-06", "reference_model": "a", "is_simulated": False})
+    found = list_standings(lambda *_: earlier, basis, "r/1", scores, equated)
+    assert found.select("model", "rank").rows() == [("a", 1), ("b", 1), ("c", 3)]

@@ -155,9 +155,35 @@ def test_what_alone_stands_out_in_the_options_of_a_web_page_is_the_key(tmp_path:
     assert read(write(tmp_path, "table.html", page)) == EXPECTED
 
 
+@pytest.mark.parametrize(
+    "look", ["<font color='red'>{}</font>", '<span style="color: red">{}</span>', "<b>{}</b>"]
+)
+def test_what_alone_stands_out_by_tags_within_a_text_is_the_key(tmp_path: Path, look: str) -> None:
+    assert read(write(tmp_path, "paper.md", write_paper(mark=look.format))) == EXPECTED
+
+
+@pytest.mark.parametrize("words", [("对", "错"), ("Richtig", "Falsch"), ("True", "False")])
+def test_a_judgement_that_stands_out_is_the_key(tmp_path: Path, words: tuple[str, str]) -> None:
+    lines = []
+    for number, place in enumerate((0, 1, 1, 0), start=1):
+        marked = [f"<mark>{word}</mark>" if at == place else word for at, word in enumerate(words)]
+        lines += [f"{number}. The mill {number} is old.", f"A. {marked[0]}", f"B. {marked[1]}", ""]
+    keys = [answer for _, _, answer in read(write(tmp_path, "paper.md", "\n".join(lines)))]
+    assert keys == [["true"], ["false"], ["false"], ["true"]]
+
+
+def test_tags_that_a_question_asks_about_stay(tmp_path: Path) -> None:
+    paper = "1. Which prints bold?\nA. <b>text</b>\nB. <u>text</u>\nC. <mark>text</mark>\n2. Which links?\nA. <a>b</a>\nB. <p>b</p>"
+    assert [options[0] for _, options, _ in read(write(tmp_path, "paper.md", paper))] == [
+        "<b>text</b>",
+        "<a>b</a>",
+    ]
+
+
 def test_links_and_emphasis_within_stems_are_no_marks(tmp_path: Path) -> None:
     page = write_options(lambda label, text, is_right: f"<br>{label}. <a style='color:blue'>{text}</a>")
     page = page.replace("Which", "<b>Which</b>").replace("\n", "<br>")
+    page = page.replace("<br>B. <a style='color:blue'>", "<br>B. <a style='color:#777'>")
     found = read(write(tmp_path, "paper.html", f"<html><body>{page}</body></html>"))
     assert [answer for *_, answer in found] == [[]] * 5
 

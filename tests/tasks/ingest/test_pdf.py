@@ -68,6 +68,21 @@ def test_a_header_of_the_left_pages_alone_is_furniture() -> None:
     ]
 
 
+def test_a_number_with_a_gap_behind_it_at_the_head_of_a_page_is_no_page_number() -> None:
+    asked = ["Name a lamp", "Nenne eine Mühle", "Nombra una barca"]
+    pages = [
+        [(50, 810, str(number)), (90, 810, text), (50, 760, "A line below it")]
+        for number, text in enumerate(asked, start=5)
+    ]
+    assert [text for text in asked if not any(text in line for line in body(make_pdf(pages)))] == []
+
+
+@pytest.mark.parametrize("mark", ["Answer: B", "答案：B", "Ответ: B"])
+def test_an_answer_at_the_foot_of_every_page_is_no_footer(mark: str) -> None:
+    pages = [[(50, 760, f"{number}. Name the tool {'abcd'[number]}"), (50, 20, mark)] for number in (1, 2, 3)]
+    assert body(make_pdf(pages)).count(mark) == 3
+
+
 def test_a_question_that_repeats_at_the_same_height_is_no_header() -> None:
     pages = [[(50, 810, f"{number}. 下列说法中正确的一项是什么"), (50, 700, "A. 1")] for number in (1, 2)]
     assert body(make_pdf(pages)) == [

@@ -596,13 +596,16 @@ def test_numbers_and_dates_are_read_as_their_formats_show_them() -> None:
     def change(sheet: Any) -> None:
         for column, number_format in zip("CDE", ("0%", "0.00", 'yyyy"年"m"月"d"日"'), strict=True):
             sheet[f"{column}2"].number_format = number_format
+        sheet["C3"].number_format, sheet["D3"].number_format = "d-mmm", "mmmm d, yyyy"
 
     rows: list[list[object]] = [
         ["题型", "题目", "A", "B", "C", "答案"],
         ["单选题", "下列数据有误的是", 0.13, 3.1, date(1949, 10, 1), "A"],
+        ["单选题", "When does the ferry sail?", date(2025, 3, 4), date(2025, 5, 4), "never", "A"],
     ]
     assert read_workbook_rows(rows, change) == [
-        ("multiple_choice", "下列数据有误的是", ["13%", "3.10", "1949年10月1日"], ["A"])
+        ("multiple_choice", "下列数据有误的是", ["13%", "3.10", "1949年10月1日"], ["A"]),
+        ("multiple_choice", "When does the ferry sail?", ["4-Mar", "May 4, 2025", "never"], ["A"]),
     ]
 
 

@@ -175,6 +175,25 @@ def test_the_option_that_alone_stands_out_in_every_question_is_the_key() -> None
         ]
 
 
+def test_greys_and_pale_grounds_of_web_pages_mark_nothing_and_a_judgement_stands_out_like_a_key() -> None:
+    grey = '<w:color w:val="666666"/><w:shd w:val="clear" w:fill="FDFDFD"/>'
+    blocks = ["一、单项选择题"]
+    for stem, texts, key in QUESTIONS:
+        blocks += [
+            paragraph(run(f"{label}. {text}", RED if label == key else grey))
+            for label, text in zip("ABCD", texts, strict=True)
+        ]
+        blocks.insert(-4, paragraph(run(stem, grey)))
+    judged = {"5. The tide turns twice a day.": ("True", "False"), "6. 潮汐与月亮有关。": ("错误", "正确")}
+    for stem, (right, wrong) in judged.items():
+        blocks += [stem, paragraph(run(f"A. {wrong}", grey)), paragraph(run(f"B. {right}", RED))]
+    drafts, _ = read(blocks)
+    assert [draft.answer for draft in drafts] == [
+        *([key] for _, _, key in QUESTIONS), ["true"], ["false"],
+    ]  # fmt: skip
+    assert all("key_by_format" in draft.notes for draft in drafts)
+
+
 def test_all_options_are_the_key_where_questions_beside_it_have_several() -> None:
     blocks = ["一、多项选择题"]
     for (stem, texts, _), key in zip(QUESTIONS, ("AB", "ACD", "ABCD", "BC"), strict=True):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +23,7 @@ from tasks.judging.prompts import REPLY_SCHEMA
 from tasks.models import ModelClient
 from tasks.models.budget import Budget
 from tasks.models.registry import RegisteredModel
+from tests.local_server import Handler, serve
 from tests.paid_calls import read_calls
 from tests.tasks.judging.simulated_run import find_true_stars, make_full_bank, make_responses, sit
 from tests.tasks.models.simulation import make_model, start_server
@@ -207,6 +210,93 @@ def test_a_budget_that_is_used_up_stops_judging(ledger: Ledger) -> None:
         assert 0 < server.state.requests["judge"] < 10
 
 
+def test_a_budget_that_is_used_up_cuts_off_no_call_that_is_paid_for(ledger: Ledger) -> None:
+    bank = make_full_bank(3)
+    responses = pl.concat(
+        join_questions(make_responses([(f"正确{name}", "answered")] * 3, session_id=name), bank)
+        for name in "abcdefgh"
+    )
+    asked: list[str] = []
+
+    class Slow(Handler):
+        def do_POST(self) -> None:
+            asked.append(str(self.read_json()["messages"]))
+            # The first two cost so much that nothing else may begin, while others are on their way.
+            is_dear = len(asked) <= 2
+            time.sleep(0.05 if is_dear else 0.5)
+            choice = {"message": {"content": '{"stars": 2, "reason": "r"}'}, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 20_000 if is_dear else 1, "completion_tokens": 1}
+            self.send(200, {"choices": [choice], "usage": usage})
+
+    with serve(Slow) as port:
+        real = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(BudgetError):
+            judge(ledger, "", responses, [real], budget=Budget(0.02))
+        assert 0 < len(asked) < 24
+        assert len(judge(ledger, "", responses, [real])) == 8
+    assert len(asked) == 24
+
+
+def test_a_response_that_a_judge_does_not_take_is_unparsed_and_the_others_are_judged(ledger: Ledger) -> None:
+    bank = make_full_bank(3)
+    answers = [("正确。", "answered"), ("很长" * 50, "answered"), ("错误。", "answered")]
+
+    class Takes(Handler):
+        def do_POST(self) -> None:
+            if "很长很长" in str(self.read_json()["messages"]):
+                self.send(400, {"error": {"code": "context_length_exceeded"}})
+                return
+            choice = {"message": {"content": '{"stars": 2, "reason": "r"}'}, "finish_reason": "stop"}
+            self.send(200, {"choices": [choice]})
+
+    with serve(Takes) as port:
+        real = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        (unit,) = judge(ledger, "", join_questions(make_responses(answers), bank), [real])
+        assert [(row["seq"], row["stars"], row["parse_status"], row["raw"] is None) for row in unit] == [
+            (1, 2, "parsed", False),
+            (2, None, "unparsed", True),
+            (3, 2, "parsed", False),
+        ]
+        # Where it takes none that it is asked about, something else is wrong than a response.
+        ruled = [("", "empty"), answers[1], ("", "refused")]
+        with pytest.raises(JudgingIncomplete, match="400 context_length_exceeded"):
+            judge(ledger, "", join_questions(make_responses(ruled, session_id="s2"), bank), [real])
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ({"code": "billing_hard_limit_reached"}, "billing_hard_limit_reached"),
+        (
+            {"type": "invalid_request_error", "message": "Your credit balance is too low to access it."},
+            "billing_error",
+        ),
+    ],
+)
+def test_a_judge_whose_account_has_no_more_money_leaves_the_rest_of_a_session_unjudged(
+    ledger: Ledger, error: dict[str, str], code: str
+) -> None:
+    bank = make_full_bank(3)
+    asked: list[str] = []
+
+    class Ends(Handler):
+        def do_POST(self) -> None:
+            asked.append(str(self.read_json()["messages"]))
+            if len(asked) == 3:
+                self.send(400, {"error": error})
+                return
+            choice = {"message": {"content": '{"stars": 2, "reason": "r"}'}, "finish_reason": "stop"}
+            self.send(200, {"choices": [choice]})
+
+    with serve(Ends) as port:
+        real = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        responses = join_questions(make_responses([("正确。", "answered")] * 3), bank)
+        with pytest.raises(JudgingIncomplete, match=f"400 {code}. The account's quota is used up"):
+            judge(ledger, "", responses, [real])
+        (unit,) = judge(ledger, "", responses, [real])
+    assert ([row["parse_status"] for row in unit], len(asked)) == (["parsed"] * 3, 4)
+
+
 def test_a_response_whose_question_is_not_in_the_bank_is_refused() -> None:
     responses = make_responses([("正确。", "answered")] * 2)
     with pytest.raises(ContractError, match="1 responses have no question"):
@@ -233,6 +323,14 @@ def test_a_judge_is_held_to_a_schema_only_where_its_endpoint_offers_it(offers_sc
 
     asyncio.run(run())
     assert asked == [{"response_format": REPLY_SCHEMA} if offers_schema else {}]
+
+
+def test_what_a_judgement_cost_is_unknown_where_the_price_is(ledger: Ledger) -> None:
+    bank = make_full_bank(1)
+    responses = join_questions(make_responses([("正确。", "answered")]), bank)
+    with start_server(build_answer_key(bank), judge=SOUND) as server:
+        (unit,) = judge(ledger, server.url, responses, [replace(JUDGE, output_price_usd=None)])
+    assert (unit[0]["parse_status"], unit[0]["cost_usd"]) == ("parsed", None)
 
 
 def test_one_slow_response_does_not_hold_the_other_sessions() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from schemas.errors import ContractError, UsageError
 from tasks.league.anonymity import draw_labels
+from tasks.league.asking import Usage
 from tasks.league.domain import list_topics, name_season, pick_topic, read_domain
 from tasks.league.originality import Collection, compute_grams, read_benchmark
 from tasks.league.rows import Standing, Tally, compute_borda_points
@@ -113,6 +114,12 @@ def test_benchmarks_are_read_in_their_forms_and_faults_name_the_line(tmp_path: P
     assert read_benchmark(tmp_path / "a.jsonl") == [("1", "p 1"), ("3", "p 2")]
     assert read_benchmark(tmp_path / "a.csv") == [("2", "p 1"), ("3", "p 2")]
     assert read_benchmark(tmp_path / "a.txt") == [("1", "p 1"), ("3", "p 2")]
+    odd = "one\u2028two\x85three"
+    (tmp_path / "odd.jsonl").write_text(f'{{"problem": "{odd}"}}\n{{"problem": "p"}}\n', encoding="utf-8")
+    (tmp_path / "odd.csv").write_text(f"problem\n{odd}\np\n", encoding="utf-8")
+    assert [read_benchmark(tmp_path / f"odd.{suffix}") for suffix in ("jsonl", "csv")] == [
+        [("1", odd), ("2", "p")], [("2", odd), ("3", "p")],
+    ]  # fmt: skip
     (tmp_path / "b.jsonl").write_text("{}")
     (tmp_path / "b.csv").write_text("id\n1\n")
     (tmp_path / "b.txt").write_text("")
@@ -124,3 +131,12 @@ def test_benchmarks_are_read_in_their_forms_and_faults_name_the_line(tmp_path: P
     ):
         with pytest.raises(UsageError, match=message):
             read_benchmark(tmp_path / name)
+
+
+def test_what_a_provider_does_not_tell_of_a_call_is_unknown_and_not_nothing() -> None:
+    usage = Usage()
+    usage.add(Usage(1, 10, 5, 0.25))
+    usage.add(Usage(1, 20, 5, None))
+    assert usage == Usage(2, 30, 10, None)
+    usage.add(Usage(1, None, None, 0.25))
+    assert usage == Usage(3, None, None, None)

@@ -48,6 +48,7 @@ class BatchState:
     Attributes:
         open: batches that have not ended.
         fates: what becomes of a request by its place, where it is not answered: `errored`, `expired` or `canceled`.
+        said: the message of the errors among them.
         loses_answers: whether a creation is worked on and its answer lost.
         faults: what is said in place of an answer, by the route (`create`, `results`, or the name of a batch), each once.
         ages: how many days ago a batch was created, where that is not now.
@@ -56,6 +57,7 @@ class BatchState:
     requests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     fates: dict[int, str] = field(default_factory=dict)
+    said: str = "QUOTED-QUESTION"
     loses_answers: bool = False
     faults: dict[str, Fault | bytes] = field(default_factory=dict)
     ages: dict[str, int] = field(default_factory=dict)
@@ -188,7 +190,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
                 if fate == "succeeded" and isinstance(answer, Message):
                     result["message"] = write_message(one["params"], answer)
                 elif fate == "errored":
-                    error = {"type": "invalid_request_error", "message": "QUOTED-QUESTION"}
+                    error = {"type": "invalid_request_error", "message": batches.said}
                     result["error"] = {"type": "error", "error": error, "request_id": "req_1"}
                 lines.append(json.dumps({"custom_id": one["custom_id"], "result": result}))
             self.send(200, "\n".join(lines).encode(), {"Content-Type": "application/x-jsonl"})

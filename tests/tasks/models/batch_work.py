@@ -79,6 +79,7 @@ def work(
     *,
     budget_usd: float | None = BUDGET_USD,
     looked_for_s: float = 0.0,
+    others: Sequence[RegisteredModel] = (),
 ) -> Round:
     """Collect, ask for everything, submit what is not known: what a command does with `--batch`."""
     os.environ["PROCTOR_SIMULATED_URL"] = url
@@ -87,7 +88,7 @@ def work(
     asked = make_requests() if requests is None else requests
 
     async def run() -> Round:
-        registry = Registry({chosen.name: chosen})
+        registry = Registry({one.name: one for one in (chosen, *others)})
         collected = await collect_batches(ledger, settings, registry, looked_for_s=looked_for_s)
         async with BatchClient(ledger, settings, budget=open_budget(ledger, budget_usd, "run-1")) as client:
             while True:

@@ -278,6 +278,20 @@ def test_a_batch_has_the_replies_at_half_the_price_whatever_becomes_of_some(ledg
     assert account.reserved_usd == pytest.approx(0)
 
 
+def test_what_a_filter_turned_away_in_a_batch_is_refused_and_not_billed(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        work_batched(ledger, server)
+        server.batches.fates = dict.fromkeys(range(6), "errored")
+        server.batches.said = "Output blocked by content filtering policy"
+        server.batches.open.clear()
+        found = work_batched(ledger, server)
+    assert [(one.status, one.cost_usd) for one in found.outcomes if isinstance(one, CallReply)] == [
+        ("refused", 0.0)
+    ] * 6
+    with ledger.read() as connection:
+        assert read_spent_usd(connection, "run-1") == 0.0
+
+
 def test_a_batch_whose_creation_was_not_answered_is_found_by_the_ids_of_its_requests(ledger: Ledger) -> None:
     with serve_messages(lambda body, number: Message()) as server:
         others = [{"custom_id": "theirs", "params": {"model": "m"}}]

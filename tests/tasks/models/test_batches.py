@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.errors import BudgetError
+from tasks.models.batches import collection as batch_collection
 from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry.file import BatchTerms
@@ -24,7 +26,7 @@ from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.writer import name_budget_row
-from warehouse.ledger.money.batches import list_call_batches
+from warehouse.ledger.money.batches import list_call_batches, move_batch, open_call_batch
 from warehouse.ledger.money.budgets import name_provider_account, read_account
 
 __all__ = ["postgres"]
@@ -118,6 +120,43 @@ def test_a_batch_gives_the_replies_of_single_calls_under_the_same_keys_at_half_t
         {"replayed": CALLS},
         second.texts,
     )
+
+
+@pytest.mark.parametrize("lost", ["_batches", "_files"])
+def test_a_batch_that_was_taken_is_given_up_when_its_provider_shows_none_of_it_for_a_week(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    with serve() as server:
+        work(ledger, server.url)
+        held = read_money(ledger)[1]
+        desk = server.state.batches
+        # It has ended, and nobody collected before its files were deleted; or: an address, or a key, by which nobody knows it.
+        for batch in list(desk._batches.values()):
+            desk._end(batch, "completed", share_done=1.0)
+        getattr(desk, lost).clear()
+        early = work(ledger, server.url)
+        assert (early.pending, early.submitted, read_states(ledger)) == (CALLS, 0, ["created"])
+        assert "404" in early.collected.problems[0]
+        monkeypatch.setattr(batch_collection, "TAKEN_LOOKED_FOR_S", 0.0)
+        late = work(ledger, server.url)
+    assert (late.collected.counts, late.submitted) == ({"lost": CALLS}, CALLS)
+    assert sorted(read_states(ledger)) == ["created", "lost"]
+    assert read_money(ledger) == pytest.approx((held, held))
+
+
+def test_a_batch_that_cannot_be_asked_about_here_keeps_no_other_from_being_collected(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude = make_batched("claude", api="anthropic", base_url="http://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "anthropic", None)  # the extra is not installed on this host
+    with ledger.write() as connection:
+        open_call_batch(connection, "batch-0", "run-0", claude.provider, claude.name, accounts=())
+        assert move_batch(connection, "batch-0", "gathering", "created", provider_batch_id="b0")
+    with serve() as server:
+        work(ledger, server.url, model=make_batched(), others=[claude])
+        second = work(ledger, server.url, model=make_batched(), others=[claude])
+    assert (dict(second.collected.counts), second.collected.open_batches) == ({"done": CALLS, "ended": 1}, 1)
+    assert "the package is not installed" in second.collected.problems[0]
 
 
 def test_while_a_batch_is_under_way_nobody_sends_its_calls_again_in_whatever_way(ledger: Ledger) -> None:
@@ -250,6 +289,17 @@ def test_who_sends_singly_does_not_wait_hours_for_money_that_a_batch_has_set_asi
     with serve({"seconds": 3600}) as server:
         work(ledger, server.url)
         _, reserved = read_money(ledger)
+        other = make_requests(CALLS + 1)[-1:]
+        (refused,) = work(ledger, server.url, other, make_model(), budget_usd=reserved).outcomes
+    assert isinstance(refused, BudgetError)
+    assert "set aside for batches" in str(refused)
+
+
+def test_a_limit_that_is_set_while_a_batch_is_under_way_counts_what_it_may_cost(ledger: Ledger) -> None:
+    with serve({"seconds": 3600}) as server:
+        work(ledger, server.url, budget_usd=None)
+        spent, reserved = read_money(ledger)
+        assert spent == 0 and reserved > 0
         other = make_requests(CALLS + 1)[-1:]
         (refused,) = work(ledger, server.url, other, make_model(), budget_usd=reserved).outcomes
     assert isinstance(refused, BudgetError)

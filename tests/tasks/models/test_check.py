@@ -16,6 +16,8 @@ from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import llm_calls
 
+THINKING = {"max_tokens": 30_000, "thinking": {"type": "enabled", "budget_tokens": 2_048}}
+
 
 class Endpoint(Handler):
     """An endpoint that knows one model, and notes what it was sent."""
@@ -45,6 +47,7 @@ def test_each_fault_is_found_and_the_cost_is_booked(ledger: Ledger, monkeypatch:
         real = {"base_url": url, "is_simulated": False, "provider": "real"}
         models = [
             make_model("good", endpoint_model="known", parameters={"max_completion_tokens": 30_000}, **real),
+            make_model("thinks", endpoint_model="known", parameters=THINKING, **real),
             make_model("misspelt", **real),
             make_model("no-price", endpoint_model="known", output_price_usd=None, **real),
             make_model("no-key", key_variable="PROCTOR_TEST_NO_KEY", **real),
@@ -54,18 +57,21 @@ def test_each_fault_is_found_and_the_cost_is_booked(ledger: Ledger, monkeypatch:
     rows = {one.model: (one.is_reachable, one.has_key, one.is_name_known, one.has_price) for one in found}
     assert rows == {
         "good": (True, True, True, True),
+        "thinks": (True, True, True, True),
         "misspelt": (False, True, False, True),
         "no-price": (True, True, True, False),
         "no-key": (False, False, None, True),
         "away": (False, True, None, True),
     }
-    assert [one.model for one in found if one.is_well] == ["good"]
+    assert [one.model for one in found if one.is_well] == ["good", "thinks"]
     problems = {one.model: one.problem for one in found}
     assert "endpoint_model (misspelt)" in problems["misspelt"]
     assert "input_price_usd" in problems["no-price"]
     assert "PROCTOR_TEST_NO_KEY is not set" in problems["no-key"]
     assert "connection" in problems["away"]
     assert found[0].cost_usd == pytest.approx((12 * 1.0 + 1 * 2.0) / 1e6)
+    # Above what it is to think, which an endpoint wants.
+    assert [body["max_tokens"] for body in Endpoint.seen if "thinking" in body] == [2_048 + 64]
     # A model that may think for long is held to a few words; none without a limit of its own is given one.
     assert [body["max_completion_tokens"] for body in Endpoint.seen if "max_completion_tokens" in body] == [
         64
@@ -74,6 +80,7 @@ def test_each_fault_is_found_and_the_cost_is_booked(ledger: Ledger, monkeypatch:
         booked = connection.execute(llm_calls.select()).mappings().all()
     assert {(row["model"], row["purpose"], row["status"]) for row in booked} == {
         ("good", "check", "done"),
+        ("thinks", "check", "done"),
         ("misspelt", "check", "failed"),
         ("no-price", "check", "done"),
         ("away", "check", "failed"),

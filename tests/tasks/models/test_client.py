@@ -18,7 +18,9 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
 from tasks.models.providers.openai_calls import OpenAIEndpoint
+from tasks.models.registry import RegisteredModel
 from tasks.models.replies import ParsedReply
+from tests.local_server import Handler, serve
 from tests.paid_calls import count_calls, read_calls
 from tests.tasks.models.simulation import (
     PARAMETERS,
@@ -148,6 +150,24 @@ def test_a_passing_fault_is_retried_until_there_is_a_reply(
         assert server.state.requests["sim"] == 3
         assert server.state.faults == {fault: 2}
     assert (reply.status, reply.attempts) == ("answered", 3)
+
+
+@pytest.mark.parametrize("word", ["error", "network_error", "insufficient_system_resource", "abort"])
+def test_a_reply_that_its_server_broke_off_is_asked_for_again(ledger: Ledger, word: str) -> None:
+    said = [word, "stop"]
+
+    class Breaks(Handler):
+        def do_POST(self) -> None:
+            self.read_json()
+            choice = {"message": {"content": "The answ"}, "finish_reason": said.pop(0)}
+            self.send(200, {"choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
+
+    with serve(Breaks) as port:
+        model = make_model(base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        reply = call_one(ledger, "", model=model)
+    assert (reply.status, reply.finish_reason, reply.attempts) == ("answered", "stop", 2)
+    # Nobody says what the first one was billed.
+    assert read_row(ledger)["extra_usd"] > 0.0
 
 
 def test_what_answers_and_speaks_no_http_fails_without_a_trace_of_the_transport(ledger: Ledger) -> None:
@@ -396,3 +416,85 @@ def test_a_key_that_a_program_gives_is_sent_and_reaches_no_log(
         assert server.state.requests["sim"] == 1
     said = str(caught.value) + "".join(record.getMessage() for record in caplog.records)
     assert "SECRETKEY78" not in said
+
+
+def test_two_providers_at_one_address_are_each_asked_with_the_key_of_their_own_program(
+    ledger: Ledger,
+) -> None:
+    keys = []
+
+    class Answers(Handler):
+        def do_POST(self) -> None:
+            self.read_json()
+            keys.append(self.headers["Authorization"])
+            self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
+
+    async def ask(port: int) -> None:
+        async with ModelClient(ledger, Settings(home=Path("unused"))) as client:
+            for team in ("north", "south"):
+                address = {"base_url": f"http://127.0.0.1:{port}/v1", "key_command": f"printf key-of-{team}"}
+                await client.complete(
+                    make_model(provider=team, is_simulated=False, **address), make_request()
+                )
+
+    with serve(Answers) as port:
+        asyncio.run(ask(port))
+    assert keys == ["Bearer key-of-north", "Bearer key-of-south"]
+
+
+@pytest.mark.parametrize("key", ["sk-\u200bSECRET", "sk-SECRET\nX: y", "“SECRET”"])
+def test_a_key_that_no_request_can_carry_is_named_before_anything_is_booked(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("LAB_KEY", key)
+    with pytest.raises(RegistryError, match="LAB_KEY has a character that no key has") as caught:
+        call_one(ledger, "http://127.0.0.1:9/v1", model=make_model(key_variable="LAB_KEY"))
+    assert "SECRET" not in str(caught.value)
+    with ledger.read() as connection:
+        assert list(read_calls(connection, run_id="run-1")) == []
+
+
+def test_what_is_cancelled_before_it_is_sent_is_not_taken_for_a_lost_call(ledger: Ledger) -> None:
+    async def begin(url: str) -> None:
+        async with ModelClient(ledger, Settings(home=Path("unused")), simulated_url=url) as client:
+            beginning = asyncio.create_task(client.complete(make_model(), make_request()))
+            # Its row is on the way to the ledger.
+            for _ in range(2):
+                await asyncio.sleep(0)
+            beginning.cancel()
+            await asyncio.wait([beginning])
+
+    with start_server(build_answer_key(make_bank(1))) as server:
+        asyncio.run(begin(server.url))
+        assert (server.state.requests["sim"], read_row(ledger)["error"]) == (0, "cancelled")
+        call_one(ledger, server.url)
+    assert read_row(ledger)["extra_usd"] == 0.0
+
+
+def test_what_is_asked_when_another_call_has_failed_is_not_sent(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    class Refuses(Handler):
+        def do_POST(self) -> None:
+            asked.append(self.read_json()["model"])
+            self.send(400, {})
+
+    async def ask_both(port: int) -> None:
+        async with ModelClient(ledger, Settings(home=Path("unused"))) as client:
+
+            async def find(model: RegisteredModel) -> None:
+                # The account of the second one's provider is looked for meanwhile.
+                await asyncio.sleep(0.5 if model.name == "second" else 0.0)
+
+            monkeypatch.setattr(client, "find_provider_budget", find)
+            models = [
+                make_model(name, base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+                for name in ("first", "second")
+            ]
+            await asyncio.gather(*(client.complete(model, make_request()) for model in models))
+
+    with serve(Refuses) as port, pytest.raises(CallFailed):
+        asyncio.run(ask_both(port))
+    assert asked == ["first"]

@@ -182,6 +182,26 @@ WRONG = {
         "base_url: api.lab.example",
         "provider 'lab', field `base_url`: 'api.lab.example' is not an address",
     ),
+    "an address with an invisible character": (
+        "base_url: https://api.lab.example/v1",
+        "base_url: https://api.lab.example\u200b/v1",
+        "is not an address",
+    ),
+    "an address with a port that does not exist": (
+        "base_url: https://api.lab.example/v1",
+        "base_url: https://api.lab.example:80800/v1?key=word",
+        "'https://api.lab.example:80800/v1' is not an address",
+    ),
+    "a parameter that is no JSON": (
+        "max_tokens: 512}",
+        "search: {from_date: 2026-01-01}}",
+        "field `parameters`: Object of type date is not JSON serializable. Write",
+    ),
+    "a parameter that is no number": (
+        "temperature: 0,",
+        "temperature: .inf,",
+        "field `parameters`: Out of range float values are not JSON compliant",
+    ),
     "an address with a password": (
         "base_url: https://api.lab.example/v1",
         "base_url: https://ann:word@api.lab.example/v1",

@@ -7,15 +7,24 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
 from schemas.settings import LONGEST_REPLY
-from tasks.models.providers import BatchResults, ProviderBatch, failures
-from tasks.models.providers.failures import read_retry_after
+from tasks.models.providers import (
+    BatchLine,
+    BatchResults,
+    ProviderBatch,
+    anthropic_calls,
+    failures,
+    openai_calls,
+)
+from tasks.models.providers.failures import read_refusal, read_retry_after, read_status_failure
 from tasks.models.providers.openai_batches import parse_completion
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
@@ -91,6 +100,25 @@ def test_a_reply_without_usage_has_no_counts() -> None:
     assert (reply.input_tokens, reply.output_tokens) == (None, None)
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_thinking_that_an_endpoint_counts_in_its_total_alone_is_paid_for(is_streamed: bool) -> None:
+    # xAI's own example of a reply: 32 + 9 + 110 of thinking.
+    usage = {"prompt_tokens": 32, "completion_tokens": 9, "total_tokens": 151}
+    name = "delta" if is_streamed else "message"
+    body = json.dumps({"choices": [{name: {"content": "B"}, "finish_reason": "stop"}], "usage": usage})
+
+    async def ask(port: int) -> ParsedReply | Failure:
+        async with make_client(port) as client:
+            asked = {"model": "m", "messages": []} | ({"stream": True} if is_streamed else {})
+            return await OpenAIEndpoint(client).send(asked)
+
+    said = f"data: {body}\n\ndata: [DONE]\n\n" if is_streamed else body
+    kind = "text/event-stream" if is_streamed else "application/json"
+    with serve_pieces(kind, said.encode(), []) as (port, _):
+        outcome = asyncio.run(ask(port))
+    assert outcome == ParsedReply("B", finish_reason="stop", input_tokens=32, output_tokens=119)
+
+
 @pytest.mark.parametrize(
     "data",
     [None, [], {}, {"choices": []}, {"choices": [{}]}, {"choices": ["x"]}, {"choices": [{"message": None}]}],
@@ -106,8 +134,10 @@ def test_what_is_no_completion_is_not_taken_for_an_empty_one(data: object) -> No
         (ParsedReply("  \n", finish_reason="stop"), "empty"),
         (ParsedReply("正", finish_reason="length"), "truncated"),
         (ParsedReply("", finish_reason="length"), "truncated"),
+        (ParsedReply("正", finish_reason="model_length"), "truncated"),
         (ParsedReply("不便回答", finish_reason="stop", is_refusal=True), "refused"),
         (ParsedReply("", finish_reason="content_filter"), "refused"),
+        (ParsedReply("", finish_reason="sensitive"), "refused"),
     ],
 )
 def test_the_status_tells_what_became_of_the_answer(reply: ParsedReply, status: str) -> None:
@@ -192,6 +222,107 @@ def test_json_that_is_nested_without_end_is_a_malformed_reply(is_streamed: bool)
         assert asyncio.run(ask(port)) == Failure("malformed", True, is_bill_unknown=True)
 
 
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (
+            [{"delta": {"content": "B\ud83d"}}, {"delta": {"content": "\ude00"}}, {"finish_reason": "stop"}],
+            "B😀",
+        ),
+        ([{"delta": {"content": "B"}}, {"delta": None, "finish_reason": "stop"}], "B"),
+        ([{"delta": {"content": [{"type": "thinking", "thinking": []}]}}, {"delta": {"content": "B"}}], "B"),
+        ([{"delta": {"content": 3, "reasoning": {"a": 1}}}, {"delta": {"content": "B"}}], "B"),
+        (["x"], None),
+        ("x", None),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_stream_of_another_shape_is_read_as_far_as_it_goes_and_raises_nothing(
+    pieces: list[object], text: str | None
+) -> None:
+    async def ask(port: int) -> ParsedReply | Failure:
+        async with make_client(port) as client:
+            return await OpenAIEndpoint(client).send({"model": "m", "messages": [], "stream": True})
+
+    choices = [[one] for one in pieces] if text else [pieces]
+    sent = [*choices, [{"delta": {}, "finish_reason": "stop"}]]
+    events = b"".join(f"data: {json.dumps({'choices': some})}\n\n".encode() for some in sent)
+    with serve_pieces("text/event-stream", b"", [events, b"data: [DONE]\n\n"]) as (port, _):
+        outcome = asyncio.run(ask(port))
+    assert outcome == (
+        Failure("malformed", True, is_bill_unknown=True)
+        if text is None
+        else ParsedReply(text, finish_reason="stop")
+    )
+
+
+@pytest.mark.parametrize("provider", [openai_calls, anthropic_calls])
+def test_no_header_of_the_environment_goes_to_a_provider_or_takes_the_place_of_its_key(
+    provider: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_CUSTOM_HEADERS", "Authorization: Bearer MINE\nX-Mine: MINE")
+    sent: list[str] = []
+
+    class Notes(Handler):
+        def do_POST(self) -> None:
+            sent.append(str(self.headers))
+            self.send(200, {})
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+    async def ask(port: int) -> None:
+        endpoint = provider.open_endpoint(f"http://127.0.0.1:{port}", "OURS", 10.0)
+        await endpoint.send({"model": "m", "messages": [], "max_tokens": 5})
+        await endpoint.look_at_batch("b1")
+        await endpoint.close()
+
+    with serve(Notes) as port:
+        asyncio.run(ask(port))
+    assert len(sent) == 2
+    assert all("OURS" in headers and "MINE" not in headers for headers in sent)
+
+
+@pytest.mark.parametrize("provider", [openai_calls, anthropic_calls])
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"code": "invalid_request_error", "message": "Content Exists Risk"},
+        {"code": "1301", "message": "系统检测到输入或生成内容可能包含不安全或敏感内容"},
+        {"code": "invalid_prompt", "message": "Invalid prompt: your prompt was flagged"},
+        {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"},
+    ],
+)
+def test_what_a_filter_turns_away_is_refused_however_its_provider_says_so(
+    provider: ModuleType, is_streamed: bool, error: dict[str, str]
+) -> None:
+    class Filters(Handler):
+        def do_POST(self) -> None:
+            self.read_json()
+            self.send(400, {"type": "error", "error": error})
+
+    async def ask(port: int) -> ParsedReply | Failure:
+        endpoint = provider.open_endpoint(f"http://127.0.0.1:{port}", "none", 10.0)
+        asked = {"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": 5}
+        try:
+            outcome: ParsedReply | Failure = await endpoint.send(asked | {"stream": is_streamed})
+            return outcome
+        finally:
+            await endpoint.close()
+
+    with serve(Filters) as port:
+        outcome = asyncio.run(ask(port))
+    assert isinstance(outcome, ParsedReply) and compute_status(outcome) == "refused"
+
+
+def test_a_request_that_is_no_prompt_is_not_taken_for_a_refused_one() -> None:
+    body = {"error": {"code": "invalid_prompt", "message": "messages is empty"}}
+    failure = read_status_failure(400, body, {})
+    assert read_refusal(failure) is failure
+
+
 def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
     assert read_retry_after({"retry-after": "1.5"}) == 1.5
     assert read_retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
@@ -252,6 +383,65 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
             assert isinstance(outcome, BatchResults) and not outcome.is_whole
             assert [line.call_key for line in outcome.lines] == ["k1"]
             assert len(sent) < 100
+
+
+BATCH = {"id": "batches/1", "status": "completed", "output_file_id": "f1"}
+READ_BATCH = ProviderBatch("batches/1", "completed", "f1", None)
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (BATCH, READ_BATCH),
+        (BATCH | {"errors": []}, READ_BATCH),
+        (
+            BATCH | {"errors": {"data": ["x", {"code": "What is 2?"}, {"code": "token_limit_exceeded"}]}},
+            replace(READ_BATCH, error="token_limit_exceeded"),
+        ),
+        (BATCH | {"id": None}, None),
+        (BATCH | {"output_file_id": 7}, None),
+        ({"error": "x"}, None),
+        ([], None),
+        ("x", None),
+    ],
+)
+def test_a_batch_of_another_shape_is_malformed_and_raises_nothing(
+    said: object, read: ProviderBatch | None
+) -> None:
+    async def ask(port: int) -> list[object]:
+        async with make_client(port) as client:
+            endpoint = OpenAIEndpoint(client)
+            return [await endpoint.look_at_batch("b1"), await endpoint.create_batch("b1", "f", "24h")]
+
+    with serve_pieces("application/json", json.dumps(said).encode(), []) as (port, _):
+        found = asyncio.run(ask(port))
+    wanted = Failure("malformed", True, is_bill_unknown=True) if read is None else read
+    assert found == [wanted, wanted]
+
+
+@pytest.mark.parametrize("said", [{"error": "x"}, {"id": None}, [], "x"])
+def test_a_file_that_nobody_named_was_not_taken(said: object) -> None:
+    async def upload(port: int) -> str | Failure:
+        async with make_client(port) as client:
+            return await OpenAIEndpoint(client).upload_requests("name", b"{}\n")
+
+    with serve_pieces("application/json", json.dumps(said).encode(), []) as (port, _):
+        assert asyncio.run(upload(port)) == Failure("malformed", True)
+
+
+def test_a_line_of_a_batch_that_its_server_broke_off_is_no_reply() -> None:
+    body = {"choices": [{"message": {"content": "The answ"}, "finish_reason": "error"}]}
+    line = json.dumps({"custom_id": "k1", "response": {"status_code": 200, "body": body}}).encode()
+
+    async def read(port: int) -> BatchResults | Failure:
+        async with make_client(port) as client:
+            found = ProviderBatch("b1", "completed", "file-1", None)
+            return await OpenAIEndpoint(client).read_results(found, longest_reply=1_000)
+
+    with serve_pieces("application/jsonl", line, []) as (port, _):
+        results = asyncio.run(read(port))
+    broken = Failure("broken_off", True, is_bill_unknown=True)
+    assert results == BatchResults([BatchLine("k1", broken)], is_whole=True)
 
 
 @contextmanager

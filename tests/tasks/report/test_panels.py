@@ -27,7 +27,9 @@ from tasks.report.pages.stability import read_stability
 from tasks.report.pages.trends import read_trends
 from tasks.report.panels import NamedQuery, Panel, Source, flatten_lists, write_rows
 from tests.tasks.report.conftest import OpenSeason, ask, fill_trial
+from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, split_bank
+from tests.warehouse.publishing import publish_runs
 from tests.warehouse.test_sql_cases import fill_rows
 
 READERS = (
@@ -344,3 +346,29 @@ def test_judges_together_and_what_they_give_for_form_stand_beside_what_was_publi
         for language in ("zh", "en"):
             assert panel.draw is not None
             assert vl_convert.vegalite_to_vega(panel.draw(language).to_dict())["marks"]
+
+
+def test_a_candidate_without_S_is_in_no_correlation_and_stops_no_page() -> None:
+    frames = build_season(months=("2025-06",), repeats=1, questions_per_discipline=1)
+    missed = frames["allocations"].filter(
+        pl.col("session_id").str.contains("/east-7b/"), pl.col("discipline") == "Law"
+    )
+    for name in ("allocations", "responses", "judgements"):
+        frames[name] = frames[name].join(missed, on=["session_id", "seq"], how="anti")
+    models = sorted(frames["models"]["model"].unique())
+    connection = fill_trial(
+        frames
+        | make_frames(
+            external_scores=[
+                {"model": model, "benchmark": "X", "score": place} for place, model in enumerate(models)
+            ]
+        )
+    )
+    publish_runs(connection)
+    run_named = ask(connection)
+    assert run_named("leaderboard", {}).filter(pl.col("score").is_null())["model"].to_list() == ["east-7b"]
+    (found,) = run_named("external_correlation", {}).iter_rows(named=True)
+    assert found["candidate_count"] == len(models) - 1
+    (beside,) = find_panel(read_trends(Source(run_named)), "external").frame.iter_rows(named=True)
+    assert beside["spearman_rho"] == pytest.approx(found["spearman_rho"])
+    read_stability(Source(run_named))

@@ -97,6 +97,15 @@ def test_what_has_no_error_is_refused() -> None:
         compute_tukey_of_means([1.0, 2.0], [3.0], 1.0, 4)
 
 
+@pytest.mark.parametrize("score", [5 / 3, 0.1, 83.3])
+def test_equal_scores_have_no_error_however_their_mean_is_rounded(score: float) -> None:
+    groups = [np.full(count, score + shift) for count in (3, 7, 10) for shift in (0.0, 1 / 3)]
+    assert any(group.var() > 0 for group in groups)
+    with pytest.raises(UsageError, match="varies"):
+        compute_one_way(groups)
+    assert {compute_welch(one, other).p_value for one in groups for other in groups} == {None}
+
+
 def test_welch_is_that_of_scipy_with_its_interval() -> None:
     first, second = make_groups([6, 15], seed=3)
     theirs = scipy.stats.ttest_ind(first, second, equal_var=False)

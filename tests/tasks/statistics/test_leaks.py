@@ -34,6 +34,27 @@ def test_the_gain_is_the_difference_that_difficulty_leaves() -> None:
     assert (found.question_count, found.met_count) == (count, int(is_met.sum()))
 
 
+@pytest.mark.parametrize("count", [20, 40, 50, 100])
+def test_who_has_all_that_was_met_and_nothing_else_is_found_whatever_is_rounded(count: int) -> None:
+    is_met = np.arange(count) < count // 2
+    alone, lineage = np.zeros(count, dtype=np.int64), np.arange(count)
+    for spread in (0.0, 1.0):
+        expected = np.linspace(1.5 - spread, 1.5 + spread, count)
+        found = find_leak(np.where(is_met, 3.0, 0.0), expected, is_met, alone, lineage)
+        assert found is not None and found.is_found and found.p_value < 0.01
+        same = find_leak(np.full(count, 4 / 3), expected, is_met, alone, lineage)
+        assert same is not None and not same.is_found and same.p_value == 1.0
+
+
+def test_many_answers_of_one_lineage_are_no_more_than_one() -> None:
+    is_met = np.arange(40) < 20
+    lineage = np.where(is_met, 0, np.arange(40))
+    alone, stars = np.zeros(40, dtype=np.int64), np.where(is_met, 3.0, 0.0)
+    for own in (lineage, np.minimum(lineage, 20)):
+        found = find_leak(stars, np.full(40, 1.5), is_met, alone, own)
+        assert found is not None and not found.is_found and found.p_value == 1.0
+
+
 def test_where_nothing_or_everything_was_met_there_is_nothing_to_compare() -> None:
     stars = np.ones(50)
     codes = np.zeros(50, dtype=np.int64)

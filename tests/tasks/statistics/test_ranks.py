@@ -93,6 +93,12 @@ def test_equal_scores_share_the_better_rank() -> None:
     assert found.group.tolist() == [1, 1, 1]
 
 
+def test_scores_that_differ_by_the_order_of_their_sums_alone_are_equal() -> None:
+    score = np.array([46.5, np.nextafter(46.5, 47.0)])
+
+    assert compute_ranks(*make_pairs(score, {})).rank.tolist() == [1, 1]
+
+
 def test_pairs_that_are_none_are_refused() -> None:
     pairs = make_pairs(np.array([1.0, 2.0]), {})
     with pytest.raises(ContractError, match="known candidates"):

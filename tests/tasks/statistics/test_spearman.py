@@ -100,3 +100,10 @@ def test_pearson_has_its_p_and_its_interval() -> None:
     assert compute_pearson([1, 2], [2, 1]).r is None
     with pytest.raises(UsageError, match="one length"):
         compute_pearson([1, 2, 3], [1, 2])
+
+
+def test_what_differs_in_the_last_bits_only_is_tied() -> None:
+    scores, external = [46.5, float(np.nextafter(46.5, 47.0)), 50.0, 60.0], [10.0, 10.0, 20.0, 30.0]
+    assert compute_spearman(scores, external).rho == pytest.approx(1.0)
+    assert compute_spearman(scores[:2] * 2, external).rho is None
+    assert compute_pearson(scores[:2] * 2, external).r is None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -269,3 +271,11 @@ def test_two_questions_that_each_has_alone_have_an_error_of_the_whole_scale_and_
         )
         assert (pairs.differences.se <= 100).all()
         assert (abs(pairs.differences.difference) <= 100).all()
+
+
+def test_who_has_the_same_disciplines_in_another_order_is_told_apart_by_no_rounding() -> None:
+    """Without spread the last bit of a sum would be a difference without an error."""
+    stars = np.repeat(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]), 5, axis=1)
+    rows = replace(sit(stars), discipline=np.tile(np.repeat(np.arange(3), 5), 2))
+    found = compute_pairs(rows, [1 / 3] * 3, candidate_count=2)
+    assert (found.differences.difference.tolist(), found.together.p_value.tolist()) == ([0.0], [1.0])

@@ -106,6 +106,12 @@ def read_paid_reply(connection: Connection, call_key: str) -> PaidReply | None:
     )
 
 
+def has_failed(connection: Connection, call_key: str) -> bool:
+    """Whether a call was made and got no reply."""
+    query = select(llm_calls.c.status).where(llm_calls.c.call_key == call_key)
+    return connection.execute(query).scalar_one_or_none() == "failed"
+
+
 def list_paid_replies(connection: Connection, unit: str) -> list[PaidReply]:
     """The answered calls of a unit."""
     query = select(llm_calls.c.call_key, llm_calls.c.unit, llm_calls.c.reply)

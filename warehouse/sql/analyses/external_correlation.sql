@@ -1,6 +1,6 @@
 -- Does our order agree with that of other benchmarks?
 -- One row per benchmark: Spearman's rho between S of one month and the benchmark's latest score of the same candidates; ties
--- share their mean rank. Null for fewer than three candidates in common. (The p-value is tasks/statistics/spearman.py's.)
+-- share their mean rank. Null for fewer than three candidates with S in common. (The p-value is tasks/statistics/spearman.py's.)
 -- Parameters: $month (default null), $simulated (default null)
 -- No rows: no candidate of the month has published scores of another benchmark: `proctor import external FILE --benchmark NAME --source WHERE`.
 WITH shown AS (
@@ -11,9 +11,10 @@ WITH shown AS (
 ),
 
 scores AS (
-    SELECT model, score
+    -- What differs in the last bits only is equal.
+    SELECT model, round(score, 9) AS score
     FROM shown
-    WHERE month = coalesce($month::VARCHAR, (
+    WHERE score IS NOT NULL AND month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 ))

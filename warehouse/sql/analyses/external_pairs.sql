@@ -1,5 +1,5 @@
 -- Which scores stand behind a correlation with another benchmark?
--- One row per benchmark and candidate that both scored: S of one month next to the benchmark's latest score.
+-- One row per benchmark and candidate that both scored, who has no S left out: S of one month next to the benchmark's latest score.
 -- Parameters: $month (default null), $simulated (default null)
 -- Marks of: month
 -- No rows: no candidate of the month has published scores of another benchmark: `proctor import external FILE --benchmark NAME --source WHERE`.
@@ -20,7 +20,7 @@ SELECT
     s.is_simulated
 FROM shown AS s
 JOIN external_scores AS e ON e.model = s.model
-WHERE s.month = coalesce($month::VARCHAR, (
+WHERE s.score IS NOT NULL AND s.month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 ))

@@ -30,7 +30,7 @@ ranked AS (
         *,
         CASE WHEN gscore IS NOT NULL THEN rank() OVER (
             PARTITION BY run_id, profile, similarity_model, category, subject, is_simulated
-            ORDER BY gscore DESC NULLS LAST
+            ORDER BY round(gscore, 9) DESC NULLS LAST
         ) END AS rank
     FROM subjects
 )

@@ -1,6 +1,6 @@
 -- What does each model score in the categories of an imported benchmark?
 -- One row per benchmark, model and category: the mean over its tasks of the mean mark of a task, and `all`, the mean over the
--- categories. Marks without a category are left out; marks without a task are one task.
+-- categories, of who has all of them, unless a file has a category of that name. Marks without a category are left out; marks without a task are one task.
 -- Parameters: $benchmark (default null)
 -- No rows: no marks with a category were taken in: `proctor import scores FILE --benchmark NAME --map category=COLUMN`.
 WITH of_task AS (
@@ -14,11 +14,20 @@ of_category AS (
     SELECT benchmark, model, category, avg(score) AS score, count(*) AS task_count, sum(mark_count)::BIGINT AS mark_count
     FROM of_task
     GROUP BY benchmark, model, category
+),
+
+categories AS (
+    SELECT benchmark, count(DISTINCT category) AS category_count, bool_or(category = 'all') AS has_all
+    FROM of_category
+    GROUP BY benchmark
 )
 
 SELECT * FROM of_category
 UNION ALL
 SELECT benchmark, model, 'all' AS category, avg(score) AS score, sum(task_count)::BIGINT AS task_count, sum(mark_count)::BIGINT AS mark_count
 FROM of_category
-GROUP BY benchmark, model
+JOIN categories USING (benchmark)
+WHERE NOT categories.has_all
+GROUP BY benchmark, model, categories.category_count
+HAVING count(*) = categories.category_count
 ORDER BY benchmark, model, category

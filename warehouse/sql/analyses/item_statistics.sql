@@ -1,7 +1,7 @@
 -- Which questions are the hardest, and which tell candidates apart best?
 -- One row per question that was put in a month or estimated up to it, the hardest first; with $by discrimination the most discriminating
 -- first. difficulty is in logits (0 is average), discrimination how sharply the question separates; a question with few answers has large
--- errors of both, and neither where the model was not fitted. mean_stars is what the month's candidates earned on it, zero-shot; null where it was
+-- errors of both, and neither where the model was not fitted. mean_stars is what the month's candidates earned on it, zero-shot, in all runs of the month; null where it was
 -- not put in the month. Questions that do not fit are marked (is_misfit).
 -- Parameters: $month (default null), $by (default difficulty), $least_answers (default 0)
 -- A null month is the latest that was published.
@@ -9,20 +9,20 @@
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH marks AS (
     SELECT
-        s.edition_id,
+        arg_min(s.edition_id, (e.is_repetition, s.edition_id)) AS edition_id,
         s.month,
         s.question_uuid,
         any_value(s.lineage_uuid) AS lineage_uuid,
         any_value(s.discipline) AS discipline,
         sum(s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
             / sum(s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count) AS mean_stars,
-        count(*) AS candidate_count,
+        count(DISTINCT s.model) AS candidate_count,
         s.is_simulated
     FROM edition_stars AS s
-    SEMI JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+    JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
     WHERE s.prompt_style = 'zero_shot'
         AND s.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
-    GROUP BY s.edition_id, s.month, s.question_uuid, s.is_simulated
+    GROUP BY s.month, s.question_uuid, s.is_simulated
 ),
 
 items AS (

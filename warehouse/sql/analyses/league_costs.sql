@@ -1,6 +1,6 @@
 -- What did a league cost, and how many tokens did each candidate use?
--- One row per league, domain, candidate and role: asking, answering and judging, with tokens and dollars. Leagues that were imported
--- have none.
+-- One row per league, domain, candidate and role: asking, answering and judging, with tokens and dollars; of the answers of an entrant
+-- dollars alone. Leagues that were imported have none.
 -- Parameters: $league_id (default null)
 -- Shown: domain, model, role, call_count, input_tokens, output_tokens, cost_usd
 -- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
@@ -13,6 +13,13 @@ WITH spent AS (
     UNION ALL
     SELECT league_id, domain, judge AS model, 'judge' AS role, call_count, input_tokens, output_tokens, cost_usd
     FROM league_evaluations
+    UNION ALL
+    SELECT league_id, domain, judge AS model, 'judge' AS role, call_count, input_tokens, output_tokens, cost_usd
+    FROM league_matches
+    UNION ALL
+    SELECT league_id, domain, entrant AS model, 'answerer' AS role, NULL, NULL, NULL, answer_cost_usd
+    FROM league_matches
+    WHERE answer_cost_usd IS NOT NULL
 )
 
 SELECT

@@ -1,5 +1,5 @@
 -- How do scores rise with the release date?
--- One row per candidate with a known release date: its latest month on the leaderboard. is_best_so_far marks candidates that
+-- One row per candidate with a known release date: its latest month with a score. is_best_so_far marks candidates that
 -- beat everything released before them. The curve through the points is fitted by tasks/statistics/curve.py.
 -- Parameters: $through_month (default null), $simulated (default null)
 -- Marks of: month
@@ -10,6 +10,7 @@ WITH latest AS (
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         AND NOT is_repetition
         AND release_date IS NOT NULL
+        AND score IS NOT NULL
         AND ($through_month::VARCHAR IS NULL OR month <= $through_month)
     QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY month DESC) = 1
 )

@@ -6,9 +6,13 @@
 -- Marks of: every month
 -- No rows: no candidate sat a month beside the model that it is a variant of: write `mode` and `base_model` in models.yaml, then `proctor monthly`.
 WITH variants AS (
-    SELECT DISTINCT model, base_model, mode, is_simulated
-    FROM models
-    WHERE base_model IS NOT NULL
+    SELECT m.model, m.base_model, m.mode, m.is_simulated
+    FROM models AS m
+    JOIN runs AS r ON r.run_id = m.run_id
+    WHERE m.base_model IS NOT NULL
+    QUALIFY row_number() OVER (
+        PARTITION BY m.model, m.base_model, m.is_simulated ORDER BY r.planned_at DESC, m.run_id DESC
+    ) = 1
 ),
 
 gains AS (

@@ -23,7 +23,7 @@ SELECT
     CASE
         WHEN l.reference_model = lag(l.reference_model) OVER history THEN l.relative_score - lag(l.relative_score) OVER history
     END AS relative_score_change,
-    l.score - first_value(l.score) OVER history AS score_change_since_first,
+    l.score - first_value(l.score IGNORE NULLS) OVER history AS score_change_since_first,
     l.judge,
     l.bank_version,
     l.is_provisional,

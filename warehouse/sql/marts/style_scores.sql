@@ -103,7 +103,7 @@ SELECT
     s.arts,
     round(avg(s.total.score) OVER styles, 9) AS style_mean,
     round(var_pop(s.total.score) OVER styles, 9) AS style_variance,
-    count(*) OVER styles AS style_count,
+    count(s.total.score) OVER styles AS style_count,
     s.total.repeat_count AS repeat_count,
     s.total.question_count AS question_count,
     s.total.scored_count AS scored_count,

@@ -1,5 +1,6 @@
 -- How many answers stand behind the scores of an edition, and how many of them could a person rate?
--- One row per candidate, prompt style and discipline, over complete sessions. An answer that is missing, empty or refused cannot be rated.
+-- One row per candidate, prompt style and discipline, over complete sessions. An answer that is missing, empty or refused cannot be rated;
+-- one whose text was erased since could be.
 -- Parameters: $edition_id, $months
 SELECT
     s.model,
@@ -7,7 +8,7 @@ SELECT
     a.discipline,
     count(*) AS answer_count,
     count(*) FILTER (
-        r.answer_status IN ('answered', 'truncated') AND length(trim(r.response)) > 0
+        r.answer_status IN ('answered', 'truncated') AND coalesce(length(trim(r.response)) > 0, true)
     ) AS rateable_count
 FROM edition_sessions AS s
 JOIN allocations AS a ON a.session_id = s.session_id

@@ -13,7 +13,7 @@ import pytest
 
 from deployments.model_server import RunningServer
 from schemas.settings import Settings
-from tasks.bank.augment.model_variants import Writing, WrittenVariants, write_variants
+from tasks.bank.augment.model_variants import VariantsIncomplete, Writing, WrittenVariants, write_variants
 from tasks.bank.augment.requests import Statement, build_messages, build_reply_schema
 from tasks.bank.augment.variant_rules import (
     BOTH_TRUTHS_ARE_STATED,
@@ -29,6 +29,7 @@ from tasks.models import ModelClient
 from tasks.models.reading import parse_json_object
 from tasks.operations.validation import read_rule_notes
 from tasks.operations.validation.questions import RuleNote
+from tests.local_server import Handler, serve
 from tests.tasks.bank.augment.conftest import NOW, make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger
@@ -300,3 +301,37 @@ def test_the_example_of_a_rule_of_variants_breaks_it(note: RuleNote) -> None:
     else:
         broken = find_broken_support_rules(example["material"], Statement.from_reply(example))
     assert note.name in broken
+
+
+def test_a_question_that_its_model_does_not_take_is_refused_and_keeps_none_of_the_others(
+    ledger: Ledger,
+) -> None:
+    class Takes(Handler):
+        def do_POST(self) -> None:
+            if "too long" in str(self.read_json()["messages"]):
+                self.send(400, {"error": {"code": "context_length_exceeded"}})
+                return
+            choice = {
+                "message": {"content": '{"stem": "What is its number of leaves?"}'},
+                "finish_reason": "stop",
+            }
+            self.send(200, {"choices": [choice]})
+
+    def write_all(*stems: str) -> WrittenVariants:
+        with serve(Takes) as port:
+            model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+            parents = make_frame(*map(make_accepted, stems))
+
+            async def run() -> WrittenVariants:
+                async with ModelClient(ledger, Settings()) as client:
+                    writing = Writing(run_id="augment/b1", unit="b1", now=NOW)
+                    return await write_variants(client, model, parents, "paraphrase", writing)
+
+            return asyncio.run(run())
+
+    result = write_all("How many leaves has it?", "How many leaves has it? (too long)")
+    assert (result.parent_count, result.fallback_count, result.variants.height) == (2, 1, 1)
+    assert "400 context_length_exceeded" in str(result.quarantine["row_json"].to_list())
+    # Where it takes none, something else is wrong than a question.
+    with pytest.raises(VariantsIncomplete):
+        write_all("How many nodes has it? (too long)")

@@ -113,6 +113,18 @@ def test_samples_of_the_harness_are_read_back_with_their_stars(
         assert found.to_list() == [float(one.stars) for one in sitting.samples if one.stars is not None]
 
 
+def test_names_that_differ_only_in_what_no_folder_can_be_named_have_a_folder_each(
+    edition: dict[str, Any], tmp_path: Path
+) -> None:
+    sample = Sample(
+        "q1", "Law", 1, [{"role": "user", "content": "Statement"}], "", 3, "scored", None, None, {}
+    )
+    sittings = [Sitting(edition, model, "zero_shot", [sample]) for model in ("lab/one", "lab-one", "lab one")]
+    paths = write_harness(sittings, tmp_path)
+    assert len({path for path in paths if path.is_file()}) == len(sittings)
+    assert paths[1].parent.name == "lab-one"
+
+
 def test_what_nobody_could_judge_has_no_score_and_what_nobody_answered_has_none_of_ours(
     edition: dict[str, Any],
 ) -> None:

@@ -114,6 +114,33 @@ def test_the_same_ratings_in_any_form_give_the_same_figures(tmp_path: Path) -> N
     assert compute_table_agreement(tmp_path / "wide.parquet", ["unit"], None, list("ABCD")) == expected
 
 
+def test_what_is_no_number_among_ratings_is_a_gap(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("u,a,b\n1,1,2\n2,NaN,3\n3,2,2\n", encoding="utf-8")
+    found = compute_table_agreement(path, ["u"], None, ["a", "b"])
+    assert (found.rating_count, found.shared_unit_count, found.categories) == (5, 2, [1.0, 2.0, 3.0])
+
+
+def test_units_that_look_like_numbers_are_names(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("u,who,r\n007,1,3\n7,2,0\n07,1,2\n07,2,2\n", encoding="utf-8")
+    found = compute_table_agreement(path, ["u"], "who", ["r"])
+    assert (found.unit_count, found.shared_unit_count, found.categories) == (3, 1, [0.0, 2.0, 3.0])
+
+
+def test_a_rating_of_nothing_or_by_nobody_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    for text, says in (
+        ("u,who,r\n1,A,1\n,A,2\n,B,2\n", "rating 2: the unit \\(u\\) is empty"),
+        ("u,who,r\n1,A,1\n1,,1\n", "rating 2: who is empty"),
+        ('u,who,r\n1,A,1\n" ",A,2\n', "rating 2: the unit \\(u\\) is empty"),
+        ('u,who,r\n1,A,1\n1,"",1\n', "rating 2: who is empty"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match=says):
+            compute_table_agreement(path, ["u"], "who", ["r"])
+
+
 def test_words_have_the_order_that_is_named(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_text("u,a,b\n1,poor,fair\n2,fair,fair\n3,good,poor\n4,good,good\n", encoding="utf-8")

@@ -206,6 +206,30 @@ def test_responses_without_marks_stay_without(lake: Lake, tmp_path: Path) -> Non
     assert lake.run_named("imported_leaderboard").is_empty()
 
 
+def test_names_that_look_like_numbers_stay_as_they_are_written(lake: Lake, tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_text("model,item_id,mark,repeat,scored_on\n4.10,007,1,1,20240501\n4.1,7,0.5,2,20240501\n")
+    assert import_table(lake, path, "scores", "pilot", {}).models == 2
+    assert lake.query("select model, item_id, mark, repeat, scored_on::varchar from imported_marks order by row_number").rows() == [
+        ("4.10", "007", 1.0, 1, "2024-05-01"), ("4.1", "7", 0.5, 2, "2024-05-01"),
+    ]  # fmt: skip
+    path.write_text("model,scored_on,score\n4.10,20240501,1300\n4.1,20240501,1200\n")
+    assert import_external(lake, path, "arena", "here", {}).models == 2
+
+
+def test_a_mark_without_end_is_no_number_and_in_no_mean(lake: Lake, tmp_path: Path) -> None:
+    path = tmp_path / "samples_pilot.jsonl"
+    huge = 10**400
+    path.write_text(
+        f'{{"doc_id": 1, "ppl": Infinity}}\n{{"doc_id": 2, "ppl": {huge}}}\n{{"doc_id": 3, "ppl": 2}}\n'
+    )
+    import_harness(lake, path, "m")
+    assert lake.query("select mark, mark_text from imported_marks order by row_number").rows() == [
+        (None, "inf"), (None, str(huge)), (2.0, None),
+    ]  # fmt: skip
+    assert lake.run_named("imported_leaderboard")["score"].to_list() == [2.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("content", "kind", "mapping", "says"),
     [
@@ -222,6 +246,7 @@ def test_responses_without_marks_stay_without(lake: Lake, tmp_path: Path) -> Non
         ("model,item_id,mark,scored_on\nm,1,2,May\n", "scores", {}, "row 1: scored_on is no day"),
         ("model,item_id,mark\n", "scores", {}, "holds no row"),
         ("model,item_id,mark,repeat\nm,1,2,x\n", "scores", {}, "row 1: repeat x is no whole number"),
+        ("model,item_id,mark,repeat\nm,1,2,inf\n", "scores", {}, "row 1: repeat inf is no whole number"),
     ],
 )
 def test_a_table_that_lacks_something_is_refused_by_its_place(

@@ -243,3 +243,23 @@ def test_kappas_of_the_marks_themselves_are_the_published_ones() -> None:
         "quadratic": 0.984,
     }
     assert found.agreement.value == pytest.approx(0.718, abs=5e-4)
+
+
+def test_marks_on_an_uneven_scale_stay_apart_and_count_by_their_distance(tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_text("one,other\n0,0\n3,5\n5,3\n5,5\nNaN,3\n", encoding="utf-8")
+    found = compare_marks(read_marks(path, "one", "other"))
+    assert (found.pair_count, found.left_out, found.step, found.agreement.value) == (4, 1, 1.0, 0.5)
+    linear = compute_kappa([0, 3, 5, 5], [0, 5, 3, 5], range(6), "linear")
+    assert found.kappas["linear"] is not None
+    assert found.kappas["linear"].value == pytest.approx(linear)
+    for third, two in (("0.333", "0.667"), ("0.3333", "0.6667"), ("0.333333", "0.666667")):
+        path.write_text(f"one,other\n0,1\n{third},{two}\n1,1\n", encoding="utf-8")
+        assert compare_marks(read_marks(path, "one", "other")).step == pytest.approx(1 / 3)
+    for endless in ("0,inf", "-1e308,1e308"):
+        path.write_text(f"one,other\n{endless}\n3,5\n", encoding="utf-8")
+        with pytest.raises(UsageError, match="finite numbers"):
+            compare_marks(read_marks(path, "one", "other"))
+    path.write_text("one,other\n0.5,0.5001\n0,1\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="more than 1000 steps"):
+        compare_marks(read_marks(path, "one", "other"))

@@ -75,6 +75,25 @@ def test_people_correct_a_published_run_beside_its_scores(room: Room, tmp_path: 
     assert set(lake.run_named("corrected_leaderboard")["corrected_at"]) == {LATER}
 
 
+def test_erased_answers_stand_behind_a_correction_as_they_did(room: Room, tmp_path: Path) -> None:
+    settings, ledger, lake = room
+    publish_run(lake, settings, RUN, EXAMINED_DISCIPLINES)
+    draw_calibration(ledger, lake, REQUEST)
+    rate_round(room, tmp_path)
+    calibrate_judges(lake, read_registry(settings.registry_path))
+    months = lake.read("edition_sat_months", {"edition_id": f"{RUN}/1"})["month"].to_list()
+    asked = {"edition_id": f"{RUN}/1", "months": months}
+    before = lake.read("edition_rateable", asked)
+    assert before["rateable_count"].sum() > 0
+    responses = lake.query("select * exclude (landing_unit), landing_unit as unit from responses")
+    for (unit,), own in responses.partition_by("unit", as_dict=True).items():
+        lake.land(
+            "responses", str(unit), own.drop("unit").with_columns(response=pl.lit(None, dtype=pl.String))
+        )
+    assert lake.read("edition_rateable", asked).equals(before)
+    assert correct_edition(lake, RUN) >= 30
+
+
 def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
     room: Room, tmp_path: Path
 ) -> None:

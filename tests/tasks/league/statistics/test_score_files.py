@@ -11,7 +11,10 @@ import pytest
 
 from schemas.errors import UsageError, WorkbookError
 from tasks.league.statistics.importing import ImportRequest, import_scores
+from tasks.league.statistics.landing import write_statistics
+from tasks.league.statistics.marks import arrange_marks, list_comparisons
 from tasks.league.statistics.score_files import Score, TopKOverlap, parse_score_file
+from tasks.league.statistics.tables import StatisticsRequest
 from warehouse.lake import Lake
 
 BLOCK = [
@@ -94,6 +97,7 @@ def test_csv_and_parquet_have_a_row_for_each_score(tmp_path: Path) -> None:
         ("x.csv", "judge,score\na,1\n", "lacks answerer"),
         ("x.csv", "answerer,score\na,one\n", "x.csv, row 1, score: 'one' is no number"),
         ("x.csv", "answerer,score,round\na,1,0\n", "x.csv, row 1, round: '0' is no number from 1"),
+        ("x.csv", "answerer,score,round\na,1,inf\n", "x.csv, row 1, round: 'inf' is no number from 1"),
         ("x.csv", "answerer,score\n,1\n", "x.csv, row 1: the answerer is empty"),
         ("x.csv", "answerer,judge,score\na,a,1\n", "a judges itself"),
         ("x.csv", "answerer,asker,score\na,a,1\n", "answers its own question"),
@@ -139,7 +143,13 @@ SCORES = "judge,answerer,score\na,b,70\nb,a,90\n"
         (SCORES, ImportRequest("l/x", "law"), "no name of a league"),
         (SCORES, ImportRequest("l", "law", "half"), "--run-type 'half' is not known"),
         (SCORES, ImportRequest("l", "law", scale="stars"), "--scale 'stars' is not known"),
-        (SCORES, ImportRequest("l", "law", scale="borda"), "70 does not lie between 0 and 0"),
+        (SCORES, ImportRequest("l", "law", scale="borda"), "2 candidates in law earn no Borda points"),
+        (
+            "judge,answerer,rank\na,b,1\nb,a,1\n",
+            ImportRequest("l", "law"),
+            "2 candidates in law earn no Borda points",
+        ),
+        (SCORES + "c,b,70\n", ImportRequest("l", "law", scale="borda"), "70 does not lie between 0 and 1"),
         (SCORES, ImportRequest("l", "law", families={"z": "Z"}), "--family names z"),
         (SCORES + "a,b,60\n", ImportRequest("l", "law"), "a scores b twice"),
     ],
@@ -176,6 +186,50 @@ def test_borda_points_count_the_candidates_of_their_domain(lake: Lake, tmp_path:
     assert most.rows() == [("history", 1.0), ("law", 100.0)]
 
 
+def test_borda_points_are_the_same_whether_files_come_together_or_one_by_one(
+    lake: Lake, tmp_path: Path
+) -> None:
+    head = "asker,judge,answerer,rank\n"
+    first = write_csv(tmp_path / "1.csv", head + "a,a,b,1\na,a,c,2\na,a,d,3\n")
+    # d has no answer in the second round: still, who is first of four earns two.
+    second = write_csv(tmp_path / "2.csv", head + "b,b,a,1\nb,b,c,2\n")
+    for path in (first, second):
+        import_scores(lake, [path], ImportRequest("l", "law"))
+    points = "select asker, answerer, score, most_points from league_marks order by all"
+    assert lake.query(points).rows() == [
+        ("a", "b", 2, 2), ("a", "c", 1, 2), ("a", "d", 0, 2), ("b", "a", 2, 2), ("b", "c", 1, 2),
+    ]  # fmt: skip
+    third = write_csv(tmp_path / "3.csv", head + "c,c,a,1\nc,c,e,2\n")
+    with pytest.raises(
+        UsageError,
+        match=r"1\.csv, and 3\.csv, score 1: the points of law go up to 2 in one and to 3 in the other",
+    ):
+        import_scores(lake, [third], ImportRequest("l", "law"))
+    import_scores(lake, [first, second, third], ImportRequest("l", "law"))
+    assert lake.query(points)["most_points"].unique().to_list() == [3]
+
+
+def test_the_same_scores_under_another_name_are_refused_not_counted_twice(lake: Lake, tmp_path: Path) -> None:
+    import_scores(lake, [write_csv(tmp_path / "one.csv", SCORES)], ImportRequest("l", "law"))
+    copy = write_csv(tmp_path / "one-corrected.csv", SCORES.replace("90", "80"))
+    with pytest.raises(UsageError, match=r"one\.csv, and one-corrected\.csv, score 1: a scores b twice"):
+        import_scores(lake, [copy], ImportRequest("l", "law"))
+    import_scores(lake, [copy], ImportRequest("l", "history"))
+    assert lake.query("select domain, count(*) from league_marks group by all order by all").rows() == [
+        ("history", 2), ("law", 2),
+    ]  # fmt: skip
+
+
+def test_what_was_taken_in_twice_before_stops_no_other_file(lake: Lake, tmp_path: Path) -> None:
+    one = write_csv(tmp_path / "one.csv", SCORES)
+    import_scores(lake, [one], ImportRequest("l", "law"))
+    rows = lake.query("select * exclude (landing_unit) from imported_league_scores")
+    for name, most in (("copy.csv", 100.0), ("other.csv", 200.0)):
+        copied = rows.with_columns(source=pl.lit(name), most_points=pl.lit(most))
+        lake.land("imported_league_scores", f"l/{name}", copied)
+    assert import_scores(lake, [one.rename(tmp_path / "two.csv")], ImportRequest("l", "history")).is_new
+
+
 def test_candidates_can_be_given_the_names_that_they_have_elsewhere(lake: Lake, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "x.csv", SCORES)
     import_scores(lake, [path], ImportRequest("l", "law", names={"a": "alpha"}, families={"alpha": "A"}))
@@ -196,3 +250,28 @@ def test_a_league_that_was_played_takes_no_imported_scores(
     land_league(Spec(runs=1, domains=("mathematics",)))
     with pytest.raises(UsageError, match="autumn was played here"):
         import_scores(lake, [write_csv(tmp_path / "x.csv", SCORES)], ImportRequest("autumn", "law"))
+
+
+@pytest.mark.parametrize(
+    ("text", "correlations"),
+    [
+        # Nobody met anybody: there is no comparison to replay.
+        ("round,judge,answerer,score\n1,x,a,50\n2,x,b,60\n3,x,c,70\n", []),
+        # Neither rounds nor judges are named: candidates are compared by their means, 60, 61 and 40.
+        ("answerer,score\na,50\na,70\nb,62\nb,60\nc,10\nc,70\n", [1.0, 1.0]),
+    ],
+)
+def test_replays_are_of_what_a_file_lets_compare(
+    lake: Lake, tmp_path: Path, text: str, correlations: list[float]
+) -> None:
+    import_scores(lake, [write_csv(tmp_path / "x.csv", text)], ImportRequest("l", "law"))
+    write_statistics(lake, "l", StatisticsRequest(resamples=100, repeats=2))
+    found = lake.query("select spearman from league_replays where share = 1 order by method")
+    assert found.to_series().to_list() == pytest.approx(correlations)
+
+
+def test_means_that_differ_in_the_last_bit_only_are_a_tie(lake: Lake, tmp_path: Path) -> None:
+    text = "answerer,score\na,0.1\na,0.2\na,0.3\nb,0.3\nb,0.2\nb,0.1\n"
+    import_scores(lake, [write_csv(tmp_path / "x.csv", text)], ImportRequest("l", "law"))
+    marks = arrange_marks(lake.read("league_marks_of", {"league_id": "l"}))
+    assert list_comparisons(marks).tolist() == [[0.2, 0.2]]
