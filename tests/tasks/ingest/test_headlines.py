@@ -89,13 +89,28 @@ def test_numbered_titles_above_longer_text_are_answered_by_it() -> None:
             f"{title}的来历很长，要从老码头建成的那一年说起，一直说到今天。",
             "另见地方志。",
         ]
-        for number, title in enumerate(("灯塔", "渡船", "磨坊", "钟楼", "盐仓"), start=1)
+        for number, title in enumerate(("灯塔", "渡船和浮标的区别", "磨坊", "钟楼", "盐仓"), start=1)
     }
     drafts, _ = _split(_print(paper, "colour"))
     assert [(draft.number_label, draft.stem, len(draft.answer)) for draft in drafts] == [
         (f"{number}.", title, 1)
-        for number, title in enumerate(("灯塔", "渡船", "磨坊", "钟楼", "盐仓"), start=1)
+        for number, title in enumerate(("灯塔", "渡船和浮标的区别", "磨坊", "钟楼", "盐仓"), start=1)
     ]
+
+
+@pytest.mark.parametrize(
+    ("titles", "task"),
+    [
+        (("灯塔", "渡船", "磨坊", "钟楼", "盐仓"), "这座{}建成以后，每天用去三升油，求它一年用去多少油。"),
+        (("灯塔", "渡船怎么开", "磨坊", "钟楼", "盐仓"), "这座{}建成以后，每天用去三升油，求它一年用去的油。"),
+        (("Lamp", "Ferry", "Mill", "Bell", "Salt"), "The {} takes three men a day. Its cost in a year is wanted."),
+        (("Turm", "Boot", "Mühle", "Glocke", "Salz"), "Miss die Höhe und trage sie neben {} in die Tabelle ein."),
+    ],
+)
+def test_tasks_below_numbered_titles_are_no_answers(titles: tuple[str, ...], task: str) -> None:
+    paper = {f"{number}. {title}": [task.format(title)] for number, title in enumerate(titles, start=1)}
+    drafts, _ = _split(_print(paper, "bold"))
+    assert not any(draft.answer for draft in drafts)
 
 
 @pytest.mark.parametrize(("word", "fence"), [("Solution", "```c++"), ("Lösung", "```"), ("答案", "```c#")])
