@@ -172,6 +172,16 @@ def test_a_judgement_that_stands_out_is_the_key(tmp_path: Path, words: tuple[str
     assert keys == [["true"], ["false"], ["false"], ["true"]]
 
 
+def test_tags_around_the_same_text_are_what_is_asked_about(tmp_path: Path) -> None:
+    paper = "\n".join(
+        f"{number}. Which prints {text} bold?\nA. <b>{text}</b>\nB. <u>{text}</u>\nC. <i>{text}</i>"
+        for number, text in enumerate(("mill", "lamp", "ferry", "lock"), start=1)
+    )
+    assert [options for _, options, _ in read(write(tmp_path, "paper.md", paper))] == [
+        (f"<b>{text}</b>", f"<u>{text}</u>", f"<i>{text}</i>") for text in ("mill", "lamp", "ferry", "lock")
+    ]
+
+
 def test_tags_that_a_question_asks_about_stay(tmp_path: Path) -> None:
     paper = "1. Which prints bold?\nA. <b>text</b>\nB. <u>text</u>\nC. <mark>text</mark>\n2. Which links?\nA. <a>b</a>\nB. <p>b</p>"
     assert [options[0] for _, options, _ in read(write(tmp_path, "paper.md", paper))] == [
