@@ -149,3 +149,10 @@ def test_numbers_of_any_form_begin_again_below_titles_that_print_shows(
     assert [(draft.number_label.strip(" )"), draft.stem) for draft in drafts] == [
         (str(number), f"{text} ({title})") for title in titles for number, text in enumerate(asked, start=1)
     ]
+
+
+@pytest.mark.parametrize("place", ["Your answer", "Antwort:"])
+def test_a_place_for_an_answer_below_a_headline_is_none(place: str) -> None:
+    asked = ("Where is the pier?", "Who keeps the lamp?", "What is ground?", "When is noon?", "Why is it foggy?")
+    drafts, _ = _split(_print({title: [place] for title in asked}, "bold"))
+    assert [(draft.stem, draft.answer) for draft in drafts] == [(title, []) for title in asked]
