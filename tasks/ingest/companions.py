@@ -110,8 +110,11 @@ def is_key_alone(split: Split, options: Mapping[str, Any], name: str) -> bool:
     if _WITH_ANSWERS.search(name):
         return False  # it is called a paper, too
     silent = sum(map(_tells, drafts))
-    # a mark scheme answers what it does not print: nothing in it asks
-    if silent > _LEAST_MATCHED * len(drafts) or all(_tells(replace(one, answer=[])) for one in drafts):
+    asked = [one for one in drafts if not _tells(replace(one, answer=[]))]
+    # a mark scheme answers what it does not print: nothing in it asks, but a few questions that it prints again
+    if not asked or (
+        silent > _LEAST_MATCHED * len(drafts) and sum(bool(one.answer) for one in asked) < _LEAST_KEYS
+    ):
         return True
     answered = options.get("answered")
     complete = sum(1 for one in drafts if one.options and one.answer)
@@ -121,12 +124,12 @@ def is_key_alone(split: Split, options: Mapping[str, Any], name: str) -> bool:
         paper = read_companion(Path(str(answered)), options)
     except (DocumentError, OSError):
         return False
-    asked = _fold(join_lines(paper.lines)[0])
+    printed = _fold(join_lines(paper.lines)[0])
     starts = [_fold(one.stem)[:_MOST_ASKED] for one in drafts]
-    met = sum(1 for start in starts if len(start) >= _LEAST_ASKED and start in asked)
+    met = sum(1 for start in starts if len(start) >= _LEAST_ASKED and start in printed)
     # a scan may have no text but that of its cover
-    is_read = len(asked) >= sum(map(len, starts))
-    return is_read and bool(asked) and met <= _LEAST_MATCHED * len(drafts)
+    is_read = len(printed) >= sum(map(len, starts))
+    return is_read and bool(printed) and met <= _LEAST_MATCHED * len(drafts)
 
 
 def _tells(draft: Draft) -> bool:

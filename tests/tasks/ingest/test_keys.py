@@ -430,6 +430,16 @@ def test_a_key_that_prints_some_questions_again_is_no_paper(tmp_path: Path) -> N
     )
 
 
+def test_a_paper_with_its_answers_is_no_key_for_the_lists_within_these(tmp_path: Path) -> None:
+    text = "Harbour test (answers)\n" + "".join(
+        f"{number}. Describe the work of the {who}.\nReference answer: it begins early.\n"
+        for number, who in enumerate(("miller", "ferryman", "keeper", "carter", "baker"), start=1)
+    )
+    steps = "".join(f"{number}. The {number} sacks are loaded onto the cart.\n" for number in range(6, 14))
+    landed = read_landed(write(tmp_path, "harbour answers.txt", text + steps))
+    assert landed["questions"][4]["stem"] == "Describe the work of the baker."
+
+
 def test_a_key_is_aligned_with_the_questions_not_with_lists_and_tables_within_answers(tmp_path: Path) -> None:
     asked = (
         "一、计算题\n1. 求磨坊每天磨多少袋。\n2. 按步骤求渡船的载重。\n3. 求船长与渡口。\n"
