@@ -500,7 +500,9 @@ def _split_part(
         )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
-        answer = clean_text(join_pieces(cut_answer_mark(lines[asked:])), paper.language) if lines[asked:] else ""
+        answer = (
+            clean_text(join_pieces(cut_answer_mark(lines[asked:])), paper.language) if lines[asked:] else ""
+        )
         if answer:
             take_below(draft, answer)
             if paper.headlines.are_marked:

@@ -120,7 +120,9 @@ _TAGGED = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
-_PAIR = re.compile(r"(?P<opening><(?P<tag>[a-z]\w*)(?:\s[^<>]{1,200})?>)(?P<held>[^<>]*)</(?P=tag)>", re.IGNORECASE)
+_PAIR = re.compile(
+    r"(?P<opening><(?P<tag>[a-z]\w*)(?:\s[^<>]{1,200})?>)(?P<held>[^<>]*)</(?P=tag)>", re.IGNORECASE
+)
 _LEAST_TAGGED, _MOST_RETAGGED = 3, 0.3
 
 

@@ -102,9 +102,18 @@ def test_numbered_titles_above_longer_text_are_answered_by_it() -> None:
     ("titles", "task"),
     [
         (("灯塔", "渡船", "磨坊", "钟楼", "盐仓"), "这座{}建成以后，每天用去三升油，求它一年用去多少油。"),
-        (("灯塔", "渡船怎么开", "磨坊", "钟楼", "盐仓"), "这座{}建成以后，每天用去三升油，求它一年用去的油。"),
-        (("Lamp", "Ferry", "Mill", "Bell", "Salt"), "The {} takes three men a day. Its cost in a year is wanted."),
-        (("Turm", "Boot", "Mühle", "Glocke", "Salz"), "Miss die Höhe und trage sie neben {} in die Tabelle ein."),
+        (
+            ("灯塔", "渡船怎么开", "磨坊", "钟楼", "盐仓"),
+            "这座{}建成以后，每天用去三升油，求它一年用去的油。",
+        ),
+        (
+            ("Lamp", "Ferry", "Mill", "Bell", "Salt"),
+            "The {} takes three men a day. Its cost in a year is wanted.",
+        ),
+        (
+            ("Turm", "Boot", "Mühle", "Glocke", "Salz"),
+            "Miss die Höhe und trage sie neben {} in die Tabelle ein.",
+        ),
     ],
 )
 def test_tasks_below_numbered_titles_are_no_answers(titles: tuple[str, ...], task: str) -> None:
@@ -153,6 +162,12 @@ def test_numbers_of_any_form_begin_again_below_titles_that_print_shows(
 
 @pytest.mark.parametrize("place", ["Your answer", "Antwort:"])
 def test_a_place_for_an_answer_below_a_headline_is_none(place: str) -> None:
-    asked = ("Where is the pier?", "Who keeps the lamp?", "What is ground?", "When is noon?", "Why is it foggy?")
+    asked = (
+        "Where is the pier?",
+        "Who keeps the lamp?",
+        "What is ground?",
+        "When is noon?",
+        "Why is it foggy?",
+    )
     drafts, _ = _split(_print({title: [place] for title in asked}, "bold"))
     assert [(draft.stem, draft.answer) for draft in drafts] == [(title, []) for title in asked]

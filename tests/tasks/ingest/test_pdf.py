@@ -517,7 +517,11 @@ def test_lines_in_colour_below_the_parts_of_questions_answer_them(
         [("Explain mill 1.", "END"), ("Explain mill 2.", "END"), ("Explain mill 3.", "END")],
         [("Explain mills.", "Hint: wind"), ("Explain lamps.", "Hint: oil"), ("Explain locks.", "Hint: keys")],
         [("Explain mills.", "CO1, L2"), ("Explain lamps.", "CO2, L3"), ("Explain locks.", "CO3, L1")],
-        [("Describe it.", "http://a.org/1"), ("Explain it.", "http://a.org/2"), ("Draw it.", "http://a.org/3")],
+        [
+            ("Describe it.", "http://a.org/1"),
+            ("Explain it.", "http://a.org/2"),
+            ("Draw it.", "http://a.org/3"),
+        ],
         [("Solve this.", "x + 3 = 5"), ("Solve this.", "2x = 8"), ("Solve this.", "x - 7 = 1")],
         [("翻译句子。", "The wheel turns."), ("翻译句子。", "It rains."), ("翻译句子。", "She sleeps.")],
     ],
@@ -534,7 +538,9 @@ def test_lines_in_colour_that_are_alike_or_below_the_same_words_answer_nothing(
 
 def test_a_colour_of_the_questions_themselves_shows_no_answers() -> None:
     rows = [
-        f"~~{text}" for one in ("1. Explain mills.", "2. Draw lamps.", "3. Name locks.") for text in (one, one[5:])
+        f"~~{text}"
+        for one in ("1. Explain mills.", "2. Draw lamps.", "3. Name locks.")
+        for text in (one, one[5:])
     ]
     data = make_pdf([[(50, 780 - 20 * place, text) for place, text in enumerate(rows)]])
     assert [answer for _, _, _, answer in read_drafts(data)] == [[], [], []]
