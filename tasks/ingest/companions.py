@@ -158,12 +158,14 @@ _TITLE = re.compile(
     # What tells how to answer is no title.
     r"(?!.*(?:请|写(?!作)|填[在入写]|选出|选取|选择(?!题)|只有|[一1]个|作答|答题[卡纸]))(?!(?i:.*\b(?:must|should|shall|will|may|can|be|is|are)\b))(?:"
     r"(?!.*[及与和附含带、](?:参考|标准)?答案).*答案(?:[及与和](?:评分标准|评分细则|解析|评分参考))?\s*(?:[（(].{0,12}[)）])?|"
-    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer (?:key|guide|book|booklet)|answers only|mark(?:ing)? scheme)))"
+    r"(?i:(?:sample |model |suggested )?(?:solutions?|answers?)(?: key)? (?:to|for|of)\b.*|.*\b(?:answer (?:key|guide)|answers only|mark(?:ing)? scheme)))"
 )
 # what a running head says among other things: `Chemistry 0620 Answers`
 _HEAD_PART = re.compile(r"\s{2,}|\s[-–—|]\s")
 _ENDS_HEAD = re.compile(
-    r"(?i)(?!.*\b(?:and|with|for|your|all|no)\b)(?:.*\W)?(?:answers|solutions|L[öo]sungen|corrigés|respuestas)"
+    r"(?i)(?!.*(?:\b(?:and|with|for|your|all|no|und|mit|et|avec|y|con)\b|[&+/]))"
+    # `Harbour Learning Solutions` is a company
+    r"(?:(?:.*\W)?(?:answers|L[öo]sungen|corrigés|respuestas)|(?:.*\d\s*)?solutions)"
 )
 
 

@@ -476,7 +476,7 @@ def _split_part(
         ):
             continue
         if section.fine is None:
-            section.pieces = leave_out_rules(section.pieces, section is sections[-1])
+            section.pieces = leave_out_rules(section, section is sections[-1])
         if section.is_question:
             own = Label(section.style, section.number or 0, 0, section.label)
             chunks.append((number, section, own, drop_title(section), None))
@@ -500,9 +500,11 @@ def _split_part(
         )
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
-        if asked < len(lines):
-            answer = cut_answer_mark(lines[asked:])
-            take_below(draft, clean_text(join_pieces(answer), paper.language))
+        answer = (
+            clean_text(join_pieces(cut_answer_mark(lines[asked:])), paper.language) if lines[asked:] else ""
+        )
+        if answer:
+            take_below(draft, answer)
             if paper.headlines.are_marked:
                 draft.notes.remove("answer_without_mark")
         draft.section = number

@@ -10,7 +10,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import match_program, settle_free
 from tasks.ingest.content.printed_marks import take_margin_marks, take_marks, take_tags
 from tasks.ingest.layout.matching import lists_items
-from tasks.ingest.layout.options import OptionSplit, split_options
+from tasks.ingest.layout.options import OptionSplit, offers_letters, split_options
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.answers import (
     ANSWER_MARK,
@@ -56,8 +56,12 @@ def read_content(
         draft.notes.append("student")
     kind = draft.fine.question_type if draft.fine else None
     may_choose = draft.fine is not None and draft.fine.name in ("matching", "cloze")
-    # `Tick one box to show …` asks for one of the letters below
-    ticks = kind is None and find_type_by_pattern(pieces[0].text, ("multiple_choice",)) is not None
+    # `Tick one box to show …` asks for one of the capitals below, and of each of its parts
+    ticks = (
+        kind is None
+        and find_type_by_pattern(pieces[0].text, ("multiple_choice",)) is not None
+        and offers_letters(body)
+    )
     is_choice = kind == "multiple_choice" or may_choose or offers or ticks
     split = (
         split_options(body, is_choice)

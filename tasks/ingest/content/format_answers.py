@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.content.choices import make_true_false
@@ -172,6 +173,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
             ]
             for draft in (*gaps, *free)
         }
+        begun = {start for start, line in marked if _stands_out(line, kind)}  # with the number of a question
         filled = [
             (draft, found)
             for draft in gaps
@@ -180,7 +182,9 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         written = [
             (draft, parts)
             for draft in free
-            if kind in _LOUD and (parts := _part_written(draft, own[id(draft)])) is not None
+            if kind in _LOUD
+            and draft.start not in begun
+            and (parts := _part_written(draft, own[id(draft)])) is not None
         ]
         if sum(1 for _, (_, answer) in written if _PART_LABEL.match(answer)) <= 0.5 * len(written):
             written = [one for one in written if not _is_shown(*one[1])]
@@ -191,8 +195,7 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
         is_below = len(written) == len(free) > 1 and all(
             draft.stem.startswith(stem) or draft.answer for draft, (stem, _) in written
         )
-        # `END` below every question answers none
-        is_told = len({answer for _, (_, answer) in written}) > 0.5 * len(written)
+        is_told = _are_told([parts for _, parts in written])
         is_usual = is_below or (kind in KINDS and len(filled) + len(written) >= _LEAST_WRITTEN)
         if is_usual and is_told and len(written) >= _MOST_WRITTEN * len(free):
             for draft, (draft.stem, answer) in written:
@@ -200,6 +203,27 @@ def take_format_answers(drafts: Sequence[Draft], lines: Sequence[Line], starts: 
                 draft.notes = [note for note in draft.notes if note != _GUESSED] + ["key_by_format"]
                 if 0 < len(_PART_LABEL.findall(answer)) < len(_PART_LABEL.findall(draft.stem)):
                     draft.notes.append("text_holds_answer")  # of a part none stands out: it may be in a cell
+
+
+# `Hint: …`, `Quelle: …`; `CO1, L2`; the address of a page
+_LEAD = re.compile(r"\s*([^\W\d_][^\n:：.。]{0,24})[:：]")
+_COUNTED_CODE = re.compile(r"(?<=[A-Z])\d+")
+_ADDRESS = re.compile(r"\s*(?:https?://|www\.)\S+\s*")
+
+
+def _are_told(parts: Sequence[tuple[str, str]]) -> bool:
+    """Whether what stands out below questions answers them: they and it differ.
+
+    `END` and `Hint: …` below every question answer none, nor does the sentence below each `Correct the sentence.`
+    """
+    answers = [answer for _, answer in parts if _ADDRESS.fullmatch(answer) is None]
+    leads = Counter(lead[1] for answer in answers if (lead := _LEAD.match(answer)) is not None)
+    different = min(
+        len({stem for stem, _ in parts}),
+        len({_COUNTED_CODE.sub("0", answer) for answer in answers}),
+        len(answers) - max((count for count in leads.values() if count > 1), default=0),
+    )
+    return different > 0.5 * len(parts)
 
 
 # `Read the verse …` shows what stands out below it, and a remark in brackets tells how to answer
@@ -268,6 +292,11 @@ def _fill(draft: Draft, words: Sequence[tuple[str, int]]) -> None:
 
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
+
+
+def _stands_out(line: Line, kind: str) -> bool:
+    size = sum(last - first for first, last, one in line.emphasis if one == kind)
+    return size >= STANDS_OUT * len(line.text.strip())
 
 
 def _part_written(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.headings import STRONG_STYLES, is_chapter
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import TRUTH_KEY
@@ -300,7 +301,10 @@ def drop_headers(pieces: Sequence[Piece]) -> list[Piece]:
             and "|" not in piece.text
         ):
             piece = piece.cut(start.end()).with_label(None)
-        last = start[1] if start is not None else last
+        if start is not None:
+            last = start[1]
+        elif is_chapter(piece.text) or (piece.label is not None and piece.label.style in STRONG_STYLES):
+            last = None  # a further section counts anew
         kept.append(piece)
     return kept
 

@@ -136,11 +136,13 @@ def _drop_fields(drafts: Sequence[Draft]) -> None:
     values: dict[str, Counter[str]] = {}
     for draft in drafts:
         for match in filter(None, map(_FIELD.fullmatch, draft.stem.split("\n")[1:])):
+            if begins_asking(match["name"]):
+                continue  # `Find: the area`
             values.setdefault(match["name"], Counter())[match["value"].strip()] += 1
     names = {
         name
         for name, own in values.items()
-        if own.total() >= max(_LEAST_REPEATED, _LEAST_FIELDS * len(drafts)) and len(own) <= _MOST_VALUES
+        if own.total() >= max(_LEAST_REPEATED, _LEAST_FIELDS * len(drafts)) and 1 < len(own) <= _MOST_VALUES
     }
     for draft in drafts if names else ():
         first, *lines = draft.stem.split("\n")

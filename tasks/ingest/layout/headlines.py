@@ -18,7 +18,7 @@ from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
-from tasks.ingest.words.grammar import answer_mark, asks_by_topic, begins_asking, may_open_answer
+from tasks.ingest.words.grammar import answer_mark, asking, asks_by_topic, begins_asking, may_open_answer
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 _LEAST, _LONGEST = 5, 100
@@ -201,8 +201,14 @@ def _judge(pieces: Sequence[Piece], places: set[int]) -> Headlines:
         return NO_HEADLINES
     numbered = sum(1 for place in asked if (label := pieces[place].label) is not None and not label.is_weak)
     share = _share_asking(pieces, places)
-    # numbered lines that ask are answered below by rules of their own, or offer something
-    is_numbered = numbered == followed == count and share <= _MOST_BELOW and _explain(pieces, asked, below)
+    # numbered lines that ask are answered below by rules of their own, or offer something; below titles of
+    # which none asks may be tasks
+    is_numbered = (
+        numbered == followed == count
+        and 0 < share <= _MOST_BELOW
+        and _explain(pieces, asked, below)
+        and sum(_sets_task(some) for some in below) <= _MOST_BELOW * count
+    )
     marked = sum(
         any(_find_answer(piece) >= 0 for piece in pieces[place + 1 : end])
         for place, end in zip(asked, ends, strict=True)
@@ -221,6 +227,11 @@ def _explain(pieces: Sequence[Piece], asked: Sequence[int], below: Sequence[Sequ
         if some
     )
     return 2 * longer >= len(asked)
+
+
+def _sets_task(below: Sequence[Piece]) -> bool:
+    """Whether lines below a headline ask for something anywhere: `…, find its speed`."""
+    return any(asking().search(piece.text) for piece in below)
 
 
 def _opens_questions(below: Sequence[Piece]) -> bool:

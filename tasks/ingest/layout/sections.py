@@ -19,7 +19,7 @@ from tasks.ingest.layout.headings import (
 )
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title
+from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title, names_subject
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 from tasks.ingest.words.points import BRACKETED
@@ -156,13 +156,17 @@ _NEAR = 2
 _COUNTED = ("num", "nump", "paren", "bracket", "word")
 
 
-def leave_out_rules(pieces: list[Piece], is_last: bool) -> list[Piece]:
+def leave_out_rules(section: Section, is_last: bool) -> list[Piece]:
     """The lines of a section without a list of rules for candidates: `Instructions:`, `1. …`.
 
     It ends where the questions begin to count at 1, or with the section where others follow. Where none do, what the section
     begins with decides: below a title that only names rules there is nothing else.
     """
+    pieces = section.pieces
     first = next((place for place, piece in enumerate(pieces) if _count(piece) is not None), len(pieces))
+    is_headed = section.number is not None and bool(pieces) and not _begins_below(section)
+    if is_headed and names_subject(pieces[0].text):
+        return pieces  # `Part 2: Rules`
     title = next((place for place, piece in enumerate(pieces[:first]) if names_rules(piece.text)), None)
     counting = _count(pieces[first]) if first < len(pieces) else None
     if title is None or (counting is not None and (first > title + _NEAR or counting.style == "word")):
@@ -180,7 +184,8 @@ def leave_out_rules(pieces: list[Piece], is_last: bool) -> list[Piece]:
     else:
         if last is not None and not is_last and not _asks(pieces[first:]):
             return pieces[:title]
-    return [] if is_instruction_title(pieces[0].text) else pieces
+    asks = names_subject(pieces[0].text) and _holds_question(pieces[first:])
+    return [] if is_instruction_title(pieces[0].text) and not asks else pieces
 
 
 _MOST_COMMANDS = 0.5
@@ -189,8 +194,11 @@ _MOST_COMMANDS = 0.5
 def _asks(pieces: Sequence[Piece]) -> bool:
     """Whether lines hold a question or options, or more than half set a task."""
     tasks = sum(1 for piece in pieces if asking().search(piece.text) is not None)
-    is_question = any("?" in piece.text or "？" in piece.text for piece in pieces)
-    return is_question or has_options_ahead(pieces) or tasks > _MOST_COMMANDS * len(pieces)
+    return _holds_question(pieces) or tasks > _MOST_COMMANDS * len(pieces)
+
+
+def _holds_question(pieces: Sequence[Piece]) -> bool:
+    return any("?" in piece.text or "？" in piece.text for piece in pieces) or has_options_ahead(pieces)
 
 
 def names_rules(text: str) -> bool:

@@ -41,7 +41,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     turn = raw.FS_MATRIX()
     at_x, at_y, at_box, at_turn = map(ctypes.addressof, (x, y, box, turn))
     read_code, read_origin, read_box, find_object = calls.code, calls.origin, calls.box, calls.text_object
-    count = broken = 0
+    count = broken = coded = 0
     high = 0
     breaks = spaced = False
     found: list[Character] = []
@@ -85,6 +85,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             else:
                 text = "\ufffd" if code in (0, 0xFFFF) else SYMBOL_FONT.get(code - 0xF000) or chr(code)
                 broken += _is_unknown(text)
+                coded += code >> 8 == _CODED
         count += 1
         item = find_object(handle, index)
         read_box(handle, index, at_box)
@@ -109,6 +110,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
         before = right
         if signs and code in signs and code not in _LINE_ENDS:
             broken -= _is_unknown(text)
+            coded -= code >> 8 == _CODED
             text = signs[code]
             if text not in LEVEL_SIGNS:
                 # such a sign hangs from its origin: it is put on the line of the text beside it
@@ -140,11 +142,13 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
         )
         breaks = spaced = False
     result.characters += count
-    result.broken += broken
+    result.broken += max(broken, coded if coded > _MOST_CODED * count else 0)
     text_page.close()
     return found
 
 
+# Texts of U+F020 to U+F0FF alone are of fonts that say no characters: no page is of symbols.
+_CODED, _MOST_CODED = 0xF0, 0.5
 # Between the strongest and the weakest of red, green and blue of 255: print in black and grey has none.
 _BRIGHT = 0x50
 

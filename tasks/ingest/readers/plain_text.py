@@ -120,16 +120,28 @@ _TAGGED = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
-_LEAST_TAGGED = 3
+_PAIR = re.compile(
+    r"(?P<opening><(?P<tag>[a-z]\w*)(?:\s[^<>]{1,200})?>)(?P<held>[^<>]*)</(?P=tag)>", re.IGNORECASE
+)
+_LEAST_TAGGED, _MOST_RETAGGED = 3, 0.3
 
 
 def _open_tags(lines: Sequence[str]) -> list[str]:
     """The lines without the tags of HTML that come again, their texts fenced as they stand out.
 
-    What a paper about HTML asks is written in many tags, each of them seldom.
+    What a paper about HTML asks is written in many tags, each of them seldom, or the same text in several.
     """
-    opened = Counter(found["opening"] for line in lines for found in _TAGGED.finditer(line))
+    opened: Counter[str] = Counter()
+    tags: dict[str, set[str]] = {}
+    held: list[str] = []
+    for found in (found for line in lines if "</" in line for found in _PAIR.finditer(line)):
+        tags.setdefault(found["held"].strip(), set()).add(found["tag"].casefold())
+        if _TAGGED.match(found[0]) is not None:
+            opened[found["opening"]] += 1
+            held.append(found["held"].strip())
     usual = {opening for opening, count in opened.items() if count >= _LEAST_TAGGED}
+    if sum(1 for text in held if len(tags[text]) > 1) > _MOST_RETAGGED * len(held):
+        return [*lines]
 
     def fence(found: re.Match[str]) -> str:
         if found["opening"] not in usual:

@@ -261,7 +261,7 @@ def is_instruction_title(text: str) -> bool:
     """Whether a heading says how to behave: `注意事项`, `Important Instructions`."""
     if len(text) > 60:
         return False
-    folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()
+    folded = _fold_title(text)
     parts = [part for part in _LISTED.split(folded) if part]  # `提交内容、提交方式及截止时间`
     return bool(parts) and (_names_rules(folded) or all(map(_names_rules, parts)))
 
@@ -270,3 +270,12 @@ def _names_rules(folded: str) -> bool:
     if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
         return True
     return folded.removeprefix("本次") in WORDS["instruction_titles"]
+
+
+def names_subject(text: str) -> bool:
+    """Whether a heading that may say how to behave may as well be what is asked about: `Rules`."""
+    return len(text) <= 60 and _fold_title(text) in WORDS["subject_titles"]
+
+
+def _fold_title(text: str) -> str:
+    return re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()

@@ -89,13 +89,37 @@ def test_numbered_titles_above_longer_text_are_answered_by_it() -> None:
             f"{title}的来历很长，要从老码头建成的那一年说起，一直说到今天。",
             "另见地方志。",
         ]
-        for number, title in enumerate(("灯塔", "渡船", "磨坊", "钟楼", "盐仓"), start=1)
+        for number, title in enumerate(("灯塔", "渡船和浮标的区别", "磨坊", "钟楼", "盐仓"), start=1)
     }
     drafts, _ = _split(_print(paper, "colour"))
     assert [(draft.number_label, draft.stem, len(draft.answer)) for draft in drafts] == [
         (f"{number}.", title, 1)
-        for number, title in enumerate(("灯塔", "渡船", "磨坊", "钟楼", "盐仓"), start=1)
+        for number, title in enumerate(("灯塔", "渡船和浮标的区别", "磨坊", "钟楼", "盐仓"), start=1)
     ]
+
+
+@pytest.mark.parametrize(
+    ("titles", "task"),
+    [
+        (("灯塔", "渡船", "磨坊", "钟楼", "盐仓"), "这座{}建成以后，每天用去三升油，求它一年用去多少油。"),
+        (
+            ("灯塔", "渡船怎么开", "磨坊", "钟楼", "盐仓"),
+            "这座{}建成以后，每天用去三升油，求它一年用去的油。",
+        ),
+        (
+            ("Lamp", "Ferry", "Mill", "Bell", "Salt"),
+            "The {} takes three men a day. Its cost in a year is wanted.",
+        ),
+        (
+            ("Turm", "Boot", "Mühle", "Glocke", "Salz"),
+            "Miss die Höhe und trage sie neben {} in die Tabelle ein.",
+        ),
+    ],
+)
+def test_tasks_below_numbered_titles_are_no_answers(titles: tuple[str, ...], task: str) -> None:
+    paper = {f"{number}. {title}": [task.format(title)] for number, title in enumerate(titles, start=1)}
+    drafts, _ = _split(_print(paper, "bold"))
+    assert not any(draft.answer for draft in drafts)
 
 
 @pytest.mark.parametrize(("word", "fence"), [("Solution", "```c++"), ("Lösung", "```"), ("答案", "```c#")])
@@ -134,3 +158,16 @@ def test_numbers_of_any_form_begin_again_below_titles_that_print_shows(
     assert [(draft.number_label.strip(" )"), draft.stem) for draft in drafts] == [
         (str(number), f"{text} ({title})") for title in titles for number, text in enumerate(asked, start=1)
     ]
+
+
+@pytest.mark.parametrize("place", ["Your answer", "Antwort:"])
+def test_a_place_for_an_answer_below_a_headline_is_none(place: str) -> None:
+    asked = (
+        "Where is the pier?",
+        "Who keeps the lamp?",
+        "What is ground?",
+        "When is noon?",
+        "Why is it foggy?",
+    )
+    drafts, _ = _split(_print({title: [place] for title in asked}, "bold"))
+    assert [(draft.stem, draft.answer) for draft in drafts] == [(title, []) for title in asked]

@@ -172,6 +172,16 @@ def test_a_judgement_that_stands_out_is_the_key(tmp_path: Path, words: tuple[str
     assert keys == [["true"], ["false"], ["false"], ["true"]]
 
 
+def test_tags_around_the_same_text_are_what_is_asked_about(tmp_path: Path) -> None:
+    paper = "\n".join(
+        f"{number}. Which prints {text} bold?\nA. <b>{text}</b>\nB. <u>{text}</u>\nC. <i>{text}</i>"
+        for number, text in enumerate(("mill", "lamp", "ferry", "lock"), start=1)
+    )
+    assert [options for _, options, _ in read(write(tmp_path, "paper.md", paper))] == [
+        (f"<b>{text}</b>", f"<u>{text}</u>", f"<i>{text}</i>") for text in ("mill", "lamp", "ferry", "lock")
+    ]
+
+
 def test_tags_that_a_question_asks_about_stay(tmp_path: Path) -> None:
     paper = "1. Which prints bold?\nA. <b>text</b>\nB. <u>text</u>\nC. <mark>text</mark>\n2. Which links?\nA. <a>b</a>\nB. <p>b</p>"
     assert [options[0] for _, options, _ in read(write(tmp_path, "paper.md", paper))] == [
@@ -658,3 +668,36 @@ def test_a_running_head_says_that_a_document_is_a_key(tmp_path: Path, head: str)
     ]
     landed = read_landed(write(tmp_path, "harbour.pdf", make_pdf(pages)))
     assert (landed["document"]["status"], landed["questions"]) == ("no_questions", [])
+
+
+def test_a_row_below_the_header_of_a_further_section_is_no_rest_of_the_one_before(tmp_path: Path) -> None:
+    header = "Question     Answer     Marks"
+    asked = "Section A\n1. Explain the mill.\nSection B\n1. Explain the lamp.\n2. Explain the ferry.\n"
+    key = f"Section A\n{header}\n1     It turns. 2\nSection B\n{header}\n1     It burns. 2\n2     It crosses. 4\n"
+    write(tmp_path, "harbour key.txt", key)
+    questions = read_landed(write(tmp_path, "harbour paper.txt", asked))["questions"]
+    assert [q["answer"][0].removeprefix("1 ") for q in questions if q["answer"]] == [
+        "It turns. 2",
+        "It burns. 2",
+        "It crosses. 4",
+    ]
+
+
+@pytest.mark.parametrize(
+    "head", ["Harbour Learning Solutions", "Questions & Answers", "Aufgaben und Lösungen", "Answer Booklet"]
+)
+def test_a_paper_whose_running_head_names_more_than_answers_is_no_key(tmp_path: Path, head: str) -> None:
+    rows = ["Short answer questions (20 points)", "Male ein Boot.", "Miss den Kai.", "Ordne die Netze."]
+    pages = [
+        [
+            (50, 800, head),
+            *(
+                (50, 760 - 20 * place, f"{place + 3 * page}. {text}" if place else text)
+                for place, text in enumerate(rows)
+                if place or not page
+            ),
+        ]
+        for page in range(3)
+    ]
+    landed = read_landed(write(tmp_path, "harbour.pdf", make_pdf(pages)))
+    assert [question["stem"] for question in landed["questions"]] == rows[1:]

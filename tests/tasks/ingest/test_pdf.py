@@ -511,8 +511,37 @@ def test_lines_in_colour_below_the_parts_of_questions_answer_them(
     ]
 
 
-def test_the_same_line_in_colour_below_every_question_answers_none() -> None:
-    rows = [text for one in (1, 2, 3) for text in (f"{one}. Explain mill {one}.", "~~END")]
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("Explain mill 1.", "END"), ("Explain mill 2.", "END"), ("Explain mill 3.", "END")],
+        [("Explain mills.", "Hint: wind"), ("Explain lamps.", "Hint: oil"), ("Explain locks.", "Hint: keys")],
+        [("Explain mills.", "CO1, L2"), ("Explain lamps.", "CO2, L3"), ("Explain locks.", "CO3, L1")],
+        [
+            ("Describe it.", "http://a.org/1"),
+            ("Explain it.", "http://a.org/2"),
+            ("Draw it.", "http://a.org/3"),
+        ],
+        [("Solve this.", "x + 3 = 5"), ("Solve this.", "2x = 8"), ("Solve this.", "x - 7 = 1")],
+        [("翻译句子。", "The wheel turns."), ("翻译句子。", "It rains."), ("翻译句子。", "She sleeps.")],
+    ],
+)
+def test_lines_in_colour_that_are_alike_or_below_the_same_words_answer_nothing(
+    rows: list[tuple[str, str]],
+) -> None:
+    texts = [
+        text for number, (stem, below) in enumerate(rows, 1) for text in (f"{number}. {stem}", f"~~{below}")
+    ]
+    data = make_pdf([[(50, 780 - 20 * place, text) for place, text in enumerate(texts)]])
+    assert [answer for _, _, _, answer in read_drafts(data)] == [[], [], []]
+
+
+def test_a_colour_of_the_questions_themselves_shows_no_answers() -> None:
+    rows = [
+        f"~~{text}"
+        for one in ("1. Explain mills.", "2. Draw lamps.", "3. Name locks.")
+        for text in (one, one[5:])
+    ]
     data = make_pdf([[(50, 780 - 20 * place, text) for place, text in enumerate(rows)]])
     assert [answer for _, _, _, answer in read_drafts(data)] == [[], [], []]
 

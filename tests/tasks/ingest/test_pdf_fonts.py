@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tasks.ingest.readers.pdf import read_pdf
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, find_signs, list_foreign
 from tasks.ingest.readers.scripts import find_glyph
 
@@ -87,3 +88,20 @@ def test_a_font_of_signs_shows_signs(name: str, code: int, sign: str | None) -> 
 )
 def test_symbol_fonts_have_the_same_signs_in_every_format(font: str, code: int, sign: str | None) -> None:
     assert find_glyph(font, code) == sign
+
+
+def test_a_page_of_codes_alone_is_not_read_as_symbols() -> None:
+    codes = b"1 beginbfrange <20> <7e> <F020> endbfrange"
+    text = b"BT /F 11 Tf 50 700 Td (12. HOW OLD IS THE MILL?) Tj ET"
+    font = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 6 0 R>>"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%b\nendstream" % (len(text), text),
+        font,
+        b"<</Length %d>>stream\n%b\nendstream" % (len(codes), codes),
+    ]
+    body = b"".join(b"%d 0 obj\n%b\nendobj\n" % one for one in enumerate(objects, 1))
+    _, unreadable = read_pdf(b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>\n%%EOF")
+    assert unreadable == {1: False}
