@@ -82,7 +82,16 @@ def keep_asking(reading: Reading) -> ContractCheck:
         titles,
         f"{len(titles)} lines without a number ask nothing: what stands below them was taken as their answer.",
     )
+    code = [draft for draft in reading.drafts if _CODE.search(draft.stem) is not None and not shows(draft)]
+    if len(code) >= _LEAST_CODE:
+        found.doubt_all(
+            "code", code, f"{len(code)} numbered lines are lines of a program: a question holds its listing."
+        )
     return found
+
+
+# what ends a statement or a block, and how many such lines are no accident
+_CODE, _LEAST_CODE = re.compile(r"[;{}]\s*$"), 5
 
 
 def _is_mere_title(draft: Draft) -> bool:
