@@ -20,6 +20,7 @@ from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.grammar import answer_mark, asking, asks_by_topic, begins_asking, may_open_answer
 from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.signs import ends_with_mark
 
 _LEAST, _LONGEST = 5, 100
 _STANDS_OUT, _LARGER = 0.7, 1.0
@@ -29,7 +30,6 @@ _LOOKED_BELOW, _LATEST, _EARLY = 3, 0.2, 12
 _LEVEL = re.compile(r"\s*(?:>\s*)*(#{1,6})\s+\S")
 _STOP = re.compile(r"[.。;；:：,，!！]\s*$|://")
 _OPTION = re.compile(r"\s*(?:[（(\[]?[Aa]\s*[)）\].．、:：]|[-*+]?\s*\[.?\])")
-_ASKED = re.compile(r"[?？]\s*$")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def find_headlines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Seque
             place
             for look, places in levels.items()
             for place in places
-            if look in asking or _ASKED.search(pieces[place].text)
+            if look in asking or ends_with_mark(pieces[place].text)
         }
         for places in (picked, *_list_largest(levels)):
             found = _judge(pieces, places)
@@ -163,7 +163,7 @@ def _list_looks(line: Line, usual: float) -> Iterator[str]:
 
 def _asks(piece: Piece) -> bool:
     text = piece.text[piece.label.end if piece.label is not None else 0 :].strip()
-    return bool(_ASKED.search(text)) or begins_asking(text) or asks_by_topic(text)
+    return ends_with_mark(text) or begins_asking(text) or asks_by_topic(text)
 
 
 def _share_asking(pieces: Sequence[Piece], places: set[int]) -> float:
@@ -179,7 +179,7 @@ def _judge(pieces: Sequence[Piece], places: set[int]) -> Headlines:
     titles = [
         place
         for place in ordered
-        if place + 1 in places and not _asks(pieces[place]) and not _ASKED.search(pieces[place].text)
+        if place + 1 in places and not _asks(pieces[place]) and not ends_with_mark(pieces[place].text)
     ]
     titled = set(titles)
     asked = [place for place in ordered if place not in titled]
@@ -237,7 +237,7 @@ def _sets_task(below: Sequence[Piece]) -> bool:
 def _opens_questions(below: Sequence[Piece]) -> bool:
     """Whether lines below a headline ask or offer something themselves."""
     return any(
-        _ASKED.search(piece.text) or begins_asking(piece.text.lstrip()) or _OPTION.match(piece.text)
+        ends_with_mark(piece.text) or begins_asking(piece.text.lstrip()) or _OPTION.match(piece.text)
         for piece in below
     )
 

@@ -101,13 +101,12 @@ def offers_below_asking(pieces: Sequence[Piece]) -> bool:
         len(chain) > _TWO
         and all(mark.at_start for mark in chain)
         and chain[0].piece > 0
-        and _ASKS_ABOVE.search(texts[chain[0].piece - 1]) is not None
+        and closes_asking(texts[chain[0].piece - 1])
         and _are_short(_list_texts(chain, texts))
     )
 
 
 _TWO = 2
-_ASKS_ABOVE = re.compile(r"(?:[？?]|_{2}[.。]?|[（(]\s*[)）][.。]?)\s*$")
 
 
 def offers_tasks(pieces: Sequence[Piece]) -> bool:

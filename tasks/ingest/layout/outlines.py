@@ -22,6 +22,7 @@ from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 from tasks.ingest.words.points import COUNTS, POINTS
+from tasks.ingest.words.signs import ends_with_mark
 
 _LONGEST_GAP = 30
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
@@ -186,7 +187,7 @@ def _read_closed(
             begin += 1
         if not numbers or not _KEYED.search(lines[begin - 1]):
             # an answer in words may have further lines: the next question begins where one asks, if any does
-            begin = next((at for at in range(begin, place) if _CLOSES_ASKING.search(lines[at])), begin)
+            begin = next((at for at in range(begin, place) if ends_with_mark(lines[at])), begin)
         # or with the line that print shows to be a question
         begin = next((at for at in range(begin, place) if at in asked), begin)
         if begin < place:
@@ -247,7 +248,6 @@ def _find_counters(lines: Sequence[str]) -> set[int]:
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _KEYED = re.compile(r"(?:[\s:：]|^)(?:[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*$")
-_CLOSES_ASKING = re.compile(r"[？?]\s*$")
 _LOOSE = re.compile(
     r"\s*(?:[\[【(（][^\])】）\d]{1,8}[\])】）])?\s*[^\w\s]?\s*(\d{1,3})(?!\d)\s*[^\w\s]{0,2}\s*(?=\S)"
 )

@@ -19,9 +19,14 @@ def asks_by_sign(text: str) -> bool:
     return _MARK.search(text) is not None or has_blank(text)
 
 
+def ends_with_mark(text: str) -> bool:
+    """Whether a question mark is the last of a text."""
+    return _LAST_MARK.search(text[-_TAIL:]) is not None
+
+
 def ends_asking(text: str) -> bool:
     """Whether a text ends with a question mark or has a blank: an option seldom does."""
-    return _LAST_MARK.search(text[-_TAIL:]) is not None or has_blank(text)
+    return ends_with_mark(text) or has_blank(text)
 
 
 def ends_in_blank(text: str) -> bool:
@@ -31,4 +36,4 @@ def ends_in_blank(text: str) -> bool:
 
 def closes_asking(text: str) -> bool:
     """Whether a question mark or a blank ends a text: what follows may be offered."""
-    return _LAST_MARK.search(text[-_TAIL:]) is not None or ends_in_blank(text)
+    return ends_with_mark(text) or ends_in_blank(text)
