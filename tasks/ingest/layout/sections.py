@@ -116,9 +116,8 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
     for section in sections:
         section.is_question = _is_question(section, last) if section.is_fixed is None else section.is_fixed
         if section.is_question and section.own is not None:
-            section.pieces.insert(
-                0, section.own
-            )  # `三、水车的转动。` asks together with what stands below it
+            # `三、水车的转动。` asks together with what stands below it
+            section.pieces.insert(0, section.own)
         if section.fine is None and not section.is_question:
             section.marks = read_each(section.heading)  # `Section A [20 marks]` tells the sum
         elif section.is_question and section.marks is None and _begins_below(section):
