@@ -83,7 +83,18 @@ LLM_CALLS = Table(
         columns.INPUT_TOKENS,
         columns.OUTPUT_TOKENS,
         columns.COST_USD,
+        Column(
+            "extra_usd",
+            "float",
+            "The most that attempts without a bill, and replies that came second, have cost beside it.",
+            low=0,
+        ),
         columns.LATENCY_MS,
+        Column(
+            "answered_by",
+            "text",
+            "The model that answered, as the endpoint names it; null where it names none, or nothing came.",
+        ),
         Column.moment("started_at", "When it was first sent."),
         columns.MONTH,
     ),

@@ -39,7 +39,9 @@ _COPIED = (
     "input_tokens",
     "output_tokens",
     "cost_usd",
+    "extra_usd",
     "latency_ms",
+    "answered_by",
 )
 
 

@@ -16,6 +16,7 @@ SIMULATED_FINGERPRINT = "simulated"
 
 # No call has more; what a server says beyond it is no count.
 _MOST_TOKENS = 10**9
+_LONGEST_NAME = 200
 _REFUSING = ("content_filter", "refusal", "safety", "sensitive")
 _CUT = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
 # The server broke down in the middle: what is there is no answer (gateways and Mistral, Zhipu, DeepSeek, vLLM and SGLang).
@@ -29,6 +30,7 @@ class ParsedReply:
 
     `whole` is null unless something was cut: then `bytes` and `sha256` of the whole `text` or `reasoning`, by that name.
     `cached_tokens` are those of `input_tokens` that the provider had in its cache of prompts; null where it says nothing of them.
+    `answered_by` is the model as the endpoint names it, which may be a dated snapshot of the one that was asked.
     """
 
     text: str
@@ -40,6 +42,7 @@ class ParsedReply:
     fingerprint: str | None = None
     whole: dict[str, dict[str, Any]] | None = None
     cached_tokens: int | None = None
+    answered_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ def build_reply(
     input_tokens: object = None,
     output_tokens: object = None,
     fingerprint: object = None,
+    answered_by: object = None,
 ) -> ParsedReply:
     """A reply from its parts as an endpoint gave them, each of whatever type.
 
@@ -107,6 +111,7 @@ def build_reply(
         input_tokens=_count(input_tokens),
         output_tokens=_count(output_tokens),
         fingerprint=read_text(fingerprint),
+        answered_by=(read_text(answered_by) or "").strip()[:_LONGEST_NAME] or None,
     )
 
 

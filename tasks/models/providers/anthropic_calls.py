@@ -81,11 +81,13 @@ class AnthropicEndpoint(AnthropicBatches):
         blocks: dict[int, dict[str, str]] = {}
         usage: dict[str, Any] = {}
         stop_reason: str | None = None
+        answered_by: str | None = None
         is_whole = False
         count = 0
         async for event in stream:
             if event.type == "message_start":
                 usage |= drop_nulls(event.message.usage.model_dump())
+                answered_by = event.message.model
             elif event.type == "content_block_start":
                 blocks[event.index] = {"type": event.content_block.type, "text": "", "thinking": ""}
             elif event.type == "content_block_delta" and event.index in blocks:
@@ -104,4 +106,4 @@ class AnthropicEndpoint(AnthropicBatches):
                 raise TooLarge
         if not is_whole:
             return Failure("cut_stream", True, is_bill_unknown=True)
-        return build_message(list(blocks.values()), stop_reason, usage)
+        return build_message(list(blocks.values()), stop_reason, usage, answered_by)

@@ -67,11 +67,12 @@ def parse_message(data: object) -> ParsedReply | None:
         return None
     blocks = [block for block in data["content"] if isinstance(block, Mapping)]
     usage = data.get("usage")
-    return build_message(blocks, data.get("stop_reason"), usage if isinstance(usage, Mapping) else {})
+    counts = usage if isinstance(usage, Mapping) else {}
+    return build_message(blocks, data.get("stop_reason"), counts, data.get("model"))
 
 
 def build_message(
-    blocks: Sequence[Mapping[str, Any]], stop_reason: object, usage: Mapping[str, Any]
+    blocks: Sequence[Mapping[str, Any]], stop_reason: object, usage: Mapping[str, Any], answered_by: object
 ) -> ParsedReply:
     """A reply from its blocks; tokens written into a cache, unasked, cost as any other."""
     thinking = [str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking"]
@@ -83,6 +84,7 @@ def build_message(
         finish_reason=stop_reason,
         input_tokens=sum(read) if "input_tokens" in usage else None,
         output_tokens=usage.get("output_tokens"),
+        answered_by=answered_by,
     )
     return note_cached(reply, usage.get("cache_read_input_tokens"))
 

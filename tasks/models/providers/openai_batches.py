@@ -205,6 +205,7 @@ def parse_completion(data: object) -> ParsedReply | None:
         input_tokens=counts.get("prompt_tokens"),
         output_tokens=read_returned_tokens(counts),
         fingerprint=data.get("system_fingerprint"),
+        answered_by=data.get("model"),
     )
     return note_cached(reply, read_cached_tokens(counts))
 

@@ -85,10 +85,12 @@ class OpenAIEndpoint(OpenAIBatches):
         refusals: list[str] = []
         finish_reason: str | None = None
         fingerprint: str | None = None
+        answered_by: str | None = None
         usage: dict[str, Any] = {}
         count = 0
         async for chunk in stream:
             fingerprint = chunk.system_fingerprint or fingerprint
+            answered_by = chunk.model or answered_by
             if chunk.usage is not None:
                 usage = chunk.usage.model_dump()
             for choice in chunk.choices or ():
@@ -112,6 +114,7 @@ class OpenAIEndpoint(OpenAIBatches):
             input_tokens=usage.get("prompt_tokens"),
             output_tokens=read_returned_tokens(usage),
             fingerprint=fingerprint,
+            answered_by=answered_by,
         )
         return note_cached(reply, read_cached_tokens(usage))
 

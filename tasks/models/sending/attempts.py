@@ -179,6 +179,8 @@ def describe_done(
     }
     if outcome.whole is not None:
         stored["whole"] = outcome.whole
+    if outcome.answered_by is not None:
+        stored["answered_by"] = outcome.answered_by
     if outcome.cached_tokens:
         stored["cached_tokens"] = outcome.cached_tokens
     return FinishedCall(

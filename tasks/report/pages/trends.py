@@ -26,6 +26,7 @@ def read_trends(source: Source) -> list[Panel]:
         _show_families(source),
         _show_release(source),
         _PAGE.panel("external", external, params=source.shown),
+        _show_names(source),
     ]
 
 
@@ -108,6 +109,17 @@ def _show_release(source: Source) -> Panel:
         finding=finding,
         draw=(lambda language: draw_release(frame, curve, language)) if frame.height else None,
     )
+
+
+def _show_names(source: Source) -> Panel:
+    frame = source.run_named("answering_models", {})
+    changed = frame.filter("is_new")
+    finding = None
+    if changed.height:
+        said = [_PAGE.say("change", row) for row in changed.sort("first_at", descending=True).to_dicts()]
+        finding = _PAGE.say("named", {"changes": tuple(", ".join(words) for words in zip(*said, strict=True))})
+    latest = frame.filter(pl.col("is_new") | (pl.col("month") == pl.col("month").max()))
+    return _PAGE.panel("named", latest, finding=finding)
 
 
 def _describe_curve(curve: Any) -> Words:

@@ -53,7 +53,7 @@ class RecordingClient(AnsweringClient):
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
         reply = await super().complete(model, request)
         call = calls.NewCall(reply.call_key, request.purpose, request.run_id, request.unit, "own", model.name)
-        done = calls.FinishedCall(reply.call_key, "done", 1, {"text": reply.text}, 10, 5, 0.001, 1.5)
+        done = calls.FinishedCall(reply.call_key, "done", 1, {"text": reply.text, "answered_by": "alpha-0601"}, 10, 5, 0.001, 1.5)
         await self._ledger.writer.run_async(lambda c: calls.start_call(c, call))
         await self._ledger.writer.run_async(lambda c: calls.finish_call(c, done).read())
         return reply
@@ -112,6 +112,8 @@ def test_closed_sessions_land_with_everything_that_belongs_to_them(sat: World, l
         "select session_id, seq, question_uuid, lineage_uuid, model, organisation, prompt_style, repeat, month, "
         "bank_version, response, answer, answer_status, input_tokens, is_simulated from responses order by session_id, seq"
     )
+    named = lake.query("select distinct model, answered_by, extra_usd from llm_calls")
+    assert named.rows() == [("alpha", "alpha-0601", 0.0)]
     first = rows.row(0, named=True)
     allocated = lake.query(
         "select session_id, seq, question_uuid, lineage_uuid from allocations order by session_id, seq"

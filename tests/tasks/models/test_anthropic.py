@@ -96,7 +96,8 @@ def test_a_reply_keeps_its_thinking_apart_and_costs_what_its_usage_says(
     assert (status, attempts, reserved_usd) == ("done", 1, 0.0)
     assert cost_usd == pytest.approx(0.0023)
     with ledger.read() as connection:
-        assert connection.execute(select(llm_calls.c.reply)).scalar_one()["cached_tokens"] == 200
+        stored = connection.execute(select(llm_calls.c.reply)).scalar_one()
+    assert (stored["cached_tokens"], stored["answered_by"]) == (200, "claude")
 
 
 def test_a_request_is_worded_as_the_api_words_it(ledger: Ledger) -> None:

@@ -32,6 +32,7 @@ from tests.tasks.models.simulation import (
     start_server,
 )
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.calls import read_call_rows
 
 
 def read_row(ledger: Ledger) -> dict[str, Any]:
@@ -200,6 +201,9 @@ def test_a_stream_gives_the_same_reply_as_a_reply_at_once(ledger: Ledger) -> Non
         whole.output_tokens,
     )
     assert streamed.call_key != whole.call_key
+    with ledger.read() as connection:
+        rows = read_call_rows(connection, ["session-1"])
+    assert [row["answered_by"] for row in rows] == ["sim", "sim"]
 
 
 def test_a_pause_asked_for_is_kept_by_every_call_to_the_provider(ledger: Ledger) -> None:

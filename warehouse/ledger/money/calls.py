@@ -212,8 +212,11 @@ def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> No
 
 
 def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapping]:
-    """The paid calls of these units, without prompt or reply."""
-    query = select(*(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")))
+    """The paid calls of these units, without prompt or reply: of it, which model answered."""
+    query = select(
+        *(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")),
+        llm_calls.c.reply["answered_by"].as_string().label("answered_by"),
+    )
     return [
         row
         for names in iter_chunks(units)
