@@ -92,7 +92,6 @@ def build_reply(
     input_tokens: object = None,
     output_tokens: object = None,
     fingerprint: object = None,
-    answered_by: object = None,
 ) -> ParsedReply:
     """A reply from its parts as an endpoint gave them, each of whatever type.
 
@@ -111,13 +110,13 @@ def build_reply(
         input_tokens=_count(input_tokens),
         output_tokens=_count(output_tokens),
         fingerprint=read_text(fingerprint),
-        answered_by=(read_text(answered_by) or "").strip()[:_LONGEST_NAME] or None,
     )
 
 
-def note_cached(reply: ParsedReply, cached_tokens: object) -> ParsedReply:
-    """The reply with what its endpoint says of its cache of prompts."""
-    return replace(reply, cached_tokens=_count(cached_tokens))
+def note_source(reply: ParsedReply, answered_by: object, cached_tokens: object) -> ParsedReply:
+    """The reply with what its endpoint says of the model that answered and of its cache of prompts."""
+    name = (read_text(answered_by) or "").strip()[:_LONGEST_NAME] or None
+    return replace(reply, answered_by=name, cached_tokens=_count(cached_tokens))
 
 
 def keep_reply(outcome: ParsedReply | Failure, most: int) -> ParsedReply | Failure:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol, runtime_checkable
 
 from schemas.seams import Seam
-from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_source
 
 __all__ = [
     "FINAL_STATUSES",
@@ -27,7 +27,7 @@ __all__ = [
     "Provider",
     "ProviderBatch",
     "build_reply",
-    "note_cached",
+    "note_source",
 ]
 
 # What a provider says of a batch in the end; until then it says whatever it likes.

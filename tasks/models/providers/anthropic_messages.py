@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tasks.models.picture_parts import read_data_address
-from tasks.models.replies import ParsedReply, build_reply, note_cached
+from tasks.models.replies import ParsedReply, build_reply, note_source
 
 # What the form has no place for: a seed is only sent to simulated models, options of streams are OpenAI's.
 _LEFT_OUT: Final = frozenset(
@@ -84,9 +84,8 @@ def build_message(
         finish_reason=stop_reason,
         input_tokens=sum(read) if "input_tokens" in usage else None,
         output_tokens=usage.get("output_tokens"),
-        answered_by=answered_by,
     )
-    return note_cached(reply, usage.get("cache_read_input_tokens"))
+    return note_source(reply, answered_by, usage.get("cache_read_input_tokens"))
 
 
 def drop_nulls(usage: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from tasks.models.providers.failures import (
     read_status_failure,
     split_lines,
 )
-from tasks.models.replies import Failure, ParsedReply, build_reply, keep_reply, note_cached, read_text
+from tasks.models.replies import Failure, ParsedReply, build_reply, keep_reply, note_source, read_text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -205,9 +205,8 @@ def parse_completion(data: object) -> ParsedReply | None:
         input_tokens=counts.get("prompt_tokens"),
         output_tokens=read_returned_tokens(counts),
         fingerprint=data.get("system_fingerprint"),
-        answered_by=data.get("model"),
     )
-    return note_cached(reply, read_cached_tokens(counts))
+    return note_source(reply, data.get("model"), read_cached_tokens(counts))
 
 
 def read_returned_tokens(usage: Mapping[str, object]) -> object:

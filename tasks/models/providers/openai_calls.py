@@ -6,7 +6,8 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from tasks.models.providers.failures import (
     CONNECT_S,
@@ -23,23 +24,29 @@ from tasks.models.providers.openai_batches import (
     read_cached_tokens,
     read_returned_tokens,
 )
-from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached, read_text
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_source, read_text
+
+_ACCOUNT_HEADERS: Final = ("OpenAI-Organization", "OpenAI-Project")
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
     """A connection to any endpoint that is compatible with OpenAI's."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
+    from openai import AsyncOpenAI, DefaultAioHttpClient, Omit, Timeout
 
     # At DEBUG the library logs whole requests, that is, questions.
     logging.getLogger("openai").setLevel(logging.WARNING)
     # These it would send to every provider, and a key among them in the place of the registered one.
     os.environ.pop("OPENAI_CUSTOM_HEADERS", None)
+    # OPENAI_ORG_ID and OPENAI_PROJECT_ID say whose account it is at OpenAI: nobody else is told.
+    is_openai = (urlsplit(url).hostname or "").endswith(".openai.com")
+    untold: dict[str, Any] = {} if is_openai else dict.fromkeys(_ACCOUNT_HEADERS, Omit())
     return OpenAIEndpoint(
         AsyncOpenAI(
             api_key=key,
             base_url=url,
             max_retries=0,
             timeout=Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+            default_headers=untold,
             http_client=DefaultAioHttpClient(),
         )
     )
@@ -114,9 +121,8 @@ class OpenAIEndpoint(OpenAIBatches):
             input_tokens=usage.get("prompt_tokens"),
             output_tokens=read_returned_tokens(usage),
             fingerprint=fingerprint,
-            answered_by=answered_by,
         )
-        return note_cached(reply, read_cached_tokens(usage))
+        return note_source(reply, answered_by, read_cached_tokens(usage))
 
 
 def _read_piece(value: object) -> str:

@@ -117,7 +117,9 @@ def _show_names(source: Source) -> Panel:
     finding = None
     if changed.height:
         said = [_PAGE.say("change", row) for row in changed.sort("first_at", descending=True).to_dicts()]
-        finding = _PAGE.say("named", {"changes": tuple(", ".join(words) for words in zip(*said, strict=True))})
+        finding = _PAGE.say(
+            "named", {"changes": tuple(", ".join(words) for words in zip(*said, strict=True))}
+        )
     latest = frame.filter(pl.col("is_new") | (pl.col("month") == pl.col("month").max()))
     return _PAGE.panel("named", latest, finding=finding)
 

@@ -53,7 +53,9 @@ class RecordingClient(AnsweringClient):
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
         reply = await super().complete(model, request)
         call = calls.NewCall(reply.call_key, request.purpose, request.run_id, request.unit, "own", model.name)
-        done = calls.FinishedCall(reply.call_key, "done", 1, {"text": reply.text, "answered_by": "alpha-0601"}, 10, 5, 0.001, 1.5)
+        done = calls.FinishedCall(
+            reply.call_key, "done", 1, {"text": reply.text, "answered_by": "alpha-0601"}, 10, 5, 0.001, 1.5
+        )
         await self._ledger.writer.run_async(lambda c: calls.start_call(c, call))
         await self._ledger.writer.run_async(lambda c: calls.finish_call(c, done).read())
         return reply

@@ -262,6 +262,8 @@ def test_no_header_of_the_environment_goes_to_a_provider_or_takes_the_place_of_i
 ) -> None:
     for name in ("OPENAI", "ANTHROPIC"):
         monkeypatch.setenv(f"{name}_CUSTOM_HEADERS", "Authorization: Bearer MINE\nX-Mine: MINE")
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "MINE")
     sent: list[str] = []
 
     class Notes(Handler):
