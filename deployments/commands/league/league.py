@@ -166,6 +166,7 @@ def report(
         {
             "league_id": found.league_id,
             "is_new": found.is_new,
+            "refused_questions": found.refused_count,
             "scores": found.parts,
             "rows": found.row_counts,
             "has_questions": with_questions,

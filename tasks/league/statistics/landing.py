@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.league.statistics.tables import StatisticsRequest, compute_statistics
+from schemas.tables import get_table
+from schemas.vocabulary import LEAGUE_RUN_TYPES
+from tasks.league.statistics.tables import TABLES, StatisticsRequest, compute_statistics
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake
@@ -25,12 +27,14 @@ class LeagueStatistics:
         parts: domain and type of run → its number of scores.
         row_counts: table → rows of all parts.
         is_new: whether any row differs from what the lake held.
+        refused_count: questions that people refused: what was given on them counts nowhere.
     """
 
     league_id: str
     parts: dict[str, int]
     row_counts: dict[str, int]
     is_new: bool
+    refused_count: int
 
 
 def write_statistics(lake: Lake, league_id: str, request: StatisticsRequest) -> LeagueStatistics:
@@ -49,7 +53,8 @@ def write_statistics(lake: Lake, league_id: str, request: StatisticsRequest) -> 
     parts = sorted(
         {*marks.select("domain", "run_type").iter_rows(), *overlaps.select("domain", "run_type").iter_rows()}
     )
-    if not parts:
+    refused_count = int(lake.read("league_refused_count", {"league_id": league_id}).item())
+    if not parts and not refused_count:
         raise UsageError(
             f"League {league_id} has no score yet. Play a round with `proctor league run {league_id}`, or import scores."
         )
@@ -64,15 +69,25 @@ def write_statistics(lake: Lake, league_id: str, request: StatisticsRequest) -> 
         given = overlaps.filter(domain=domain, run_type=run_type).with_columns(league_id=pl.lit(league_id))
         counts[f"{domain}, {run_type}"] = own.height
         frames = compute_statistics(own, given, families, exam, request)
-        batches += [
-            Batch(table, f"{league_id}/{domain}/{run_type}", frame) for table, frame in frames.items()
-        ]
+        unit = f"{league_id}/{domain}/{run_type}"
+        batches += [Batch(table, unit, frame) for table, frame in frames.items()]
+    # Where people have refused the last question of a part, what rested on them goes.
+    kept = {f"{league_id}/{domain}/{run_type}" for domain, run_type in parts}
+    units = [
+        unit
+        for domain in league["domains"]
+        for run_type in LEAGUE_RUN_TYPES
+        if (unit := f"{league_id}/{domain}/{run_type}") not in kept
+    ]
+    for table in TABLES:
+        empty = get_table(table).frame([])
+        batches += [Batch(table, unit, empty) for unit in sorted(lake.landed(table, units))]
     landings = lake.land_together(batches, stage="league")
     row_counts: dict[str, int] = {}
     for landing in landings:
         row_counts[landing.table] = row_counts.get(landing.table, 0) + landing.row_count
     is_new = any(not landing.is_unchanged for landing in landings)
-    return LeagueStatistics(league_id, counts, row_counts, is_new)
+    return LeagueStatistics(league_id, counts, row_counts, is_new, refused_count)
 
 
 def _check_request(request: StatisticsRequest) -> None:
@@ -86,7 +101,7 @@ def _check_request(request: StatisticsRequest) -> None:
         raise UsageError(f"Replay 1 to {MOST_REPEATS} samples of each share, not {request.repeats}.")
 
 
-def _read_league(lake: Lake, league_id: str) -> dict[str, object]:
+def _read_league(lake: Lake, league_id: str) -> dict[str, Any]:
     found = lake.read("leagues_known", {"league_id": league_id})
     if found.height:
         return found.row(0, named=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -49,6 +49,17 @@ class StatisticsRequest:
     shares: tuple[float, ...] = SHARES
 
 
+TABLES: Final = (
+    "league_scores",
+    "league_anova",
+    "league_pairs",
+    "league_family_bias",
+    "league_consistency",
+    "league_correlations",
+    "league_replays",
+)
+
+
 def compute_statistics(
     marks: pl.DataFrame,
     overlaps: pl.DataFrame,
@@ -85,7 +96,7 @@ def compute_statistics(
             rows["league_anova"] += anova
             rows["league_pairs"] += pairs
         rows = {name: [is_known | row for row in own] for name, own in rows.items()}
-    return {name: get_table(name).frame([shared | row for row in own]) for name, own in rows.items()}
+    return {name: get_table(name).frame([shared | row for row in rows.get(name, ())]) for name in TABLES}
 
 
 def _list_scores(

@@ -1,6 +1,6 @@
 -- What did every judge give every answer in a league?
 -- One row per score: of finished rounds of leagues that were played here, and of leagues that were imported. A null score could
--- not be read; it is in no mean. Where judge is null the score is a mean over judges, as a file gave it.
+-- not be read; it is in no mean. Of questions that people refused there is none. Where judge is null the score is a mean over judges, as a file gave it.
 SELECT
     e.league_id,
     e.domain,
@@ -33,6 +33,11 @@ JOIN (
     WHERE joined = 'member'
     GROUP BY league_id
 ) AS members ON members.league_id = e.league_id
+ANTI JOIN (
+    SELECT league_id, league_question_id FROM league_question_votes WHERE validity = 'refused'
+) AS refused ON
+    refused.league_id = e.league_id
+    AND refused.league_question_id = e.league_question_id
 UNION ALL
 SELECT
     i.league_id,

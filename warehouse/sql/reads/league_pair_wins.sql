@@ -1,5 +1,5 @@
 -- How often did judges prefer one candidate's answer to another's, in the full run of a domain?
--- One row per winner and loser; an equal pair is half a win for each.
+-- One row per winner and loser; an equal pair is half a win for each. Questions that people refused are left out.
 -- Parameters: $league_id, $domain
 WITH scored AS (
     SELECT
@@ -9,6 +9,9 @@ WITH scored AS (
         score
     FROM league_evaluations
     WHERE league_id = $league_id AND domain = $domain AND run_type = 'full' AND score IS NOT NULL
+        AND league_question_id NOT IN (
+            SELECT league_question_id FROM league_question_votes WHERE league_id = $league_id AND validity = 'refused'
+        )
 )
 
 SELECT

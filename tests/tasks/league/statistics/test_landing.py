@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 from schemas.errors import UsageError
+from schemas.tables import get_table
 from tasks.league.statistics.landing import write_statistics
 from tasks.league.statistics.tables import StatisticsRequest, make_full_lists
 from tests.tasks.league.statistics.conftest import LandLeague
-from tests.tasks.league.statistics.synthetic import FAMILIES, Spec, build_league
+from tests.tasks.league.statistics.synthetic import FAMILIES, NOON, Spec, build_league
 from warehouse.lake import Lake
 
 QUICK = StatisticsRequest(resamples=400, repeats=10)
@@ -160,6 +161,30 @@ def test_what_is_not_there_or_out_of_bounds_is_said(lake: Lake, land_league: Lan
         write_statistics(lake, "autumn", StatisticsRequest(seed=-1))
     with pytest.raises(UsageError, match="Replay 1 to 1000 samples"):
         write_statistics(lake, "autumn", StatisticsRequest(repeats=0))
+
+
+def test_what_people_refuse_later_leaves_the_statistics(lake: Lake, land_league: LandLeague) -> None:
+    land_league(Spec(runs=1, domains=("programming",)))
+    before = write_statistics(lake, "autumn", QUICK)
+    questions = lake.query("select league_question_id from league_questions order by 1").to_series().to_list()
+
+    def refuse(names: list[str], unit: str) -> None:
+        rows = [
+            {"league_id": "autumn", "league_question_id": name, "person": person, "is_valid": False, "decided_at": NOON}
+            for name in names
+            for person in ("eve", "max", "tom")
+        ]  # fmt: skip
+        lake.land("league_validations", unit, get_table("league_validations").frame(rows))
+
+    refuse(questions[:1], "late")
+    after = write_statistics(lake, "autumn", QUICK)
+    assert (before.parts, before.refused_count) == ({"programming, full": 8 * 49}, 0)
+    assert (after.parts, after.refused_count) == ({"programming, full": 7 * 49}, 1)
+
+    refuse(questions[1:], "later")
+    last = write_statistics(lake, "autumn", QUICK)
+    assert (last.parts, last.refused_count) == ({}, 8)
+    assert lake.query("select count(*) from league_scores").item() == 0
 
 
 def test_a_league_without_a_round_says_how_to_play_one(lake: Lake) -> None:
