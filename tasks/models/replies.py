@@ -114,7 +114,7 @@ def build_reply(
 
 
 def note_source(reply: ParsedReply, answered_by: object, cached_tokens: object) -> ParsedReply:
-    """The reply with what its endpoint says of the model that answered and of its cache of prompts."""
+    """The reply with what its endpoint says of who answered, and of its cache of prompts."""
     name = (read_text(answered_by) or "").strip()[:_LONGEST_NAME] or None
     return replace(reply, answered_by=name, cached_tokens=_count(cached_tokens))
 

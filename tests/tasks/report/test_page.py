@@ -362,6 +362,22 @@ def test_scores_stand_beside_other_benchmarks(odd_season: NamedQuery) -> None:
     assert found["spearman_rho"] == pytest.approx(rho)
 
 
+def test_another_model_behind_the_same_name_is_told(odd_season: NamedQuery) -> None:
+    def name(month: str, named: str, *, is_new: bool) -> dict[str, object]:
+        row = {"month": month, "model": "alpha", "purpose": "exam", "answered_by": named, "call_count": 1}
+        return row | {"name_count": 1, "is_new": is_new, "first_at": NOON, "last_at": NOON}
+
+    rows = [name("2025-06", "alpha-06", is_new=False), name("2025-07", "alpha-07", is_new=True)]
+
+    def run_named(query: str, params: dict[str, object]) -> pl.DataFrame:
+        return pl.DataFrame(rows) if query == "answering_models" else odd_season(query, params)
+
+    panel = next(panel for panel in read_trends(Source(run_named)) if panel.name == "named")
+    assert panel.finding is not None
+    assert "alpha (as alpha-07 since 2025-07)" in panel.finding[1]
+    assert panel.frame["answered_by"].to_list() == ["alpha-07"]
+
+
 def test_names_are_shown_as_text_not_as_markup(odd_path: Path, odd_page: html.HtmlElement) -> None:
     assert "<script>alert" not in odd_path.read_text("utf-8")
     assert HOSTILE in shown_models(odd_page)

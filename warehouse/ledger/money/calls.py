@@ -212,7 +212,7 @@ def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> No
 
 
 def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapping]:
-    """The paid calls of these units, without prompt or reply: of it, which model answered."""
+    """The paid calls of these units, without prompt or reply but for the model's name in it."""
     query = select(
         *(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")),
         llm_calls.c.reply["answered_by"].as_string().label("answered_by"),

@@ -169,7 +169,7 @@ def test_what_people_refuse_later_leaves_the_statistics(lake: Lake, land_league:
     questions = lake.query("select league_question_id from league_questions order by 1").to_series().to_list()
 
     def refuse(names: list[str], unit: str) -> None:
-        rows = [
+        rows: list[dict[str, object]] = [
             {"league_id": "autumn", "league_question_id": name, "person": person, "is_valid": False, "decided_at": NOON}
             for name in names
             for person in ("eve", "max", "tom")
