@@ -29,6 +29,7 @@ from tasks.ingest.content.section_answers import (
     read_bracketed_ends,
     read_filled,
     read_judged_below,
+    read_small_keys,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.content.three_judgements import offer_three_judgements
@@ -531,6 +532,7 @@ def _split_part(
     ask_in_passage(drafts)
     read_filled(drafts, paper.language)
     read_bracketed_ends(drafts)
+    read_small_keys(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys

@@ -170,6 +170,30 @@ def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
         draft.notes.append("answer_without_mark")
 
 
+# `… is usually (c)`, `…？（b）.`; of `f(c)` the letter is an argument
+_SMALL_KEY = re.compile(
+    r"(?:(?<=[^\W\d_]{3})|(?<![A-Za-z0-9_]))[（(]\s*(?P<key>[a-j])\s*[)）]\s*[.。:：?？]?\s*$"
+)
+_LEAST_SMALL, _LEAST_KEYED = 0.7, 3
+
+
+def read_small_keys(drafts: Sequence[Draft]) -> None:
+    """Read small letters in brackets that close most stems with options as their keys."""
+    group = [draft for draft in drafts if draft.options and not draft.answer]
+    found = [
+        (draft, key)
+        for draft in group
+        if (key := _SMALL_KEY.search(draft.stem)) is not None
+        and key["key"].upper() in (label for label, _ in draft.options)
+    ]
+    is_said = len({key["key"] for _, key in found}) > 1
+    if len(found) < max(_LEAST_KEYED, _LEAST_SMALL * len(group)) or not is_said:
+        return
+    for draft, key in found:
+        draft.answer = [key["key"].upper()]
+        draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
+
+
 _ASKS = re.compile(
     r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
     re.IGNORECASE,

@@ -219,7 +219,7 @@ def _cut_title(body: str) -> tuple[str, int]:
     """The title at the start of a heading, and where it ends."""
     match = _TITLE_END.search(body)
     end = match.start() if match else len(body)
-    return body[:end].strip(), end
+    return body[:end].strip().rstrip("–—- "), end
 
 
 def _match_title(title: str, is_strong: bool) -> FineType | None:

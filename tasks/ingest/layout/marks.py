@@ -40,10 +40,10 @@ from tasks.ingest.layout.mending import (
     write_boxes,
     write_truths,
 )
+from tasks.ingest.layout.numbered_options import write_numbered_options
 from tasks.ingest.layout.option_marks import (
     write_alphabets,
     write_digits,
-    write_inline_numbers,
     write_letters,
     write_unlettered,
 )
@@ -93,8 +93,8 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(write_filled_places(lines)))))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
-    lines = _write_numbers(_write_headings(_write_framed(write_turns(_write_chaptered(write_codes(lines))))))
-    lines = write_inline_numbers(write_digits(write_letters(write_alphabets(lines))))
+    lines = _write_framed(_write_numbers(_write_headings(write_turns(_write_chaptered(write_codes(lines))))))
+    lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
 
@@ -250,35 +250,74 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
     return lines.replace(changed)
 
 
-# `★Quick round★`, `== Second part ==`, `【Terms】`: one sign before and behind a title, or brackets around it
-_FRAMED = re.compile(
-    r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?:(?P=sign)|(?P<bracket>[】\]〕＞>」』]))\s*"
+# `★Quick round★`, `== Second part ==`: one sign before and behind a title
+_FRAMED = re.compile(r"\s*(?P<sign>[^\w\s]{1,8})\s*(?P<title>\w[^\n]{0,28}?\w)\s*(?P=sign)\s*")
+# `【单选题】（共2题）`, `【Terms】`: the name of a type, and what it announces
+_BRACKETED = re.compile(
+    r"\s*[【\[〔＜〈「『](?P<title>[^】\]〕＞〉」』\n]{2,28})[】\]〕＞〉」』]\s*(?=[（(\[:：]|$)"
 )
 _NUMERALS = "一二三四五六七八九十"
 _HEADING_HAN = re.compile(r"[\u4e00-\u9fff]")
+_LEAST_BELOW, _NEAR = 2, 3
 
 
 def _write_framed(lines: IndexedLines) -> IndexedLines:
-    """Write framed titles as headings, where below each the questions count from 1 again."""
+    """Write framed titles as headings: where questions count from 1 below, or a type's name heads several."""
+    titles = _find_bracketed(lines) or _find_framed(lines)
+    changed: dict[int, Piece] = {}
+    # a title that comes again heads the answers to its section
+    numbers: dict[str, int] = {}
+    for place, match in titles:
+        title = match["title"].strip()
+        number = numbers.setdefault(title, len(numbers) + 1)
+        if number > len(_NUMERALS):
+            return lines
+        mark = f"{_NUMERALS[number - 1]}、" if _HEADING_HAN.search(title) else f"Part {number}: "
+        text = lines.pieces[place].text
+        piece = rewrite(lines.pieces[place], len(text[: match.end()].rstrip()), "", match.end("title"))
+        changed[place] = rewrite(piece, match.start("title"), mark)
+    return lines.replace(changed)
+
+
+def _find_framed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
+    """The titles between signs below which questions count from 1 again."""
     found: dict[str, list[tuple[int, re.Match[str]]]] = {}
     for place in lines.open_with_sign():
         label = lines.labels[place + 1] if place + 1 < len(lines.pieces) else None
         match = (
             _FRAMED.fullmatch(lines.pieces[place].text) if label is not None and label.value == 1 else None
         )
-        if match is not None and (not match["bracket"] or match_exactly(match["title"]) is not None):
+        if match is not None:
             found.setdefault(match["sign"], []).append((place, match))
     titles = max(found.values(), key=len, default=[])
-    # in brackets the name of a type is enough, unless it stands above every question
-    least = 0 if titles and titles[0][1]["bracket"] else 1
-    if not least < len(titles) <= len(_NUMERALS):
-        return lines
-    changed: dict[int, Piece] = {}
-    for number, (place, match) in enumerate(titles, start=1):
-        mark = f"{_NUMERALS[number - 1]}、" if _HEADING_HAN.search(match["title"]) else f"Part {number}: "
-        piece = lines.pieces[place].cut(0, match.end("title"))
-        changed[place] = rewrite(piece, match.start("title"), mark)
-    return lines.replace(changed)
+    return titles if len(titles) > 1 else []
+
+
+def _find_bracketed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
+    """The names of types in brackets, where each heads questions and other headings do not."""
+    titles = [
+        (place, match)
+        for place in lines.open_with(("【", "[", "〔", "＜", "〈", "「", "『"))
+        if (match := _BRACKETED.match(lines.pieces[place].text)) is not None
+        and match_exactly(match["title"].strip()) is not None
+    ]
+    numbered = sum(
+        1
+        for label in lines.labels
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    )
+    heads = [
+        place
+        for place, _ in titles
+        if any(
+            label is not None and label.style in KNOWN_NUMBERS
+            for label in lines.labels[place + 1 : place + 1 + _NEAR]
+        )
+    ]
+    # above or below every question it is what a platform says of its type
+    if len(heads) < len(titles) or numbered < _LEAST_BELOW * len(titles):
+        return []
+    return titles
 
 
 # `E3-1`, `BE 3-2`, `Ex. 4.1`: a kind of exercise and its chapter before the number

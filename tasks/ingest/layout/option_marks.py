@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
-from tasks.ingest.words.answers import match_answer, read_truth
+from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
 from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import asks_by_sign, ends_asking
@@ -257,23 +256,23 @@ def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequ
 def _count_asking(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> int:
     """How many of the lettered texts ask, or bring marks."""
     texts = (pieces[index].text[mark.end :] for group in sets for index, mark in group)
-    return sum(map(_asks, texts))
+    return sum(map(asks_something, texts))
 
 
-def _asks(text: str, demand: str | None = None) -> bool:
+def asks_something(text: str, demand: str | None = None) -> bool:
     """Whether a text asks, brings marks or demands something: no option does."""
     told = text if demand is None else demand
-    return ends_asking(text) or _WORTH.search(text) is not None or _DEMANDS.match(told) is not None
+    return ends_asking(text) or _WORTH.search(text) is not None or DEMANDS.match(told) is not None
 
 
 _DIGIT = re.compile(
     r"(?<!\s)\s*+(?P<open>[（(\[]?)\s*+(?P<number>\d{1,2}|[①-⑩])\s*+(?P<close>[)）\].．、:：>]?)\s*+(?=\S)"
 )
 _WORTH = re.compile(BRACKETED)
-_DEMANDS = re.compile(
+DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )
-_HAS_LETTERS = re.compile(r"[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
+HAS_LETTERS = re.compile(r"[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
 _LETTER_STARTS = frozenset("（([ABCDabcd")
 
 
@@ -288,7 +287,7 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
     if len(lists) < 3:
         return lines
     inside = [pieces[index].text for group in lists for index in group]
-    if sum(1 for text in inside if _asks(text, _DIGIT.sub("", text, count=1))) > 0.1 * len(inside):
+    if sum(1 for text in inside if asks_something(text, _DIGIT.sub("", text, count=1))) > 0.1 * len(inside):
         return lines
     lengths = [len(group) for group in lists]
     usual = max(set(lengths), key=lengths.count)
@@ -307,147 +306,9 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
     return IndexedLines([piece for piece in changed if piece.text.strip()])
 
 
-_CIRCLES = "①②③④⑤⑥⑦⑧"
-# how options are numbered within a line: what a number looks like there
-_INLINE = (
-    re.compile(rf"\s*(?P<number>[{_CIRCLES}])\s*[.．、]?\s*"),
-    re.compile(r"(?:(?<=[\s？?:：。])|^)\s*[（(](?P<number>[1-8])[)）]\s*"),
-)
-_LEAST_INLINE, _LONGEST_INLINE = 0.7, 40
-
-
-def write_inline_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write `①甲②乙③丙` or `(1)甲 (2)乙` that closes most questions with letters.
-
-    Statements that lettered options combine, gaps, terms to be explained and parts that ask keep their numbers, and
-    numbers in brackets for which no key stands anywhere: parts are counted so.
-    """
-    for sign, mark in zip("①1", _INLINE, strict=True):
-        if lines.text.count(sign) >= _MIN_GROUPS:
-            lines = _write_inline(lines, mark)
-    return lines
-
-
-def _write_inline(lines: IndexedLines, mark: re.Pattern[str]) -> IndexedLines:
-    pieces = lines.pieces
-    begins = [
-        place
-        for place, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in ("num", "paren", "word", "bracket")
-    ]
-    lists: dict[int, list[tuple[int, re.Match[str]]]] = {}
-    for at, (first, last) in enumerate(pairwise([*begins, len(pieces)])):
-        group = [
-            (place, one)
-            for place in range(first, last)
-            if pieces[place].kind != "table"
-            for one in mark.finditer(pieces[place].text, _find_stem(lines, place, first))
-        ]
-        if group and any(match_answer(piece.text) for piece in pieces[first + 1 : group[0][0] + 1]):
-            continue  # the points of an answer
-        if len(group) > 1 and [_count(one) for _, one in group] == [*range(1, len(group) + 1)]:
-            lists[at] = group
-    if len(lists) < max(_MIN_GROUPS, _LEAST_INLINE * (max(lists, default=0) - min(lists, default=0) + 1)):
-        return lines
-    texts = [text for group in lists.values() for text in _list_inline(group, pieces)]
-    keys = [*_find_number_keys([begins[at] for at in lists], lines), *_find_entries(lines)]
-    within = pieces[begins[min(lists)] : [*begins, len(pieces)][max(lists) + 1]]
-    stems = [pieces[begins[at]].text[_find_stem(lines, begins[at], begins[at]) :] for at in lists]
-    if (
-        not all(map(_WORD.search, texts))
-        or sum(map(len, texts)) > _LONGEST_INLINE * len(texts)
-        or any(map(_asks, texts))
-        or any(_DEMANDS.match(text) for text in stems)
-        or (not keys and (mark is _INLINE[1] or any(text.rstrip().endswith(_PARTING) for text in texts)))
-        or sum(1 for piece in within if _HAS_LETTERS.match(piece.text)) > 0.2 * len(lists)
-    ):
-        return lines
-    changed: dict[int, Piece] = {}
-    for place, one in reversed([one for group in lists.values() for one in group]):
-        piece = changed.get(place, pieces[place])
-        letter = _LETTERS[_count(one) - 1]
-        lead = "  " if piece.text[: one.start()].strip() else ""
-        changed[place] = rewrite(piece, one.end(), f"{lead}{letter}. ", one.start())
-    for place, begin, end in keys:
-        piece = changed.get(place, pieces[place])
-        number = _CIRCLES.find(piece.text[end - 1]) + 1 or int(piece.text[end - 1])
-        changed[place] = rewrite(piece, end, _LETTERS[number - 1], begin)
-    return lines.replace(changed)
-
-
-# `①就绪；②运行；③阻塞。` without a key is said rather than offered
-_PARTING = ("；", ";")
-
-
-def _count(mark: re.Match[str]) -> int:
-    return _CIRCLES.find(mark["number"]) + 1 or int(mark["number"])
-
-
-def _find_stem(lines: IndexedLines, place: int, first: int) -> int:
-    """Where on its first line a question begins, behind its number and a key; 0 on others."""
-    label = lines.labels[place] if place == first else None
-    if label is None:
-        return 0
-    key = _NUMBER_KEY.match(lines.pieces[place].text, label.end)
-    return key.end() if key is not None else label.end
-
-
-_NUMBER_KEY = re.compile(
-    rf"\s*[（(\[]\s*(?P<held>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?(?P<number>[1-8{_CIRCLES}]))\s*[)）\]]\s*"
-)
-_ENTRY = re.compile(
-    rf"\s*(?:\d{{1,3}})\s*[.．、:：)）]\s*[（(]?(?P<number>[1-8{_CIRCLES}])[)）]?(?!\w)[\s,，、;；。|]*"
-)
-_ENTRY_LEAD = re.compile(r"[^\d①-⑧]{0,16}")
-_MOST_KEYED, _LEAST_ENTRIES = 0.9, 2
-
-
-def _find_number_keys(begins: Sequence[int], lines: IndexedLines) -> list[tuple[int, int, int]]:
-    """Where keys of questions with numbered options stand, `3. (2) …`, if nearly all have one."""
-    found = [
-        (place, key)
-        for place in begins
-        if (label := lines.labels[place]) is not None
-        and (key := _NUMBER_KEY.match(lines.pieces[place].text, label.end)) is not None
-    ]
-    is_told = len(found) >= _MOST_KEYED * len(begins) and len({key["number"] for _, key in found}) > 1
-    opened = [(place, key.start("held"), key.end("number")) for place, key in reversed(found)]
-    return opened if is_told else []
-
-
-def _find_entries(lines: IndexedLines) -> list[tuple[int, int, int]]:
-    """Where the keys of lines stand that hold nothing else, `1. ② 2. ①`, last ones first."""
-    found: list[tuple[int, int, int]] = []
-    for place, piece in enumerate(lines.pieces):
-        lead = _ENTRY_LEAD.match(piece.text)
-        at = lead.end() if lead is not None else 0
-        spans: list[tuple[int, int, int]] = []
-        while (one := _ENTRY.match(piece.text, at)) is not None:
-            spans.append((place, *one.span("number")))
-            at = one.end()
-        if len(spans) >= _LEAST_ENTRIES and at == len(piece.text):
-            found += spans
-    return found[::-1]
-
-
-_WORD = re.compile(r"[^\W_]")
-
-
-def _list_inline(group: Sequence[tuple[int, re.Match[str]]], pieces: Sequence[Piece]) -> list[str]:
-    """What stands behind each number on its line, or where nothing does, below it."""
-    texts: list[str] = []
-    for at, (place, mark) in enumerate(group):
-        following = group[at + 1] if at + 1 < len(group) else None
-        end = following[1].start() if following is not None and following[0] == place else None
-        text = pieces[place].text[mark.end() : end]
-        is_open = not text.strip() and place + 1 < len(pieces)
-        texts.append(pieces[place + 1].text if is_open else text)
-    return texts
-
-
 def _count_lettered(lines: IndexedLines) -> int:
     """How many lines begin with the letter of an option."""
-    return sum(1 for index in lines.open_with(_LETTER_STARTS) if _HAS_LETTERS.match(lines.pieces[index].text))
+    return sum(1 for index in lines.open_with(_LETTER_STARTS) if HAS_LETTERS.match(lines.pieces[index].text))
 
 
 _LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")

@@ -62,7 +62,7 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "heading": (marks._HEADING, marks._may_open_heading),
     "stem": (exports._STEM, _holds(exports._STEM_STARTS)),
     "decoration": (mending._DECORATION, mending._may_decorate),
-    "letter": (option_marks._HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
+    "letter": (option_marks.HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
     "block of keys": (key_lines._KEY_LEAD, key_lines._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),

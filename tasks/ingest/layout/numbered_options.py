@@ -1,0 +1,455 @@
+"""Options that a paper numbers: `① ② ③ ④`, `(1) (2) (3) (4)`, `1) 2) 3) 4)` in lines or below one another.
+
+They are written with letters, as the rules read them. A list of numbers below a question may as well count its parts,
+so the whole paper decides: what is offered is short, asks nothing, mostly comes in one number, and is chosen from by a
+key, below the name of such a type, by a sign at one of them, or below stems that ask.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from tasks.ingest.layout.headings import STRONG_STYLES, read_heading
+from tasks.ingest.layout.option_marks import DEMANDS, HAS_LETTERS, asks_something
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.words.answers import match_answer
+from tasks.ingest.words.grammar import number_word
+from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.signs import closes_asking
+
+_CIRCLES: Final = "①②③④⑤⑥⑦⑧"
+_LETTERS: Final = "ABCDEFGH"
+_SIGNED: Final = " *√✓✔☑►→"
+# behind a sign at what is right, `√(1)`, and behind white space; in a line what is set apart by it
+_SIGN: Final = r"(?:(?<=[\s？?:：。_*√✓✔☑►→])|^)"
+_APART: Final = r"(?:(?<=\s\s)|(?<=[\t*√✓✔☑►→])|^)"
+
+
+class Form(NamedTuple):
+    """How options are numbered: the mark, and the style of label that it is at a line's start."""
+
+    mark: re.Pattern[str]
+    style: str
+    sign: str
+
+
+_FORMS: Final = (
+    Form(re.compile(rf"\s*(?P<number>[{_CIRCLES}])\s*[.．、]?\s*"), "circ", "①"),
+    Form(re.compile(rf"{_SIGN}\s*[（(](?P<number>[1-8])[)）]\s*(?=\S)"), "nump", "1"),
+    Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])[)）]\s*(?=\S)"), "paren", "1"),
+    Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
+)
+_LEAST_RUNS, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.5, 0.6, 0.7
+_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 12, 70, 0.05, 0.2
+# of options that nothing but their stems tells from parts
+_LEAST_OFFERED: Final = 4
+
+
+@dataclass
+class _Run:
+    """The numbers 1 2 3 … below a question: lines and marks; the question's line and what it asks."""
+
+    marks: list[tuple[int, re.Match[str]]]
+    owner: int
+    stem: str = ""
+
+    @property
+    def first(self) -> int:
+        return self.marks[0][0]
+
+    @property
+    def last(self) -> int:
+        return self.marks[-1][0]
+
+
+def write_numbered_options(lines: IndexedLines) -> IndexedLines:
+    """Write numbered options as `A. `, and the keys that name them by their numbers."""
+    for form in _FORMS:
+        if lines.text.count(form.sign) >= _LEAST_RUNS:
+            lines = _write(lines, form)
+    return lines
+
+
+def _write(lines: IndexedLines, form: Form) -> IndexedLines:
+    pieces = lines.pieces
+    changed: dict[int, Piece] = {}
+    spans: list[_Span] = []
+    blocks = _part(_find_runs(lines, form), lines)
+    below = _list_keys(lines, blocks[0][-1].last + 1) if blocks else []
+    for block in blocks:
+        # keys of sections that count from 1 again come in the order of the sections
+        first = max(block[-1].last, *(place for place, _, _ in spans), 0) + 1
+        keys = _find_keys(block, lines, below[bisect_left(below, first, key=lambda one: one[0]) :])
+        keys = keys or _find_told(block, lines)
+        is_many = sum(map(len, blocks)) >= _LEAST_RUNS or (
+            len(block) > 1 and _is_typed(lines, block[0].owner)
+        )
+        if not is_many or not _are_options(block, lines, form, is_keyed=bool(keys)):
+            continue
+        spans += keys
+        marks = [(place, one) for run in block for place, one in run.marks]
+        for place, one in reversed(marks):
+            piece = changed.get(place, pieces[place])
+            lead = "  " if piece.text[: one.start()].strip(_SIGNED) else ""
+            mark = f"{lead}{_LETTERS[_count(one['number']) - 1]}. "
+            changed[place] = rewrite(piece, one.end(), mark, one.start())
+    for place, begin, end in sorted(set(spans), reverse=True):
+        piece = changed.get(place, pieces[place])
+        held = [sign for sign in piece.text[begin:end] if sign in _CIRCLES or sign.isdigit()]
+        changed[place] = rewrite(piece, end, "".join(_LETTERS[_count(sign) - 1] for sign in held), begin)
+    return lines.replace(changed)
+
+
+def _count(number: str) -> int:
+    return _CIRCLES.find(number) + 1 or int(number)
+
+
+def _find_runs(lines: IndexedLines, form: Form) -> list[_Run]:
+    """The lists 1 2 3 … of a form, each below a numbered line of another form or of the same."""
+    pieces, labels = lines.pieces, lines.labels
+    found: list[tuple[int, re.Match[str]]] = []
+    for place, piece in enumerate(pieces):
+        if piece.kind == "table" or _holds_keys(piece.text):
+            continue
+        label = labels[place]
+        is_other = label is not None and label.style in KNOWN_NUMBERS and label.style != form.style
+        begin = label.end if label is not None and is_other and not label.is_weak else 0
+        found += [(place, one) for one in form.mark.finditer(piece.text, begin)]
+    groups: list[list[tuple[int, re.Match[str]]]] = []
+    group: list[tuple[int, re.Match[str]]] = []
+    asked = 0  # the last question whose number has the form of the options
+    for at, (place, one) in enumerate(found):
+        value = _count(one["number"])
+        opens = (
+            one.start() == 0
+            and at + 1 < len(found)
+            and _count(found[at + 1][1]["number"]) == 1
+            and _find_owner(lines, form, found[at + 1][0], found[at + 1][1], place) in (None, place)
+        )
+        if value == 1:
+            groups.append(group)
+            group = [(place, one)]
+            asked = value if opens else asked
+        elif not group or value != len(group) + 1 or place - group[-1][0] > _MOST_APART:
+            asked = value if opens else asked
+        elif (
+            opens
+            and value == asked + 1
+            and _find_owner(lines, form, *group[0], group[0][0] - _MOST_ABOVE) is None
+        ):
+            asked = value  # the question after the list, with the number that its next line would have
+        elif _find_owner(lines, form, place, one, group[-1][0]) is None:
+            group.append((place, one))
+    groups.append(group)
+    runs: list[_Run] = []
+    for above, group in pairwise([[], *groups]):
+        if len(group) < 2:
+            continue
+        place, one = group[0]
+        begin = max(above[-1][0] if len(above) > 1 else -1, place - _MOST_ABOVE)
+        owner = _find_owner(lines, form, place, one, begin, same=True)
+        if owner is not None and not any(match_answer(piece.text) for piece in pieces[owner + 1 : place + 1]):
+            runs.append(_Run(group, owner, _join_stem(lines, owner, place, one)))
+    return runs
+
+
+def _find_owner(
+    lines: IndexedLines, form: Form, place: int, one: re.Match[str], above: int, *, same: bool = False
+) -> int | None:
+    """The nearest numbered line at a mark or over it, below the line `above`; None without one."""
+    for at in range(place, max(above, -1), -1):
+        label = lines.labels[at]
+        if label is not None and label.style in STRONG_STYLES:
+            return None  # a section begins
+        if label is None or label.style not in KNOWN_NUMBERS or label.is_weak:
+            continue
+        if at == place and label.end > one.start():
+            continue  # the mark itself
+        if label.style != form.style or same:
+            return at
+    return None
+
+
+def _join_stem(lines: IndexedLines, owner: int, place: int, one: re.Match[str]) -> str:
+    """What stands between a question's number and its first option."""
+    texts = [piece.text for piece in lines.pieces[owner:place]]
+    texts.append(lines.pieces[place].text[: one.start()])
+    label = lines.labels[owner]
+    texts[0] = texts[0][label.end if label is not None else 0 :]
+    return "\n".join(texts).strip(f"{_SIGNED}\n")
+
+
+def _part(runs: Sequence[_Run], lines: IndexedLines) -> list[list[_Run]]:
+    """The runs in blocks: below most questions that follow one another, in one form of numbers."""
+    styles = Counter(_style(lines, run) for run in runs)
+    if not styles:
+        return []
+    style = styles.most_common(1)[0][0]
+    by_owner = {run.owner: run for run in runs if _style(lines, run) == style}
+    inside = {place for run in by_owner.values() for place, _ in run.marks} - set(by_owner)
+    numbered = [
+        place
+        for place, label in enumerate(lines.labels)
+        if label is not None and label.style == style and place not in inside and not label.is_weak
+    ]
+    blocks: list[list[_Run]] = []
+    block: list[_Run] = []
+    missed = last = 0
+    for place in numbered:
+        value = label.value if (label := lines.labels[place]) is not None else 0
+        if value <= last:  # a section that counts from 1 again
+            blocks.append(block)
+            block = []
+        last = value
+        if place in by_owner:
+            block.append(by_owner[place])
+            missed = 0
+            continue
+        missed += 1
+        if missed > 1:
+            blocks.append(block)
+            block = []
+    return [one for one in (*blocks, block) if one]
+
+
+def _style(lines: IndexedLines, run: _Run) -> str:
+    label = lines.labels[run.owner]
+    return label.style if label is not None else ""
+
+
+def _are_options(block: Sequence[_Run], lines: IndexedLines, form: Form, *, is_keyed: bool) -> bool:
+    """Whether what a block of questions numbers is offered, and is no part of a question."""
+    pieces = lines.pieces
+    texts = [text for run in block for text in _list_texts(run, pieces)]
+    usual, often = Counter(len(run.marks) for run in block).most_common(1)[0]
+    within = pieces[block[0].owner : block[-1].last + 1]
+    lettered = sum(1 for piece in within if HAS_LETTERS.match(piece.text))
+    is_typed = _is_typed(lines, block[0].owner)
+    if (
+        lettered > _MOST_LETTERED * len(block)
+        or not all(map(_WORD.search, texts))
+        or sum(map(len, texts)) > _LONGEST * len(texts)
+        or sum(map(asks_something, texts)) > _MOST_ASKING * len(texts)
+    ):
+        return False
+    if is_typed or is_keyed or _are_signed(block, pieces):
+        return True
+    if often < _EVEN_SHARE * len(block):
+        return False
+    if form.sign == "①":
+        # `①就绪；②运行；③阻塞。` without a key is said rather than offered
+        is_said = any(text.rstrip().endswith(("；", ";")) for text in texts)
+        return not is_said and not any(
+            DEMANDS.match(run.stem) and not closes_asking(run.stem) for run in block
+        )
+    return usual >= _LEAST_OFFERED and all(closes_asking(run.stem) for run in block)
+
+
+_WORD = re.compile(r"[^\W_]")
+
+
+def _list_texts(run: _Run, pieces: Sequence[Piece]) -> list[str]:
+    """What stands behind each number on its line, or where nothing does, below it."""
+    texts: list[str] = []
+    for (place, mark), following in zip(run.marks, [*run.marks[1:], None], strict=True):
+        end = following[1].start() if following is not None and following[0] == place else None
+        text = pieces[place].text[mark.end() : end]
+        is_open = not text.strip() and place + 1 < len(pieces)
+        texts.append(pieces[place + 1].text if is_open else text)
+    return texts
+
+
+def _is_typed(lines: IndexedLines, owner: int) -> bool:
+    """Whether the nearest heading over a question, a few lines above, names choices."""
+    for piece in reversed(lines.pieces[max(owner - _MOST_ABOVE, 0) : owner]):
+        heading = read_heading(piece.text)
+        if heading is not None and heading.fine is not None:
+            return heading.fine.question_type == "multiple_choice"
+    return False
+
+
+def _are_signed(block: Sequence[_Run], pieces: Sequence[Piece]) -> bool:
+    """Whether a sign stands before some numbers of nearly every question and not before others."""
+    signed = [
+        sum(1 for place, mark in run.marks if pieces[place].text[: mark.start()].rstrip()[-1:] in _SIGNS)
+        for run in block
+    ]
+    told = sum(1 for run, count in zip(block, signed, strict=True) if 0 < count < len(run.marks))
+    return told >= _TOLD_SHARE * len(block)
+
+
+_SIGNS = tuple("*√✓✔☑►→")
+_Span = tuple[int, int, int]
+_NUMBER: Final = rf"[1-8{_CIRCLES}]"
+# in `1-1, 2-3` the second number is of a question
+_HELD: Final = rf"(?P<held>{_NUMBER}(?:(?:\s*[,，、]\s*)?{_NUMBER}(?!\s*[.．:：)）\-–—=]))*)"
+# `3. (2) …`; `… is (2)`, `… 的是（②）。`; `Answer: (2)`
+_BEFORE_STEM = re.compile(rf"\s*[（(\[]\s*(?P<told>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?{_HELD})\s*[)）\]]\s*")
+_BEHIND_STEM = re.compile(rf"[（(]\s*{_HELD}\s*[)）]\W*$")
+_ALONE = re.compile(rf"\s*[（(]?{_HELD}[)）]?\s*[.。]?\s*$")
+
+
+def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
+    """Where the keys of a block stand: behind numbers, behind stems or below options; [] for none."""
+    pieces = lines.pieces
+    before, behind, below = [], [], []
+    for run, following in zip(block, [*block[1:], None], strict=True):
+        label = lines.labels[run.owner]
+        key = _BEFORE_STEM.match(pieces[run.owner].text, label.end if label is not None else 0)
+        if key is not None and (run.owner, key.start("held")) < (run.first, run.marks[0][1].start("number")):
+            before.append((run.owner, *key.span("told")))
+        place, mark = run.marks[0]
+        line = place if pieces[place].text[: mark.start()].strip(_SIGNED) else place - 1
+        key = _BEHIND_STEM.search(pieces[line].text[: mark.start() if line == place else None][-40:])
+        if key is not None and line >= run.owner:
+            shift = max((mark.start() if line == place else len(pieces[line].text)) - 40, 0)
+            behind.append((line, key.start("held") + shift, key.end("held") + shift))
+        last = following.owner if following is not None else min(run.last + _MOST_ABOVE, len(pieces))
+        for at in range(run.last + 1, last):
+            answer = match_answer(pieces[at].text)
+            key = _ALONE.match(pieces[at].text, answer.end()) if answer is not None else None
+            if key is not None:
+                below.append((at, *key.span("held")))
+                break
+    for found in (before, behind, below):
+        said = {pieces[place].text[begin:end] for place, begin, end in found}
+        if len(found) >= _TOLD_SHARE * len(block) and len(said) > 1:
+            return found
+    return []
+
+
+# `1. ②`, `1-(2)`, `1 3`, `Q1: 1,3`; `1-5 24331`
+_STOP: Final = r"(?:\s*[.．、:：)）\]\-–—=|]+\s*|\s+|\s*(?=[（(①-⑧]))"
+_ENTRY = re.compile(
+    rf"\s*(?:{number_word()}\s*)?[（(\[]?(?P<number>\d{{1,3}}){_STOP}[（(]?{_HELD}[)）]?(?!\w|[.,]\d)[\s,，、;；。|]*"
+)
+_RANGE = re.compile(
+    rf"\s*(?P<from>\d{{1,3}})\s*[-–—－~～至]\s*(?P<to>\d{{1,3}})[\s.．、:：)）]+(?P<keys>{_NUMBER}(?:\s?{_NUMBER})*)(?!\w)[\s,，、;；。|]*"
+)
+_ENTRY_LEAD = re.compile(r"[^\d①-⑧（(\[]{0,16}")
+_KEY_LINE = re.compile(rf"[^\d{_CIRCLES}]{{0,16}}(?P<keys>[{_CIRCLES}](?:[\s,，、]*[{_CIRCLES}])+)\s*")
+
+
+class _Key(NamedTuple):
+    """A key: the number of its question, where it stands, and which it names."""
+
+    number: int
+    span: _Span
+    named: tuple[int, ...]
+
+
+def _holds_keys(text: str) -> bool:
+    """Whether a line has several keys behind numbers, and nothing else."""
+    # `(1) 4  (2) 7` offers numbers
+    is_opened = text.lstrip()[:1] in tuple("（(")
+    return _KEY_LINE.fullmatch(text) is not None or (
+        not is_opened and len(_read_keys(0, text, whole=True)) > 1
+    )
+
+
+def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
+    """The keys of a line that holds nothing else; else, unless `whole`, the first of it, if any."""
+    lead = _ENTRY_LEAD.match(text)
+    at = lead.end() if lead is not None else 0
+    keys: list[_Key] = []
+    while at < len(text):
+        one = _RANGE.match(text, at)
+        if one is not None:
+            held = [one.start("keys") + shift for shift, sign in enumerate(one["keys"]) if not sign.isspace()]
+            if len(held) != int(one["to"]) - int(one["from"]) + 1:
+                break
+            keys += [
+                _Key(number, (place, begin, begin + 1), (_count(text[begin]),))
+                for number, begin in enumerate(held, start=int(one["from"]))
+            ]
+        else:
+            one = _ENTRY.match(text, at)
+            if one is None:
+                break
+            named = tuple(_count(sign) for sign in one["held"] if sign in _CIRCLES or sign.isdigit())
+            keys.append(_Key(int(one["number"]), (place, *one.span("held")), named))
+        at = one.end()
+    if at < len(text) and (whole or len(keys) != 1):
+        return []
+    return keys
+
+
+def _list_keys(lines: IndexedLines, first: int) -> list[tuple[int, list[_Key], list[_Span]]]:
+    """The lines from a place on that have keys: behind numbers, and those of a row without numbers."""
+    found: list[tuple[int, list[_Key], list[_Span]]] = []
+    for place in range(first, len(lines.pieces)):
+        piece = lines.pieces[place]
+        if piece.kind != "table" and not _HAS_NUMBER.search(piece.text):
+            continue
+        row = _KEY_LINE.fullmatch(piece.text)
+        begin = row.start("keys") if row is not None else 0
+        bare = [
+            (place, begin + at, begin + at + 1)
+            for at, sign in enumerate(row["keys"] if row is not None else "")
+            if sign in _CIRCLES
+        ]
+        keys = _read_keys(place, piece.text)
+        if keys or bare or piece.kind == "table":
+            found.append((place, keys, bare))
+    return found
+
+
+_HAS_NUMBER = re.compile(rf"[1-9{_CIRCLES}]")
+
+
+def _find_keys(
+    block: Sequence[_Run], lines: IndexedLines, below: Sequence[tuple[int, list[_Key], list[_Span]]]
+) -> list[_Span]:
+    """Where a block's keys stand in the lines that may have them, in order; [] for none."""
+    numbers = [label.value for run in block if (label := lines.labels[run.owner]) is not None]
+    counts = dict(zip(numbers, (len(run.marks) for run in block), strict=True))
+    least = max(_KEYED_SHARE * len(block), 2)
+    found: list[_Span] = []
+    last = 0
+    for place, keys, bare in below:
+        for key in keys:
+            fits = max(key.named) <= counts.get(key.number, 0)
+            if fits and (key.number == numbers[0] if not found else last < key.number <= last + 2):
+                found.append(key.span)
+            elif len(found) >= least:
+                return found
+            else:
+                found = [key.span] if fits and key.number == numbers[0] else []
+            last = key.number
+        if len(found) == len(block):
+            break
+        if not found and (cells := _read_cells(lines, place, counts)):
+            return cells
+        if len(bare) == len(block):
+            return bare
+    return found if len(found) >= least else []
+
+
+def _read_cells(lines: IndexedLines, place: int, counts: Mapping[int, int]) -> list[_Span]:
+    """The keys of a table's row below the numbers of questions in another; [] where these are none."""
+    if lines.pieces[place].kind != "table" or place + 1 == len(lines.pieces):
+        return []
+    above, below = (_CELL.finditer(lines.pieces[at].text) for at in (place, place + 1))
+    spans: list[_Span] = []
+    for number, key in zip(above, below, strict=False):
+        named = _ALONE.match(key[0])
+        value = int(number[0]) if number[0].strip().isdecimal() else 0
+        if named is None or value not in counts:
+            continue
+        if (
+            max(_count(sign) for sign in named["held"] if not sign.isspace() and sign not in ",，、")
+            > counts[value]
+        ):
+            return []
+        begin = key.start() + named.start("held")
+        spans.append((place + 1, begin, key.start() + named.end("held")))
+    return spans if len(spans) >= _KEYED_SHARE * len(counts) else []
+
+
+_CELL = re.compile(r"[^|]+")
