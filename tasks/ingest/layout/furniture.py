@@ -226,12 +226,21 @@ def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:
     return last
 
 
+# `… ？ (A)鯊魚 (B)鯨魚`, `… A. shark  B. whale`
+_OFFERED = re.compile(
+    r"\s*(?:[（(]\s*A\s*[)）](?=\s*\S[^\n]*?[（(]\s*B\s*[)）])|(?<=\s)A\s*[.．、:：)）](?=\s*\S[^\n]*?\sB\s*[.．、:：)）]))"
+)
+
+
 def _append(piece: Piece, bracket: Piece) -> Piece:
-    body = piece.text.rstrip()
+    """A line with a bracket at its end, or before the options that stand on it."""
+    offered = _OFFERED.search(piece.text)
+    body = piece.text[: offered.start() if offered is not None else None].rstrip()
+    rest = len(body) if offered is not None else len(piece.text)
     return replace(
         piece,
-        text=f"{body}{bracket.text}",
-        sources=(*piece.sources[: len(body)], *bracket.sources),
+        text=f"{body}{bracket.text}{piece.text[rest:]}",
+        sources=(*piece.sources[: len(body)], *bracket.sources, *piece.sources[rest:]),
         label_length=0 if bracket.text.startswith(" ") else piece.label_length,
     )
 
@@ -239,7 +248,12 @@ def _append(piece: Piece, bracket: Piece) -> Piece:
 def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
     """A line without the bracket printed before its number, and that bracket."""
     match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
-    if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
+    if not match:
+        return piece, None
+    # `(A) 1. (B) 2. (C)`: keys, while options begin with their first
+    if re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]) and not _OFFERED.search(
+        piece.text, match.end()
+    ):
         return piece, None
     rest = piece.cut(match.end())
     return replace(rest, start=piece.start), piece.cut(match.start(1), match.end(1))

@@ -263,7 +263,15 @@ _LEAST_BELOW, _NEAR = 2, 3
 
 def _write_framed(lines: IndexedLines) -> IndexedLines:
     """Write framed titles as headings: where questions count from 1 below, or a type's name heads several."""
-    titles = _find_bracketed(lines) or _find_framed(lines)
+    bracketed = _find_bracketed(lines)
+    numbered = sum(
+        1
+        for label in lines.labels
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    )
+    if bracketed and numbered < _LEAST_BELOW * len(bracketed):
+        return _write_types(lines, [place for place, _ in bracketed])
+    titles = bracketed or _find_framed(lines)
     changed: dict[int, Piece] = {}
     # a title that comes again heads the answers to its section
     numbers: dict[str, int] = {}
@@ -301,11 +309,6 @@ def _find_bracketed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
         if (match := _BRACKETED.match(lines.pieces[place].text)) is not None
         and match_exactly(match["title"].strip()) is not None
     ]
-    numbered = sum(
-        1
-        for label in lines.labels
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    )
     heads = [
         place
         for place, _ in titles
@@ -314,10 +317,23 @@ def _find_bracketed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
             for label in lines.labels[place + 1 : place + 1 + _NEAR]
         )
     ]
-    # above or below every question it is what a platform says of its type
-    if len(heads) < len(titles) or numbered < _LEAST_BELOW * len(titles):
-        return []
-    return titles
+    # below every question it is what a platform says of its type
+    return titles if len(heads) == len(titles) else []
+
+
+def _write_types(lines: IndexedLines, titles: Sequence[int]) -> IndexedLines:
+    """Write names of types that stand right above nearly every question behind its number."""
+    changed: dict[int, Piece] = {}
+    for place in titles:
+        label = lines.labels[place + 1]
+        if label is None or label.style not in KNOWN_NUMBERS:
+            return lines
+        tag = lines.pieces[place].text.strip()
+        changed[place + 1] = rewrite(lines.pieces[place + 1], label.end, f"{tag} ", label.end)
+    left_out = set(titles)
+    return IndexedLines(
+        [changed.get(place, piece) for place, piece in enumerate(lines.pieces) if place not in left_out]
+    )
 
 
 # `E3-1`, `BE 3-2`, `Ex. 4.1`: a kind of exercise and its chapter before the number

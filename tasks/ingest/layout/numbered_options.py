@@ -21,6 +21,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import closes_asking
 
 _CIRCLES: Final = "①②③④⑤⑥⑦⑧"
@@ -68,6 +69,20 @@ class _Run:
         return self.marks[-1][0]
 
 
+class _Span(NamedTuple):
+    """Where a key stands that names options by their numbers, and the letters for it."""
+
+    place: int
+    begin: int
+    end: int
+    letters: str
+
+
+def _name_letters(held: str) -> str:
+    """The letters of the options that numbers name: `1,3`, `①③`."""
+    return "".join(_LETTERS[_count(sign) - 1] for sign in held if sign in _CIRCLES or sign.isdigit())
+
+
 def write_numbered_options(lines: IndexedLines) -> IndexedLines:
     """Write numbered options as `A. `, and the keys that name them by their numbers."""
     for form in _FORMS:
@@ -82,15 +97,15 @@ def _write(lines: IndexedLines, form: Form) -> IndexedLines:
     spans: list[_Span] = []
     blocks = _part(_find_runs(lines, form), lines)
     below = _list_keys(lines, blocks[0][-1].last + 1) if blocks else []
+    types = _list_types(lines) if blocks else []
     for block in blocks:
         # keys of sections that count from 1 again come in the order of the sections
-        first = max(block[-1].last, *(place for place, _, _ in spans), 0) + 1
+        first = max(block[-1].last, *(span.place for span in spans), 0) + 1
         keys = _find_keys(block, lines, below[bisect_left(below, first, key=lambda one: one[0]) :])
         keys = keys or _find_told(block, lines)
-        is_many = sum(map(len, blocks)) >= _LEAST_RUNS or (
-            len(block) > 1 and _is_typed(lines, block[0].owner)
-        )
-        if not is_many or not _are_options(block, lines, form, is_keyed=bool(keys)):
+        is_choice = _find_type(types, block[0].owner)
+        is_many = sum(map(len, blocks)) >= _LEAST_RUNS or (len(block) > 1 and is_choice)
+        if not is_many or not _are_options(block, lines, form, is_choice=is_choice, is_keyed=bool(keys)):
             continue
         spans += keys
         marks = [(place, one) for run in block for place, one in run.marks]
@@ -99,10 +114,8 @@ def _write(lines: IndexedLines, form: Form) -> IndexedLines:
             lead = "  " if piece.text[: one.start()].strip(_SIGNED) else ""
             mark = f"{lead}{_LETTERS[_count(one['number']) - 1]}. "
             changed[place] = rewrite(piece, one.end(), mark, one.start())
-    for place, begin, end in sorted(set(spans), reverse=True):
-        piece = changed.get(place, pieces[place])
-        held = [sign for sign in piece.text[begin:end] if sign in _CIRCLES or sign.isdigit()]
-        changed[place] = rewrite(piece, end, "".join(_LETTERS[_count(sign) - 1] for sign in held), begin)
+    for place, begin, end, letters in sorted(set(spans), reverse=True):
+        changed[place] = rewrite(changed.get(place, pieces[place]), end, letters, begin)
     return lines.replace(changed)
 
 
@@ -154,9 +167,33 @@ def _find_runs(lines: IndexedLines, form: Form) -> list[_Run]:
         place, one = group[0]
         begin = max(above[-1][0] if len(above) > 1 else -1, place - _MOST_ABOVE)
         owner = _find_owner(lines, form, place, one, begin, same=True)
-        if owner is not None and not any(match_answer(piece.text) for piece in pieces[owner + 1 : place + 1]):
-            runs.append(_Run(group, owner, _join_stem(lines, owner, place, one)))
+        if owner is None or any(match_answer(piece.text) for piece in pieces[owner + 1 : place + 1]):
+            continue
+        stem = _join_stem(lines, owner, place, one)
+        tag = _TAG.match(stem)
+        fine = match_exactly(tag["name"].strip()) if tag is not None else None
+        is_other = fine is not None and fine.question_type != "multiple_choice"
+        if not is_other and not _holds_letters(lines, group[-1][0]):
+            runs.append(_Run(group, owner, stem))
     return runs
+
+
+# `(填空题)` before what is asked
+_TAG = re.compile(r"[（(\[【]\s*(?P<name>[^（()）\[\]【】\n]{2,16})[)）\]】]")
+
+
+def _holds_letters(lines: IndexedLines, last: int) -> bool:
+    """Whether letters stand on a list's last line or below it: they combine what it numbers."""
+    for place in range(last, min(last + _MOST_ABOVE, len(lines.pieces))):
+        label = lines.labels[place]
+        if place > last and label is not None and label.style in KNOWN_NUMBERS and not label.is_weak:
+            return False
+        if HAS_LETTERS.match(lines.pieces[place].text) or _LETTER_WITHIN.search(lines.pieces[place].text):
+            return True
+    return False
+
+
+_LETTER_WITHIN = re.compile(r"\s[（(]?A\s*[.．、:：)）]\s*\S")
 
 
 def _find_owner(
@@ -223,14 +260,15 @@ def _style(lines: IndexedLines, run: _Run) -> str:
     return label.style if label is not None else ""
 
 
-def _are_options(block: Sequence[_Run], lines: IndexedLines, form: Form, *, is_keyed: bool) -> bool:
+def _are_options(
+    block: Sequence[_Run], lines: IndexedLines, form: Form, *, is_choice: bool | None, is_keyed: bool
+) -> bool:
     """Whether what a block of questions numbers is offered, and is no part of a question."""
     pieces = lines.pieces
     texts = [text for run in block for text in _list_texts(run, pieces)]
     usual, often = Counter(len(run.marks) for run in block).most_common(1)[0]
     within = pieces[block[0].owner : block[-1].last + 1]
     lettered = sum(1 for piece in within if HAS_LETTERS.match(piece.text))
-    is_typed = _is_typed(lines, block[0].owner)
     if (
         lettered > _MOST_LETTERED * len(block)
         or not all(map(_WORD.search, texts))
@@ -238,9 +276,9 @@ def _are_options(block: Sequence[_Run], lines: IndexedLines, form: Form, *, is_k
         or sum(map(asks_something, texts)) > _MOST_ASKING * len(texts)
     ):
         return False
-    if is_typed or is_keyed or _are_signed(block, pieces):
+    if is_choice or is_keyed or _are_signed(block, pieces):
         return True
-    if often < _EVEN_SHARE * len(block):
+    if often < _EVEN_SHARE * len(block) or is_choice is False:
         return False
     if form.sign == "①":
         # `①就绪；②运行；③阻塞。` without a key is said rather than offered
@@ -265,13 +303,20 @@ def _list_texts(run: _Run, pieces: Sequence[Piece]) -> list[str]:
     return texts
 
 
-def _is_typed(lines: IndexedLines, owner: int) -> bool:
-    """Whether the nearest heading over a question, a few lines above, names choices."""
-    for piece in reversed(lines.pieces[max(owner - _MOST_ABOVE, 0) : owner]):
-        heading = read_heading(piece.text)
-        if heading is not None and heading.fine is not None:
-            return heading.fine.question_type == "multiple_choice"
-    return False
+def _list_types(lines: IndexedLines) -> list[tuple[int, bool]]:
+    """The lines that head a section of a type, and whether they name choices."""
+    found = ((place, read_heading(piece.text)) for place, piece in enumerate(lines.pieces))
+    return [
+        (place, heading.fine.question_type == "multiple_choice")
+        for place, heading in found
+        if heading is not None and heading.fine is not None
+    ]
+
+
+def _find_type(types: Sequence[tuple[int, bool]], owner: int) -> bool | None:
+    """Whether the last heading over a question names choices; None without one."""
+    at = bisect_left(types, owner, key=lambda one: one[0])
+    return types[at - 1][1] if at else None
 
 
 def _are_signed(block: Sequence[_Run], pieces: Sequence[Piece]) -> bool:
@@ -285,14 +330,14 @@ def _are_signed(block: Sequence[_Run], pieces: Sequence[Piece]) -> bool:
 
 
 _SIGNS = tuple("*√✓✔☑►→")
-_Span = tuple[int, int, int]
 _NUMBER: Final = rf"[1-8{_CIRCLES}]"
 # in `1-1, 2-3` the second number is of a question
 _HELD: Final = rf"(?P<held>{_NUMBER}(?:(?:\s*[,，、]\s*)?{_NUMBER}(?!\s*[.．:：)）\-–—=]))*)"
 # `3. (2) …`; `… is (2)`, `… 的是（②）。`; `Answer: (2)`
 _BEFORE_STEM = re.compile(rf"\s*[（(\[]\s*(?P<told>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?{_HELD})\s*[)）\]]\s*")
 _BEHIND_STEM = re.compile(rf"[（(]\s*{_HELD}\s*[)）]\W*$")
-_ALONE = re.compile(rf"\s*[（(]?{_HELD}[)）]?\s*[.。]?\s*$")
+# `①③`, `(2).`, `(1) ②` where one blank is filled
+_ALONE = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)）]?)\s*[.。]?\s*$")
 
 
 def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
@@ -303,22 +348,23 @@ def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
         label = lines.labels[run.owner]
         key = _BEFORE_STEM.match(pieces[run.owner].text, label.end if label is not None else 0)
         if key is not None and (run.owner, key.start("held")) < (run.first, run.marks[0][1].start("number")):
-            before.append((run.owner, *key.span("told")))
+            before.append(_Span(run.owner, *key.span("told"), _name_letters(key["held"])))
         place, mark = run.marks[0]
         line = place if pieces[place].text[: mark.start()].strip(_SIGNED) else place - 1
         key = _BEHIND_STEM.search(pieces[line].text[: mark.start() if line == place else None][-40:])
         if key is not None and line >= run.owner:
             shift = max((mark.start() if line == place else len(pieces[line].text)) - 40, 0)
-            behind.append((line, key.start("held") + shift, key.end("held") + shift))
+            begin, end = key.span("held")
+            behind.append(_Span(line, begin + shift, end + shift, _name_letters(key["held"])))
         last = following.owner if following is not None else min(run.last + _MOST_ABOVE, len(pieces))
         for at in range(run.last + 1, last):
             answer = match_answer(pieces[at].text)
             key = _ALONE.match(pieces[at].text, answer.end()) if answer is not None else None
             if key is not None:
-                below.append((at, *key.span("held")))
+                below.append(_Span(at, *key.span("told"), _name_letters(key["held"])))
                 break
     for found in (before, behind, below):
-        said = {pieces[place].text[begin:end] for place, begin, end in found}
+        said = {span.letters for span in found}
         if len(found) >= _TOLD_SHARE * len(block) and len(said) > 1:
             return found
     return []
@@ -337,11 +383,11 @@ _KEY_LINE = re.compile(rf"[^\d{_CIRCLES}]{{0,16}}(?P<keys>[{_CIRCLES}](?:[\s,，
 
 
 class _Key(NamedTuple):
-    """A key: the number of its question, where it stands, and which it names."""
+    """A key: the number of its question, where it stands, and the last option that it names."""
 
     number: int
     span: _Span
-    named: tuple[int, ...]
+    last: int
 
 
 def _holds_keys(text: str) -> bool:
@@ -365,15 +411,16 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
             if len(held) != int(one["to"]) - int(one["from"]) + 1:
                 break
             keys += [
-                _Key(number, (place, begin, begin + 1), (_count(text[begin]),))
+                _Key(number, _Span(place, begin, begin + 1, _name_letters(text[begin])), _count(text[begin]))
                 for number, begin in enumerate(held, start=int(one["from"]))
             ]
         else:
             one = _ENTRY.match(text, at)
             if one is None:
                 break
-            named = tuple(_count(sign) for sign in one["held"] if sign in _CIRCLES or sign.isdigit())
-            keys.append(_Key(int(one["number"]), (place, *one.span("held")), named))
+            letters = _name_letters(one["held"])
+            most = max(map(_LETTERS.index, letters)) + 1
+            keys.append(_Key(int(one["number"]), _Span(place, *one.span("held"), letters), most))
         at = one.end()
     if at < len(text) and (whole or len(keys) != 1):
         return []
@@ -390,7 +437,7 @@ def _list_keys(lines: IndexedLines, first: int) -> list[tuple[int, list[_Key], l
         row = _KEY_LINE.fullmatch(piece.text)
         begin = row.start("keys") if row is not None else 0
         bare = [
-            (place, begin + at, begin + at + 1)
+            _Span(place, begin + at, begin + at + 1, _name_letters(sign))
             for at, sign in enumerate(row["keys"] if row is not None else "")
             if sign in _CIRCLES
         ]
@@ -414,7 +461,7 @@ def _find_keys(
     last = 0
     for place, keys, bare in below:
         for key in keys:
-            fits = max(key.named) <= counts.get(key.number, 0)
+            fits = key.last <= counts.get(key.number, 0)
             if fits and (key.number == numbers[0] if not found else last < key.number <= last + 2):
                 found.append(key.span)
             elif len(found) >= least:
@@ -442,13 +489,11 @@ def _read_cells(lines: IndexedLines, place: int, counts: Mapping[int, int]) -> l
         value = int(number[0]) if number[0].strip().isdecimal() else 0
         if named is None or value not in counts:
             continue
-        if (
-            max(_count(sign) for sign in named["held"] if not sign.isspace() and sign not in ",，、")
-            > counts[value]
-        ):
+        letters = _name_letters(named["held"])
+        if max(map(_LETTERS.index, letters)) >= counts[value]:
             return []
-        begin = key.start() + named.start("held")
-        spans.append((place + 1, begin, key.start() + named.end("held")))
+        begin, end = (key.start() + at for at in named.span("held"))
+        spans.append(_Span(place + 1, begin, end, letters))
     return spans if len(spans) >= _KEYED_SHARE * len(counts) else []
 
 
