@@ -18,6 +18,7 @@ from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.named_pictures import follow_habit, label_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
+    cut_margins,
     cut_numbers_again,
     cut_own_number,
     drop_form_lines,
@@ -526,6 +527,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     cut_numbers_again(drafts)
+    cut_margins(drafts)
     drop_form_lines(drafts)
     cut_after_options(drafts, paper.language)
     take_form_tails(drafts)

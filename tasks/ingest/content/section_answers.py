@@ -325,6 +325,24 @@ def cut_numbers_again(drafts: Sequence[Draft]) -> None:
             draft.stem = draft.stem[mark.end() :]
 
 
+# `… equals demand.    1) _____`: the number and the place for its answer in the margin
+_MARGIN = re.compile(r"\s+(\d{1,3})\s*[.)）．、]\s*_*\s*$")
+
+
+def cut_margins(drafts: Sequence[Draft]) -> None:
+    """Drop numbers that are printed once more behind most stems, with a place for the answer."""
+    again = [
+        (draft, mark)
+        for draft in drafts
+        if draft.value is not None
+        and (mark := _MARGIN.search(draft.stem)) is not None
+        and int(mark[1]) == draft.value
+    ]
+    if len(again) >= max(_LEAST_BELOW, _LEAST_SHAPED * len(drafts)):
+        for draft, mark in again:
+            draft.stem = draft.stem[: mark.start()]
+
+
 # one pattern for all numbers: a pattern of its own for each would be compiled for every question
 _OWN_NUMBER = re.compile(r"(\d+)\s*[.．、]\s*(?=\D)")
 _NUMBER = re.compile(r"(\d+)\s*[.．、]")

@@ -28,7 +28,7 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
-    found = _drop_titles(_drop_bubbles(_write_shares(lines)))
+    found = _drop_titles(_drop_bubbles(_drop_names(_write_shares(lines))))
     return _join_letters(_write_tail_answers(_write_type_lines(found)))
 
 
@@ -86,6 +86,47 @@ def _write_shares(lines: IndexedLines) -> IndexedLines:
     return lines
 
 
+# `1、【题干】…`, and `【选项】` over the options
+_STEM_NAME = re.compile(r"\s*[【\[]\s*(?:题\s*干|题目|(?i:question|stem))\s*[】\]]\s*[:：]?\s*(?=\S)")
+_OPTIONS_NAME = re.compile(
+    r"\s*(?:[【\[]\s*(?:选\s*项|(?i:options?|choices))\s*[】\]]\s*[:：]?|选\s*项\s*[:：])\s*"
+)
+_LEAST_NAMED = 2
+
+
+def _drop_names(lines: IndexedLines) -> IndexedLines:
+    """Drop the names of stem and options where a bank prints them with most questions."""
+    pieces = lines.pieces
+    numbered = [place for place, label in enumerate(lines.labels) if label is not None and not label.is_weak]
+    stems = {
+        place: match.end()
+        for place in numbered
+        if (label := lines.labels[place]) is not None
+        and (match := _STEM_NAME.match(pieces[place].text, label.end)) is not None
+    }
+    options = [
+        place
+        for place in lines.open_with(("【", "[", "选"))
+        if _OPTIONS_NAME.fullmatch(pieces[place].text) is not None
+        and place + 1 < len(pieces)
+        and _OPTION_FIRST.match(pieces[place + 1].text) is not None
+    ]
+    if len(stems) < max(_LEAST_NAMED, _MOST_TITLED * len(numbered)):
+        stems = {}
+    left_out = set(options if len(options) >= _LEAST_NAMED else ())
+    if not stems and not left_out:
+        return lines
+    changed = {
+        place: rewrite(pieces[place], end, "", label.end)
+        for place, end in stems.items()
+        if (label := lines.labels[place]) is not None
+    }
+    return IndexedLines(
+        [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in left_out]
+    )
+
+
+_OPTION_FIRST = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]?\s*\S")
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 
 

@@ -47,7 +47,7 @@ _FORMS: Final = (
     Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
 )
 _LEAST_RUNS, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.5, 0.6, 0.7
-_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 12, 70, 0.05, 0.2
+_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 60, 80, 0.05, 0.2
 # of options that nothing but their stems tells from parts
 _LEAST_OFFERED: Final = 4
 
@@ -309,7 +309,10 @@ def _list_types(lines: IndexedLines) -> list[tuple[int, bool]]:
     return [
         (place, heading.fine.question_type == "multiple_choice")
         for place, heading in found
-        if heading is not None and heading.fine is not None
+        # `Q8) Choose the correct option` is a question
+        if heading is not None
+        and heading.fine is not None
+        and (heading.label is None or heading.label.style not in KNOWN_NUMBERS)
     ]
 
 

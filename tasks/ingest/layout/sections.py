@@ -17,6 +17,7 @@ from tasks.ingest.layout.headings import (
     is_chapter,
     is_instruction,
 )
+from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title, names_subject
@@ -197,7 +198,9 @@ def _asks(pieces: Sequence[Piece]) -> bool:
 
 
 def _holds_question(pieces: Sequence[Piece]) -> bool:
-    return any("?" in piece.text or "？" in piece.text for piece in pieces) or has_options_ahead(pieces)
+    return has_options_ahead(pieces) or any(
+        "?" in piece.text or "？" in piece.text or offers_options([piece], True) for piece in pieces
+    )
 
 
 def names_rules(text: str) -> bool:

@@ -11,12 +11,14 @@ from collections import Counter
 from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
-from tasks.ingest.words.grammar import answer_mark, asking
+from tasks.ingest.words.grammar import answer_mark, asking, number_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 from tasks.ingest.words.signs import closes_asking
 
 _LEAD = re.compile(r"\W{0,3}([^\W\d_]{1,12})\W{0,2}[:：]\W{0,2}\s*(?=\S)")
-_LEAST_TURNS = 4
+# by words that say of themselves that they open a question, two are enough
+_LEAST_TURNS, _LEAST_NAMED_TURNS = 4, 2
+_ASKED = re.compile(rf"(?:{number_word()}|问|問)")
 
 
 def write_turns(lines: IndexedLines) -> IndexedLines:
@@ -33,9 +35,11 @@ def write_turns(lines: IndexedLines) -> IndexedLines:
         (left[1], right[1]) for left, right in pairwise(leads) if _answers(right[1]) and not _answers(left[1])
     )
     usual = turns.most_common(1)
-    if not usual or usual[0][1] < _LEAST_TURNS:
+    if not usual:
         return lines
     (opens, closes), count = usual[0]
+    if count < (_LEAST_NAMED_TURNS if _ASKED.fullmatch(opens) else _LEAST_TURNS):
+        return lines
     asked = {pieces[place].text[end:] for place, word, end in leads if word == opens}
     if len(asked) < _USUAL_SHARE * count:
         return lines  # a field of questions, of few values

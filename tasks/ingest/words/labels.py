@@ -58,7 +58,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "word",
         re.compile(
-            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#-]?\s*(\d{1,3})\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
+            r"(?:(?:Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|Q)\s*[.:#]?\s*(?:No|NO|Number|NUMBER|Num|Nr)|Question|Problem|Exercise|QUESTION|PROBLEM|Ques|Que|No|Item|Frage|FRAGE|Pregunta|PREGUNTA|Domanda|Quest[aã]o|Вопрос|Въпрос)\s*[.:#-]?\s*(\d{1,3})(?:\s*(?:of|/)\s*\d{1,3}(?=\s*(?:[.:：]|$)))?\s*(?:[.．:：、)）\-–]|(?=\s|[(（\[])|$)\s*"
         ),
     ),
     (
