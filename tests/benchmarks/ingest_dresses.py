@@ -43,6 +43,10 @@ PLACES = (
     *("none", "none", "bracket", "bracket", "behind", "behind", "behind", "behind", "before", "sign"),
     *("section", "section", "end", "end", "end", "end", "end", "table"),
 )
+# From this seed on options are numbered instead of lettered, and keys name their numbers.
+COUNTED = 100_000
+COUNTED_FORMS = ("({d}) ", "（{d}）", "{d}) ", "{o}", "{o} ")
+CIRCLES = "①②③④⑤"
 CHINESE = "一二三四五六七八九十"
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
 WORDS = ("One", "Two", "Three", "Four", "Five", "Six")
@@ -80,14 +84,15 @@ def read_words() -> dict[str, dict[str, Any]]:
 
 def make_dressed(seed: int) -> DressedPaper:
     """The paper of a seed: always the same one."""
-    return _Maker(random.Random(f"dress {seed}")).make()
+    return _Maker(random.Random(f"dress {seed}"), is_counted=seed >= COUNTED).make()
 
 
 class _Maker:
     """One paper being made."""
 
-    def __init__(self, draw: random.Random) -> None:
+    def __init__(self, draw: random.Random, *, is_counted: bool = False) -> None:
         self.draw = draw
+        self.is_counted = is_counted
         self.dress: dict[str, str] = {}
         language = self.pick("language", LANGUAGES)
         self.words = read_words()[language]
@@ -164,6 +169,8 @@ class _Maker:
             "key_number", ("{n}. ", "{n}.", "{n}、", "{n}) ", "({n}) ", "{n} ", "{n}: ", "same")
         )
         self.join = self.pick("join", words["joins"])
+        if self.is_counted:
+            self.option_form = self.pick("option", COUNTED_FORMS)
 
     def noun(self) -> str:
         return str(self.draw.choice(self.words["nouns"]))
@@ -241,6 +248,11 @@ class _Maker:
         """The answer as the paper prints it."""
         if asked.kind == "truth":
             return str(self.truths[asked.answer == ["false"]])
+        if self.is_counted and asked.kind in ("single", "several"):
+            places = ["ABCDE".index(letter) for letter in asked.answer]
+            if "{o}" in self.option_form:
+                return "".join(CIRCLES[place] for place in places)
+            return ",".join(str(place + 1) for place in places)
         if asked.kind in ("single", "several"):
             small = "{s}" in self.option_form and asked.kind == "single"
             return "".join(asked.answer).lower() if small else "".join(asked.answer)
@@ -275,7 +287,7 @@ class _Maker:
                 self.write(self.why_mark.format(e=asked.why))
 
     def label(self, place: int) -> str:
-        return str(self.option_form.format(l="ABCDE"[place], s="abcde"[place]))
+        return str(self.option_form.format(l="ABCDE"[place], s="abcde"[place], d=place + 1, o=CIRCLES[place]))
 
     def print_options(self, asked: Asked) -> None:
         if not asked.options:

@@ -128,7 +128,7 @@ def _find_runs(lines: IndexedLines, form: Form) -> list[_Run]:
     pieces, labels = lines.pieces, lines.labels
     found: list[tuple[int, re.Match[str]]] = []
     for place, piece in enumerate(pieces):
-        if piece.kind == "table" or _holds_keys(piece.text):
+        if piece.kind == "table" or _holds_keys(piece.text) or _KEY_ALONE.fullmatch(piece.text):
             continue
         label = labels[place]
         is_other = label is not None and label.style in KNOWN_NUMBERS and label.style != form.style
@@ -393,6 +393,10 @@ class _Key(NamedTuple):
     last: int
 
 
+# `4 ①`, `12. (3)`: no option, whatever its question is
+_KEY_ALONE = re.compile(rf"\s*\d{{1,3}}\s*[.．、:：)）\-–—]?\s*(?:[{_CIRCLES}]+|[（(][1-8][)）])\s*")
+
+
 def _holds_keys(text: str) -> bool:
     """Whether a line has several keys behind numbers, and nothing else."""
     # `(1) 4  (2) 7` offers numbers
@@ -423,7 +427,10 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
                 break
             letters = _name_letters(one["held"])
             most = max(map(_LETTERS.index, letters)) + 1
-            keys.append(_Key(int(one["number"]), _Span(place, *one.span("held"), letters), most))
+            begin, end = one.span("held")
+            if text[one.end("number") : begin].isspace():  # `4 ①` has the form of keys: `4. A`
+                begin, letters = one.end("number"), f". {letters}"
+            keys.append(_Key(int(one["number"]), _Span(place, begin, end, letters), most))
         at = one.end()
     if at < len(text) and (whole or len(keys) != 1):
         return []
