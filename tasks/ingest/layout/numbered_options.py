@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -85,17 +85,21 @@ def _name_letters(held: str) -> str:
 
 def write_numbered_options(lines: IndexedLines) -> IndexedLines:
     """Write numbered options as `A. `, and the keys that name them by their numbers."""
+    of_keys: frozenset[int] | None = None
     for form in _FORMS:
-        if lines.text.count(form.sign) >= _LEAST_RUNS:
-            lines = _write(lines, form)
+        if lines.text.count(form.sign) < _LEAST_RUNS:
+            continue
+        if of_keys is None:
+            of_keys = frozenset(place for place, piece in enumerate(lines.pieces) if _holds_keys(piece.text))
+        lines = _write(lines, form, of_keys)
     return lines
 
 
-def _write(lines: IndexedLines, form: Form) -> IndexedLines:
+def _write(lines: IndexedLines, form: Form, of_keys: Collection[int]) -> IndexedLines:
     pieces = lines.pieces
     changed: dict[int, Piece] = {}
     spans: list[_Span] = []
-    blocks = _part(_find_runs(lines, form), lines)
+    blocks = _part(_find_runs(lines, form, of_keys), lines)
     below = _list_keys(lines, blocks[0][-1].last + 1) if blocks else []
     types = _list_types(lines) if blocks else []
     for block in blocks:
@@ -123,12 +127,12 @@ def _count(number: str) -> int:
     return _CIRCLES.find(number) + 1 or int(number)
 
 
-def _find_runs(lines: IndexedLines, form: Form) -> list[_Run]:
+def _find_runs(lines: IndexedLines, form: Form, of_keys: Collection[int]) -> list[_Run]:
     """The lists 1 2 3 … of a form, each below a numbered line of another form or of the same."""
     pieces, labels = lines.pieces, lines.labels
     found: list[tuple[int, re.Match[str]]] = []
     for place, piece in enumerate(pieces):
-        if piece.kind == "table" or _holds_keys(piece.text) or _KEY_ALONE.fullmatch(piece.text):
+        if piece.kind == "table" or place in of_keys:
             continue
         label = labels[place]
         is_other = label is not None and label.style in KNOWN_NUMBERS and label.style != form.style
@@ -398,12 +402,13 @@ _KEY_ALONE = re.compile(rf"\s*\d{{1,3}}\s*[.．、:：)）\-–—]?\s*(?:[{_CIR
 
 
 def _holds_keys(text: str) -> bool:
-    """Whether a line has several keys behind numbers, and nothing else."""
+    """Whether a line has keys behind numbers and nothing else: several, or one that is no option."""
+    if not _HAS_NUMBER.search(text):
+        return False
+    if _KEY_LINE.fullmatch(text) is not None or _KEY_ALONE.fullmatch(text) is not None:
+        return True
     # `(1) 4  (2) 7` offers numbers
-    is_opened = text.lstrip()[:1] in tuple("（(")
-    return _KEY_LINE.fullmatch(text) is not None or (
-        not is_opened and len(_read_keys(0, text, whole=True)) > 1
-    )
+    return text.lstrip()[:1] not in tuple("（(") and len(_read_keys(0, text, whole=True)) > 1
 
 
 def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
