@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
@@ -172,7 +172,7 @@ def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
 
 # `… is usually (c)`, `…？（b）.`; of `f(c)` the letter is an argument
 _SMALL_KEY = re.compile(
-    r"(?:(?<=[^\W\d_]{3})|(?<![A-Za-z0-9_]))[（(]\s*(?P<key>[a-j])\s*[)）]\s*[.。:：?？]?\s*$"
+    r"(?:(?<=[^\W\d_]{3})|(?<![A-Za-z0-9_]))[（(]\s*(?P<key>[a-j])\s*[)）]\s*[.。:：]?\s*$"
 )
 _LEAST_SMALL, _LEAST_KEYED = 0.7, 3
 
@@ -186,8 +186,10 @@ def read_small_keys(drafts: Sequence[Draft]) -> None:
         if (key := _SMALL_KEY.search(draft.stem)) is not None
         and key["key"].upper() in (label for label, _ in draft.options)
     ]
-    is_said = len({key["key"] for _, key in found}) > 1
-    if len(found) < max(_LEAST_KEYED, _LEAST_SMALL * len(group)) or not is_said:
+    keys = [key["key"] for _, key in found]
+    # `in figure (a)`, `in figure (b)`: what counts on answers nothing
+    is_counted = all(ord(other) == ord(one) + 1 for one, other in pairwise(keys))
+    if len(found) < max(_LEAST_KEYED, _LEAST_SMALL * len(group)) or len({*keys}) == 1 or is_counted:
         return
     for draft, key in found:
         draft.answer = [key["key"].upper()]
