@@ -45,7 +45,7 @@ DUPLICATES = Table(
     own_columns=(
         Column.number("bank_version", "Bank version for which it was found."),
         Column.uuid("kept_uuid", "The question that stays."),
-        Column.uuid("dropped_uuid", "The question left out."),
+        Column.uuid("dropped_uuid", "The question left out, or one that had left before the other came in."),
         Column("kept_document_id", "text", "Document of the kept one."),
         Column("dropped_document_id", "text", "Document of the one left out."),
         Column.text("method", "How it was found.", DUPLICATE_METHODS),

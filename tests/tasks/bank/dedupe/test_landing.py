@@ -163,7 +163,11 @@ def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves(
         (1, 2, "retired")
     ]
     assert [row["outcome"] for row in card["reviews"]] == ["accepted"]
-    assert [row["dropped_uuid"] for row in card["duplicates"]] == [copy["question_uuid"]]
+    left_out, came_in = (
+        (kept["question_uuid"], copy["question_uuid"]),
+        (copy["question_uuid"], kept["question_uuid"]),
+    )
+    assert [(row["kept_uuid"], row["dropped_uuid"]) for row in card["duplicates"]] == [left_out, came_in]
     assert read_card(lake, copy["question_uuid"])["lineage"][0]["method"] == "original"
 
     changes = lake.read("bank_difference", {"before_version": 1, "after_version": 2})
