@@ -59,8 +59,8 @@ def disclose_question(
 ) -> DisclosedQuestion:
     """Publish a question (its row of `bank_entries`) with its proofs.
 
-    Doing it twice changes nothing. Raises GateError for one that is neither retired nor leaked, or whose lineage a session still has before it,
-    and UsageError for one that was in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
+    Doing it twice changes nothing. Raises GateError for one that is neither retired nor leaked, as its copies must be, or whose lineage
+    a session still has before it, and UsageError for one that was in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
     """
     if not reason.strip():
         raise UsageError("Say why the question is disclosed: --reason TEXT. It is kept in the audit log.")
@@ -101,11 +101,21 @@ def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, i
             f"{question} is not retired: whoever reads it could be asked it. Retire it first "
             f"(`proctor bank retire {question[:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
         )
+    copies = lake.read("copies_of", {"question_uuid": question, "lineage_uuid": lineage})
+    held = copies.filter("is_in_bank")["question_uuid"].to_list()
+    if held and not is_leaked:
+        raise GateError(
+            f"{held[0]} says the same as {question} and is in the bank: whoever reads the one could be asked the other. Retire it, too "
+            f"(`proctor bank retire {held[0][:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
+        )
     with ledger.read() as connection:
-        session = exposure.find_open_session(connection, lineage)
+        found = (
+            exposure.find_open_session(connection, one) for one in (lineage, *copies["lineage_uuid"].unique())
+        )
+        session = next((one for one in found if one is not None), None)
     if session is not None:
         raise GateError(
-            f"A question of the lineage of {question} stands in session {session}, which is not closed: whoever sits it would know "
+            f"A question of the lineage of {question}, or a copy, stands in session {session}, which is not closed: whoever sits it would know "
             "the answer. Wait until it ends, or close it now (`proctor exam close`)."
         )
 
