@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -23,13 +24,13 @@ from tasks.contamination.spans import (
     render_replay,
 )
 from tasks.exchange.imports import apply_mapping
-from tasks.models import CallRequest, ModelClient, read_call_frames
+from tasks.models import CallFailed, CallRequest, ModelClient, read_call_frames
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel
 from tasks.questions import draw_order
 from tasks.running.claiming import claim_work
 from tasks.texts import read_table
-from warehouse.lake import Batch, Lake
+from warehouse.lake import Batch, Lake, Landing
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 
@@ -49,6 +50,7 @@ class ReplaySummary:
         questions: source → questions replayed, by organisation for the bank.
         without_span: questions in which no rule found a span.
         completions: completions landed now.
+        refused: calls that the endpoint did not take, kept in `quarantine` now.
         models: who was asked.
         calls: what became of the calls.
     """
@@ -57,6 +59,7 @@ class ReplaySummary:
     questions: dict[str, int] = field(default_factory=dict)
     without_span: int = 0
     completions: int = 0
+    refused: int = 0
     models: list[str] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -88,6 +91,7 @@ async def replay_sources(
     The tables `replay_spans` and `replays` are landed. Of the bank a model is shown only what its
     organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
     completed is not asked again, and after a kill replies that were paid for are taken from the ledger.
+    What the endpoint does not take goes to quarantine, unless it does not take most.
     Raises UsageError for a source without questions or under another's name, CallFailed and BudgetError.
     """
     replay_id = request.replay_id
@@ -101,7 +105,9 @@ async def replay_sources(
                 name = _name_source(source)
                 for model in request.models:
                     spans = _prepare_spans(lake, request, source, model, summary)
-                    summary.completions += await _replay(ledger, lake, client, model, spans, name, replay_id)
+                    landed = await _replay(ledger, lake, client, model, spans, name, replay_id)
+                    summary.completions += landed.row_count
+                    summary.refused += landed.rejected_count
             summary.calls.update(client.counts)
     summary.models = [model.name for model in request.models]
     return summary
@@ -226,36 +232,52 @@ async def _replay(
     spans: pl.DataFrame,
     name: str,
     replay_id: str,
-) -> int:
+) -> Landing:
     unit = f"{replay_id}/{name}/{model.name}/prompt-{VERSION}"
     if lake.landed("replays", [unit]):
-        return 0
+        return Landing("replays", unit, 0, 0, is_unchanged=True)
     places = [(row, number) for row in spans.iter_rows(named=True) for number in range(1, COMPLETIONS + 1)]
-    texts = await asyncio.gather(
+    outcomes = await asyncio.gather(
         *[_complete(client, model, row, number, unit, replay_id) for row, number in places]
     )
-    rows: list[dict[str, object]] = [
-        {
-            "replay_id": replay_id,
-            "model": model.name,
-            "source": name,
-            "item_id": row["item_id"],
-            "completion": number,
-            "is_correct": is_recalled(str(row["span_text"]), str(row["span_kind"]), text),
-            "completed_text": text,
-            "is_simulated": model.is_simulated,
-        }
-        for (row, number), text in zip(places, texts, strict=True)
-    ]
+    failed = [outcome for outcome in outcomes if isinstance(outcome, CallFailed)]
+    if 2 * len(failed) > len(places):
+        raise failed[0]
+    rows: list[dict[str, object]] = []
+    refused: list[dict[str, object]] = []
+    for (row, number), outcome in zip(places, outcomes, strict=True):
+        key: dict[str, object] = {"replay_id": replay_id, "model": model.name, "source": name}
+        key |= {"item_id": row["item_id"], "completion": number}
+        if isinstance(outcome, CallFailed):
+            refused.append(_refuse(unit, key, outcome.error))
+            continue
+        recalled = is_recalled(str(row["span_text"]), str(row["span_kind"]), outcome)
+        rows.append(
+            {**key, "is_correct": recalled, "completed_text": outcome, "is_simulated": model.is_simulated}
+        )
     calls = read_call_frames(ledger, {unit: now_text()[:7]})
-    lake.land_together(
+    quarantine = get_table("quarantine").frame(refused)
+    landings = lake.land_together(
         [
-            Batch("replays", unit, get_table("replays").frame(rows)),
+            Batch("replays", unit, get_table("replays").frame(rows), refused=quarantine),
             *(Batch("llm_calls", of, frame) for of, frame in calls.items()),
         ],
         stage="contamination",
     )
-    return len(rows)
+    return landings[0]
+
+
+def _refuse(unit: str, key: Mapping[str, object], error: str) -> dict[str, object]:
+    """The row of `quarantine` of a completion that the endpoint did not take."""
+    return {
+        "table_name": "replays",
+        "unit": unit,
+        "stage": "contamination",
+        "row_key": json.dumps(key, ensure_ascii=False, sort_keys=True),
+        "rule": "endpoint_takes_the_question",
+        "row_json": json.dumps({**key, "error": error}, ensure_ascii=False, sort_keys=True),
+        "quarantined_at": datetime.now(UTC),
+    }
 
 
 async def _complete(
@@ -265,18 +287,21 @@ async def _complete(
     number: int,
     unit: str,
     replay_id: str,
-) -> str:
-    reply = await client.complete(
-        model,
-        CallRequest(
-            purpose=PURPOSE,
-            messages=render_replay(str(row["blanked_text"]), str(row["language"])),
-            run_id=f"contamination/{replay_id}",
-            unit=unit,
-            repeat=number,
-        ),
+) -> str | CallFailed:
+    """What the model wrote, or why its endpoint does not take the question, whatever else it takes."""
+    request = CallRequest(
+        purpose=PURPOSE,
+        messages=render_replay(str(row["blanked_text"]), str(row["language"])),
+        run_id=f"contamination/{replay_id}",
+        unit=unit,
+        repeat=number,
     )
-    return reply.text
+    try:
+        return (await client.complete(model, request)).text
+    except CallFailed as error:
+        if not error.is_not_taken:
+            raise
+        return error
 
 
 def _read_bank(lake: Lake, model: RegisteredModel) -> list[dict[str, object]]:

@@ -100,7 +100,7 @@ NOTHING_KNOWN = _NothingKnown()
 def find_likeness(
     arrivals: pl.DataFrame, signatures: Signatures, known: KnownBank, staying: pl.DataFrame, threshold: float
 ) -> Likeness:
-    """Compare arrivals with each other, with the members of the bank that stay, and with those that left.
+    """Compare arrivals with each other, and with members of the bank that stay or left.
 
     The arrivals are in order of preference. The cost follows from the arrivals and from what they resemble:
     the bank is looked up in its index, which keeps what has left.
@@ -174,7 +174,7 @@ def list_near_pairs(
 def _list_near_members(
     signatures: Signatures, known: KnownBank, staying: pl.DataFrame, threshold: float
 ) -> Iterator[tuple[int, Member, bool, float]]:
-    """Place, an entry of the bank that says nearly the same, whether that stays, and the similarity."""
+    """Place, an entry of the bank that is near, whether that stays, and the similarity."""
     import numpy as np
 
     if not len(signatures.near_places):

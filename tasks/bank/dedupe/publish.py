@@ -268,7 +268,7 @@ def _find_copies_elsewhere(
 def _list_former_copies(
     version: int, entering: pl.DataFrame, likeness: Likeness, content_keys: pl.Series
 ) -> list[dict[str, object]]:
-    """What enters and says the same as a question of another lineage that has left: who met that has met it."""
+    """What enters and says the same as a question of another lineage that has left."""
     rows: list[dict[str, object]] = []
     for place, question, lineage, document in entering.select(
         "place", "question_uuid", "lineage_uuid", "document_id"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
-from tasks.contamination.spans import choose_span
+from tasks.contamination.spans import BLANK, choose_span
 from tasks.models import CallFailed
 from tests.fresh import open_new_lake
 from tests.local_server import Handler, serve
@@ -162,15 +163,51 @@ def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:
             asked = str(self.read_json()["messages"])
             answered.append(asked)
             if len(answered) == 1:
-                self.send(400, {})
+                self.send(401, {})
                 return
             time.sleep(0.2)
             self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
 
     with serve(OnceRefusing) as port:
         model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
-        with pytest.raises(CallFailed, match="400"):
+        with pytest.raises(CallFailed, match="401"):
             room.replay(models=[model], size=10)
         assert room.replay(models=[model], size=10).completions == 30
     # Each is asked once, and the one that was refused again.
     assert len(answered) == 31
+
+
+def test_a_question_that_an_endpoint_does_not_take_is_quarantined_and_the_others_land(room: Room) -> None:
+    (refused,) = (span.text for stem in STEMS[:1] if (span := choose_span(stem)) is not None)
+
+    class Refusing(Handler):
+        def do_POST(self) -> None:
+            asked = str(self.read_json()["messages"])
+            if STEMS[0].replace(refused, "") in asked.replace(BLANK, ""):
+                self.send(400, {"error": {"code": "too_long", "message": asked}})
+                return
+            self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
+
+    with serve(Refusing) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        found = room.replay(models=[model])
+        again = room.replay(models=[model])
+    assert (found.completions, found.refused) == (3 * (COUNT - 1), 3)
+    assert (again.completions, again.refused) == (0, 0)
+    kept = room.lake.query("select rule, row_json from quarantine order by row_json")
+    assert kept["rule"].unique().to_list() == ["endpoint_takes_the_question"]
+    assert [json.loads(one)["error"] for one in kept["row_json"]] == 3 * ["400 too_long"]
+    (share,) = compare_sources(room.lake, "r1")["shares"]
+    assert share["question_count"] == COUNT - 1
+
+
+def test_an_endpoint_that_takes_next_to_nothing_is_at_fault_itself(room: Room) -> None:
+    class Refusing(Handler):
+        def do_POST(self) -> None:
+            self.send(400, {})
+
+    with serve(Refusing) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(CallFailed, match="400"):
+            room.replay(models=[model], size=5)
+    assert room.lake.query("select count(*) from replays").item() == 0
