@@ -7,6 +7,9 @@ from .bank_file import make_slot_leaves as make_slot_leaves
 # The file `banks/<root>.jsonl` of the bank version, written unless it is there.
 from .bank_file import seal_bank as seal_bank
 
+# The questions of lineages of an index, all of its version; ContractError where the bank has another by now.
+from .bank_file import read_unchanged as read_unchanged
+
 # A bank version as it is published.
 from .bank_file import SealedBank as SealedBank
 
