@@ -33,6 +33,7 @@ from tasks.texts import read_table
 from warehouse.lake import Batch, Lake, Landing
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.trust.organisations import list_names
 
 PURPOSE = "contamination"
 COMPLETIONS = 3
@@ -104,7 +105,7 @@ async def replay_sources(
             for source in request.sources:
                 name = _name_source(source)
                 for model in request.models:
-                    spans = _prepare_spans(lake, request, source, model, summary)
+                    spans = _prepare_spans(ledger, lake, request, source, model, summary)
                     landed = await _replay(ledger, lake, client, model, spans, name, replay_id)
                     summary.completions += landed.row_count
                     summary.refused += landed.rejected_count
@@ -160,7 +161,12 @@ def _check_names(sources: Sequence[str]) -> None:
 
 
 def _prepare_spans(
-    lake: Lake, request: ReplayRequest, source: str, model: RegisteredModel, summary: ReplaySummary
+    ledger: Ledger,
+    lake: Lake,
+    request: ReplayRequest,
+    source: str,
+    model: RegisteredModel,
+    summary: ReplaySummary,
 ) -> pl.DataFrame:
     """The spans of a source for an organisation: those that were landed, else new ones."""
     replay_id = request.replay_id
@@ -171,7 +177,9 @@ def _prepare_spans(
     if source != BANK and not kept.is_empty():
         _check_same_questions(kept, Path(source), request)
     if kept.is_empty():
-        questions = _read_bank(lake, model) if source == BANK else read_set(Path(source), request.mapping)
+        questions = (
+            _read_bank(ledger, lake, model) if source == BANK else read_set(Path(source), request.mapping)
+        )
         rows: list[dict[str, object]] = []
         for question in draw_order(
             questions, "replay", replay_id, name, name=lambda one: str(one["item_id"])
@@ -304,8 +312,10 @@ async def _complete(
         return error
 
 
-def _read_bank(lake: Lake, model: RegisteredModel) -> list[dict[str, object]]:
-    met = lake.read("met_questions", {"organisation": model.organisation, "is_simulated": model.is_simulated})
+def _read_bank(ledger: Ledger, lake: Lake, model: RegisteredModel) -> list[dict[str, object]]:
+    with ledger.read() as connection:
+        names = list_names(connection, model.organisation, is_simulated=model.is_simulated)
+    met = lake.read("met_questions", {"organisations": names, "is_simulated": model.is_simulated})
     return [
         {
             "item_id": row["question_uuid"],

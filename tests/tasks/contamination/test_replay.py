@@ -15,6 +15,7 @@ import pytest
 from deployments.model_server import RunningServer, parse_profile, start_model_server
 from deployments.model_server.candidates import build_memory
 from schemas.errors import UsageError
+from schemas.organisations import normalise_organisation
 from schemas.settings import Settings
 from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
@@ -27,6 +28,7 @@ from tests.tasks.models.simulation import make_model
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.organisations import register_organisations
 
 COUNT = 150
 MODELS = (make_model("reader", organisation="R"), make_model("clean", organisation="C"))
@@ -126,6 +128,20 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
     assert pair["p_value"] < 0.01
     assert compared["paired"][0]["candidate_count"] == 1
     assert len(describe_comparison(compared)) == 3
+
+
+def test_of_the_bank_a_candidate_is_shown_what_its_organisation_was_put_under_another_spelling(
+    room: Room,
+) -> None:
+    land_session(room.lake)
+    owner = str(room.lake.query("select distinct organisation from responses").item())
+    with room.ledger.write() as connection:
+        names = {f"sim:{normalise_organisation(owner)}": owner, "sim:thehouse": owner}
+        meant = {"sim:thehouse": f"sim:{normalise_organisation(owner)}"}
+        register_organisations(connection, names, meant)
+    for number, name in enumerate((owner.upper(), "The House")):
+        sitter = make_model(("reader", "clean")[number], organisation=name)
+        assert room.replay("bank", models=[sitter]).questions[f"bank ({name})"] > 0
 
 
 def test_a_file_of_the_same_name_is_not_taken_for_one_that_was_replayed(room: Room, tmp_path: Path) -> None:
