@@ -296,7 +296,7 @@ async def _complete(
     unit: str,
     replay_id: str,
 ) -> str | CallFailed:
-    """What the model wrote, or why its endpoint does not take the question, whatever else it takes."""
+    """What the model wrote, or why its endpoint does not take the question."""
     request = CallRequest(
         purpose=PURPOSE,
         messages=render_replay(str(row["blanked_text"]), str(row["language"])),

@@ -291,7 +291,7 @@ async def _judge_month(
 async def _judge_anchor(
     client: ModelClient, judge: RegisteredModel, put: PutResponse, run_id: str, unit: str, repeat: int
 ) -> int | CallFailed | None:
-    """The judge's stars; None where nothing could be read, the fault where it does not take the response."""
+    """The judge's stars; None for none that can be read, the fault where it takes nothing."""
     asking = find_asking(judge)
     messages = asking.write_messages(put.question, put.response)
     for attempt in range(1, MOST_TRIES + 1):

@@ -13,7 +13,7 @@ import pytest
 
 from schemas.errors import GateError
 from schemas.settings import Settings
-from tasks.bank.retirement import retire_question
+from tasks.bank import retire_question
 from tasks.exam.plan.bank import BankIndex, DisciplineShare, Masks, draw_set, index_bank
 from tasks.exam.public import verifier
 from tasks.exam.public.bank import BankRows, LakeRows, lineage_name, read_blinding_secret

@@ -22,9 +22,8 @@ from sqlalchemy import select, update
 
 from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.plan import RunPlan, RunWishes
+from tasks.exam.plan import RunPlan, RunWishes, publish_plan
 from tasks.exam.plan.bank import BankIndex, DrawnQuestion, Masks, draw_set, index_bank
-from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.public import verifier
 from tasks.exam.public.bank.bank_file import seal_bank
 from tasks.exam.public.bank.bank_rows import FrameRows, LakeRows
