@@ -293,11 +293,17 @@ def disclose(
     how = "Disclosed" if disclosed.is_new else "Disclosed before, and left as it is"
     sets = f" It was put in {', '.join(disclosed.set_ids)}." if disclosed.set_ids else ""
     line = f"{how}: public/questions/{disclosed.file}.{sets}"
+    if found["until_version"] is None:
+        name = str(found["question_uuid"])[:8]
+        print_note(
+            f"Warning: it is still in the bank, and everybody can read it: `proctor bank retire {name} --reason TEXT`."
+        )
     print_result(disclosed._asdict(), as_json=as_json, lines=[line], then="proctor exam seal")
 
 
 def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
     from tasks.bank import find_question, restore_question, retire_question
+    from tasks.exam.public.bank import check_undisclosed
     from tasks.exam.public.log import publish_retirement
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
@@ -305,6 +311,9 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
     settings = load_settings()
     with open_lake(settings) as lake:
         found = find_question(lake, question)
+        if not is_retired:
+            with open_ledger(settings.ledger_address) as ledger:
+                check_undisclosed(ledger, lake, settings, found)
         if not yes and not as_json and sys.stdin.isatty():
             what = "Retire" if is_retired else "Restore"
             ask_whether(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)

@@ -13,7 +13,7 @@ from tasks.exam.log.signing import open_signer
 from tasks.exam.plan.bank import index_bank
 from tasks.exam.public.bank.bank_file import SealedLineage, commit_rows, make_lineage_leaf, make_slot_leaves
 from tasks.exam.public.bank.blinding import question_salt, read_blinding_secret, slot_salt
-from tasks.exam.public.bank.content import write_content
+from tasks.exam.public.bank.content import commit_question, write_content
 from tasks.exam.public.files import encode_line, iter_lines, write_bytes, write_whole
 from tasks.exam.public.hashing import compute_root, follow_path, make_path
 from tasks.exam.public.log import keep_public_log, name_public_folder
@@ -70,9 +70,7 @@ def disclose_question(
     body = _prove(lake, settings, public, entry, _list_banks(ledger))
     file = f"{body['commitment']}.json"
     note_keys(ledger, settings, open_signer(settings))
-    with ledger.read() as connection:
-        known = {step.body["commitment"] for step in list_public_entries(connection, (KIND,))}
-    is_new = body["commitment"] not in known
+    is_new = body["commitment"] not in _list_disclosed(ledger)
     if is_new:
         for picture in entry.get("pictures") or ():
             keep_picture(settings.archive_dir, public / "questions", picture["sha256"])
@@ -86,6 +84,27 @@ def disclose_question(
                 add_entry(connection, Entry(DISCLOSE, target=f"{body['commitment']} {reason.strip()}"[:240]))
     refusal = keep_public_log(ledger, settings)
     return DisclosedQuestion(body["commitment"], file, tuple(body["sets"]), is_new, refusal)
+
+
+def check_undisclosed(ledger: Ledger, lake: Lake, settings: Settings, entry: Mapping[str, Any]) -> None:
+    """Pass when no question of the lineage was disclosed: GateError names one that everybody can read."""
+    disclosed = _list_disclosed(ledger)
+    if not disclosed:
+        return
+    secret = read_blinding_secret(settings)
+    rows = lake.read("entries_of_lineage", {"lineage_uuid": entry["lineage_uuid"]})
+    for row in rows.iter_rows(named=True):
+        if commit_question(secret, row).hex() in disclosed:
+            raise GateError(
+                f"{row['question_uuid']} was disclosed, with its answer: whoever is asked it, or another of its lineage, may have read "
+                "it. The lineage stays out of the bank."
+            )
+
+
+def _list_disclosed(ledger: Ledger) -> set[str]:
+    """The commitments of the questions that were disclosed one by one."""
+    with ledger.read() as connection:
+        return {str(step.body["commitment"]) for step in list_public_entries(connection, (KIND,))}
 
 
 def keep_picture(archive: Path, folder: Path, sha256: str) -> None:

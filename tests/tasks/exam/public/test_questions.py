@@ -13,7 +13,7 @@ from schemas.errors import GateError, StoreError, UsageError
 from tasks.bank import find_question, retire_question
 from tasks.exam.public.bank import LakeRows
 from tasks.exam.public.bank.blinding import lineage_name, read_blinding_secret
-from tasks.exam.public.bank.questions import disclose_question
+from tasks.exam.public.bank.questions import check_undisclosed, disclose_question
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.public.hashing import digest, follow_path
 from tests.tasks.bank.augment.conftest import make_accepted
@@ -114,6 +114,7 @@ def test_a_question_whose_copy_can_be_asked_is_not_disclosed(ledger: Ledger, tmp
         land_batch(lake, "b2", copy)
         retire_question(lake, settings, first["question_uuid"], "the key is wrong")
         entry = find_question(lake, first["question_uuid"])
+        lineage = {"lineage_uuid": first["lineage_uuid"]}
         with pytest.raises(GateError, match=f"{copy['question_uuid']} says the same"):
             disclose_question(ledger, lake, settings, entry, WHY)
         publish(ledger, settings, REGISTRY, LakeRows(lake), candidates=["beta"], run_id="b", seed=None)
@@ -121,4 +122,12 @@ def test_a_question_whose_copy_can_be_asked_is_not_disclosed(ledger: Ledger, tmp
         with pytest.raises(GateError, match="which is not closed"):
             disclose_question(ledger, lake, settings, entry, WHY)
         answer_run(ledger, "b")
+        check_undisclosed(ledger, lake, settings, entry)
         assert disclose_question(ledger, lake, settings, entry, WHY).is_new
+        # Nor do its variants come back.
+        for name in (
+            first["question_uuid"],
+            str(lake.read("entries_of_lineage", lineage)["question_uuid"][-1]),
+        ):
+            with pytest.raises(GateError, match=f"{first['question_uuid']} was disclosed"):
+                check_undisclosed(ledger, lake, settings, find_question(lake, name))
