@@ -118,7 +118,8 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
     """Questions of a public set: item_id, question, options and language.
 
     The options may be a list or its JSON. Without a column of ids a question is known by its number in the
-    file, without one of languages by its characters. Raises UsageError for a file that cannot be read or has
+    file, and by both where its id stands there before (ids often begin anew with each subject); without a column of languages
+    that follows from its characters. Raises UsageError for a file that cannot be read or has
     no questions.
     """
     frame = read_table(path, as_text=True)
@@ -128,12 +129,16 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
             known[ours] = theirs
     found = apply_mapping(frame, known, SET_FIELDS, ("question",), path.name)
     rows: list[dict[str, object]] = []
+    taken: set[str] = set()
     for number, row in enumerate(found.iter_rows(named=True), start=1):
         stem = str(row["question"] or "").strip()
         if stem:
+            name = str(row["item_id"] or number)
+            name = f"{name}/{number}" if name in taken else name
+            taken.add(name)
             rows.append(
                 {
-                    "item_id": str(row["item_id"] or number),
+                    "item_id": name,
                     "stem": stem,
                     "options": _read_options(row["options"], f"{path.name}, row {number}"),
                     "language": row["language"] if row["language"] in ("zh", "en") else guess_language(stem),

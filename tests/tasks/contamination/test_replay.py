@@ -171,6 +171,13 @@ def test_a_replay_goes_on_with_questions_whose_ids_were_read_as_numbers(room: Ro
     assert room.replay(models=MODELS[1:], size=5).questions == {"public": 5}
 
 
+def test_questions_whose_ids_begin_anew_with_each_subject_are_all_replayed(room: Room) -> None:
+    lines = [f"{number % 5},{stem}" for number, stem in enumerate(STEMS[:10])]
+    room.path.write_text("item_id,question\n" + "\n".join(lines), encoding="utf-8")
+    summary = room.replay(models=MODELS[:1])
+    assert (summary.questions, summary.completions) == ({"public": 10}, 30)
+
+
 def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:
     answered = []
 
