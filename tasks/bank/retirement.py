@@ -114,6 +114,24 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
     return Retirement(question, question == lineage, build.version, build.exits.height, build.contents.height)
 
 
+def count_moved(lake: Lake, question_uuid: str, *, is_retired: bool) -> tuple[int, int]:
+    """The version in which a question last left, or came back, and how many with it; else 0."""
+    entries = lake.read("card_entries", {"question_uuid": question_uuid}).to_dicts()
+    versions = [row["until_version"] for row in entries if row["exit_reason"] == "retired"]
+    if not is_retired and versions:
+        versions = [
+            row["from_version"]
+            for row in entries
+            if row["from_version"] > versions[-1] and row["until_version"] is None
+        ]
+    if not versions:
+        return 0, 0
+    changes = lake.read(
+        "bank_difference", {"before_version": versions[-1] - 1, "after_version": versions[-1]}
+    )
+    return versions[-1], int((changes["change"] == ("left" if is_retired else "entered")).sum())
+
+
 def read_card(lake: Lake, name: str) -> dict[str, Any]:
     """The card of the question whose UUID begins with `name`.
 

@@ -302,7 +302,7 @@ def disclose(
 
 
 def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
-    from tasks.bank import find_question, restore_question, retire_question
+    from tasks.bank import count_moved, find_question, restore_question, retire_question
     from tasks.exam.public.bank import check_undisclosed
     from tasks.exam.public.log import publish_retirement
     from warehouse.lake import open_lake
@@ -319,14 +319,15 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             ask_whether(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
         move = retire_question if is_retired else restore_question
         moved = move(lake, settings, str(found["question_uuid"]), reason)
-    count = moved.left_count if is_retired else moved.entered_count
+        # Also of one that a killed command has moved already.
+        version, count = count_moved(lake, moved.question_uuid, is_retired=is_retired)
     if count:
         with open_ledger(settings.ledger_address) as ledger:
             refusal = publish_retirement(
                 ledger,
                 settings,
                 count=count,
-                bank_version=moved.bank_version,
+                bank_version=version,
                 reason=reason.strip(),
                 is_retired=is_retired,
             )
