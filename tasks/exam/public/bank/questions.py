@@ -87,7 +87,7 @@ def disclose_question(
 
 
 def check_undisclosed(ledger: Ledger, lake: Lake, settings: Settings, entry: Mapping[str, Any]) -> None:
-    """Pass when no question of the lineage was disclosed: GateError names one that everybody can read."""
+    """Pass when no question of the lineage was disclosed; GateError names one that was."""
     disclosed = _list_disclosed(ledger)
     if not disclosed:
         return
