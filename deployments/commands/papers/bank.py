@@ -335,7 +335,12 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             print_note(f"Warning: {refusal}")
     whole = f"{moved.question_uuid}{' with its lineage' if moved.is_whole_lineage else ''}"
     if is_retired:
-        came = f", and {moved.entered_count} came in for them" if moved.entered_count else ""
+        came = (
+            f", and {moved.entered_count} came in for them, as they say the same: where it has leaked, retire them, too (`proctor bank diff "
+            f"{moved.bank_version - 1}`)"
+            if moved.entered_count
+            else ""
+        )
         line = f"Retired {whole}: version {moved.bank_version} is without {moved.left_count} questions{came}."
     elif moved.entered_count:
         line = f"Restored {whole}: version {moved.bank_version} has {moved.entered_count} questions more."
