@@ -220,6 +220,7 @@ def test_a_question_that_an_endpoint_does_not_take_is_quarantined_and_the_others
     kept = room.lake.query("select rule, row_json from quarantine order by row_json")
     assert kept["rule"].unique().to_list() == ["endpoint_takes_the_question"]
     assert [json.loads(one)["error"] for one in kept["row_json"]] == 3 * ["400 too_long"]
+    assert room.lake.run_named("landings_count_their_refusals").is_empty()
     (share,) = compare_sources(room.lake, "r1")["shares"]
     assert share["question_count"] == COUNT - 1
 
