@@ -126,9 +126,16 @@ def check_served(plan: RunPlan) -> None:
 
 
 def describe_request(plan: RunPlan) -> Request:
-    """What a second person is asked to approve: who sits what, how often, at what cost."""
-    summary = plan.summary()
-    return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
+    """What a second person is asked to approve: who sits what, how often, at what cost.
+
+    Nothing of it follows from the secret of the draw: asked again, it is the same.
+    """
+    asked = {name: plan.summary()[name] for name in _ASKED}
+    # How many questions ask about a text twice is by lot.
+    asked["sets"] = [
+        {name: said for name, said in one.items() if name != "repeated_count"} for one in asked["sets"]
+    ]
+    return Request("plan", plan.run_id, asked)
 
 
 def _describe_run(request: PlanRequest, at: str) -> Run:
