@@ -92,13 +92,15 @@ async def replay_sources(
     The tables `replay_spans` and `replays` are landed. Of the bank a model is shown only what its
     organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
     completed is not asked again, and after a kill replies that were paid for are taken from the ledger.
-    What the endpoint does not take goes to quarantine, unless it does not take most.
+    What the endpoint does not take goes to quarantine, unless it does not take most. A model whose calls fail stops no
+    other one.
     Raises UsageError for a source without questions or under another's name, CallFailed and BudgetError.
     """
     replay_id = request.replay_id
     summary = ReplaySummary(replay_id)
     run_id = f"contamination/{replay_id}"
     _check_names(request.sources)
+    failed: list[CallFailed] = []
     with claim_work(ledger, "contamination", replay_id, what=f"replaying {replay_id}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
@@ -106,10 +108,16 @@ async def replay_sources(
                 name = _name_source(source)
                 for model in request.models:
                     spans = _prepare_spans(ledger, lake, request, source, model, summary)
-                    landed = await _replay(ledger, lake, client, model, spans, name, replay_id)
+                    try:
+                        landed = await _replay(ledger, lake, client, model, spans, name, replay_id)
+                    except CallFailed as error:
+                        failed.append(error)
+                        continue
                     summary.completions += landed.row_count
                     summary.refused += landed.rejected_count
             summary.calls.update(client.counts)
+    if failed:
+        raise failed[0]
     summary.models = [model.name for model in request.models]
     return summary
 
