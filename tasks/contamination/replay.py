@@ -103,19 +103,20 @@ async def replay_sources(
     failed: list[CallFailed] = []
     with claim_work(ledger, "contamination", replay_id, what=f"replaying {replay_id}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
-        async with ModelClient(ledger, settings, budget=budget) as client:
-            for source in request.sources:
-                name = _name_source(source)
-                for model in request.models:
-                    spans = _prepare_spans(ledger, lake, request, source, model, summary)
-                    try:
+        for source in request.sources:
+            name = _name_source(source)
+            for model in request.models:
+                spans = _prepare_spans(ledger, lake, request, source, model, summary)
+                try:
+                    # Of a model that fails nothing more is sent once its own client is left.
+                    async with ModelClient(ledger, settings, budget=budget) as client:
                         landed = await _replay(ledger, lake, client, model, spans, name, replay_id)
-                    except CallFailed as error:
-                        failed.append(error)
-                        continue
-                    summary.completions += landed.row_count
-                    summary.refused += landed.rejected_count
-            summary.calls.update(client.counts)
+                except CallFailed as error:
+                    failed.append(error)
+                    continue
+                summary.completions += landed.row_count
+                summary.refused += landed.rejected_count
+                summary.calls.update(client.counts)
     if failed:
         raise failed[0]
     summary.models = [model.name for model in request.models]

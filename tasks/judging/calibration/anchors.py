@@ -116,19 +116,22 @@ async def watch_judges(
     run_id = name_drift_run(name, month)
     what = f"judging the anchor set {name}"
     with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=compute_patience()):
-        async with SharedClient(ledger, settings, run_id, settings.budget_usd) as client:
-            for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
-                try:
+        for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
+            client = SharedClient(ledger, settings, run_id, settings.budget_usd)
+            try:
+                # Of a judge that fails nothing more is sent once its own client is left.
+                async with client:
                     summary.judged += await _judge_month(ledger, lake, client, judge, name, month, responses)
-                except (CallFailed, BudgetError) as error:
-                    summary.failure = summary.failure or str(error)
-                    if isinstance(error, BudgetError):
-                        break
-                    continue
-                summary.judges.append(judge.name)
-                if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
-                    summary.alarms.append(judge.name)
-            summary.calls.update(client.counts)
+            except (CallFailed, BudgetError) as error:
+                summary.failure = summary.failure or str(error)
+                if isinstance(error, BudgetError):
+                    break
+                continue
+            finally:
+                summary.calls.update(client.counts)
+            summary.judges.append(judge.name)
+            if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
+                summary.alarms.append(judge.name)
     return summary
 
 

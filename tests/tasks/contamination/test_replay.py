@@ -200,6 +200,22 @@ def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:
     assert len(answered) == 31
 
 
+def test_of_a_model_that_fails_nothing_more_is_sent_while_others_are_asked(room: Room) -> None:
+    sent = []
+
+    class Unpaid(Handler):
+        def do_POST(self) -> None:
+            sent.append(self.read_json())
+            self.send(401, {})
+
+    with serve(Unpaid) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(CallFailed, match="401"):
+            room.replay(models=[model, MODELS[1]])
+    assert len(sent) <= 2 * room.settings.call_concurrency
+    assert room.lake.query("select distinct model from replays").rows() == [("clean",)]
+
+
 def test_a_question_that_an_endpoint_does_not_take_is_quarantined_and_the_others_land(room: Room) -> None:
     (refused,) = (span.text for stem in STEMS[:1] if (span := choose_span(stem)) is not None)
 

@@ -5,6 +5,7 @@ An alarm keeps the judge from publishing.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,30 @@ def test_what_one_judge_does_not_take_stops_neither_it_nor_the_others(
         most = QUESTIONS
         found = watch(room, "2026-11")
         assert (found.judges, found.failure) == (["next-judge"], "too long")
+
+
+def test_of_a_judge_that_fails_nothing_more_is_asked_while_the_next_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles = {"first_judge": STEADY, "next_judge": STEADY}
+    with open_room(tmp_path, monkeypatch, ("first-judge", "next-judge"), **profiles) as room:
+        draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
+        complete = ModelClient.complete
+        failed: list[str] = []
+
+        async def fail(client: ModelClient, judge: RegisteredModel, request: CallRequest) -> CallReply:
+            if judge.name == "first-judge":
+                if not failed:
+                    failed.append(judge.name)
+                    raise CallFailed("no key", call_key="", error="401", attempts=1)
+                await asyncio.sleep(0.05)
+            return await complete(client, judge, request)
+
+        monkeypatch.setattr(ModelClient, "complete", fail)
+        found = watch(room, "2026-09")
+        assert (found.judges, found.failure) == (["next-judge"], "no key")
+        assert room.requests["first-judge"] == 0
+        assert room.requests["next-judge"] == 3 * QUESTIONS == found.calls["sent"]
 
 
 def test_a_judge_that_has_changed_shuts_the_gate_until_a_new_set_is_drawn(
