@@ -135,11 +135,16 @@ def _render_shares(summary: dict[str, Any]) -> Iterator[str]:
     """Why new sets are smaller than asked for; nothing where they are not."""
     shares = summary["shares"]
     if sum(shares.values()) < summary["set_size"]:
-        equal = summary["set_size"] / len(shares)
-        few = ", ".join(f"{name} {share}" for name, share in shares.items() if share < equal)
+        # As `tasks.exam.plan.shares` counts them: where it does not come out even, the first ones have one more.
+        equal, more = divmod(summary["set_size"], len(shares) or 1)
+        few = ", ".join(
+            f"{name} {share}"
+            for place, (name, share) in enumerate(shares.items())
+            if share < equal + (place < more)
+        )
         yield (
             f"  fewer than the {summary['set_size']} questions of PROCTOR_SET_SIZE: what the bank has few of is to last "
-            f"(PROCTOR_LASTING_SETS), so that instead of {equal:.0f} of each discipline a new set has {few}"
+            f"(PROCTOR_LASTING_SETS), so that instead of {equal} of each discipline a new set has {few}"
         )
 
 

@@ -115,6 +115,9 @@ def test_a_small_discipline_gives_a_smaller_share_down_to_the_least_and_is_refus
     (said,) = (line for line in render_plan(plan.summary()) if "PROCTOR_SET_SIZE" in line)
     assert said.startswith("  fewer than the 30 questions")
     assert said.endswith("instead of 10 of each discipline a new set has Law 5, History 2")
+    uneven = {**plan.summary(), "set_size": 31, "shares": {"Engineering": 11, "Law": 10, "History": 2}}
+    (said,) = (line for line in render_plan(uneven) if "PROCTOR_SET_SIZE" in line)
+    assert said.endswith("a new set has History 2")
     items = rows(ledger, select(sets.c.discipline))
     assert Counter(item.discipline for item in items) == {"Engineering": 10, "Law": 5, "History": 2}
     publish(ledger, make_settings(tmp_path, **sizes), registry, bank, candidates=["alpha"], run_id="b")
