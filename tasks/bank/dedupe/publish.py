@@ -134,9 +134,9 @@ def build_bank(
         column.name for column in get_table("bank_contents").own_columns
     )
     places = entering["place"].to_list()
-    further = _find_copies_elsewhere(version, staying, entering, find_occurrences)
-    further += _list_former_copies(version, entering, likeness, signatures.forms["content_key"])
-    duplicates = _frame_duplicates(version, ranked, decision, further)
+    elsewhere = _find_copies_elsewhere(version, staying, entering, find_occurrences)
+    former = _list_former_copies(version, entering, likeness, signatures.forms["content_key"])
+    duplicates = _frame_duplicates(version, ranked, decision, elsewhere, former)
     return BankBuild(
         version=version,
         is_unchanged=is_unchanged,
@@ -152,7 +152,7 @@ def build_bank(
                     "bank_version": version,
                     "question_count": after.height,
                     "lineage_count": after["lineage_uuid"].n_unique(),
-                    "duplicate_count": duplicates.height,
+                    "duplicate_count": count_left_out(duplicates),
                     "content_hash": compute_content_hash(after),
                     "published_at": now,
                 }
@@ -164,6 +164,11 @@ def build_bank(
         if leaving.height
         else [],
     )
+
+
+def count_left_out(duplicates: pl.DataFrame) -> int:
+    """Rows of `duplicates` that name what is left out, not what had left before its copy came in."""
+    return int((duplicates["reason"] != _FORMER).sum())
 
 
 def compute_content_hash(questions: pl.DataFrame) -> str:
@@ -212,7 +217,11 @@ def _frame_exits(
 
 
 def _frame_duplicates(
-    version: int, ranked: pl.DataFrame, decision: DedupeOutcome, further: Sequence[dict[str, object]]
+    version: int,
+    ranked: pl.DataFrame,
+    decision: DedupeOutcome,
+    elsewhere: Sequence[dict[str, object]],
+    former: Sequence[dict[str, object]],
 ) -> pl.DataFrame:
     places = [duplicate.place for duplicate in decision.found]
     dropped = ranked[places].select("question_uuid", "document_id").rows() if places else []
@@ -229,9 +238,14 @@ def _frame_duplicates(
         }
         for duplicate, (question, document) in zip(decision.found, dropped, strict=True)
     ]
-    by_key = {
+    left_out = {
         (str(row["dropped_uuid"]), str(row["dropped_document_id"] or "")): row
-        for row in reversed([*rows, *further])
+        for row in reversed([*rows, *elsewhere])
+    }
+    # What has left is left out once at most, but may have several copies that come in.
+    by_key = {
+        (str(row["dropped_uuid"]), str(row["dropped_document_id"] or ""), str(row["kept_uuid"])): row
+        for row in [*former, *left_out.values()]
     }
     return get_table("duplicates").frame([by_key[key] for key in sorted(by_key)])
 
@@ -273,9 +287,10 @@ def _list_former_copies(
     for place, question, lineage, document in entering.select(
         "place", "question_uuid", "lineage_uuid", "document_id"
     ).iter_rows():
-        found = list(likeness.near_former.get(int(likeness.copies[place]), ()))
+        near = likeness.near_former.get(int(likeness.copies[place]), ())
+        found = [(former, similarity, "near") for former, similarity in near]
         if (same := likeness.former_of_key.get(content_keys[place])) is not None:
-            found = [(same, 1.0), *found]
+            found.append((same, 1.0, "exact"))
         rows += [
             {
                 "bank_version": version,
@@ -283,11 +298,11 @@ def _list_former_copies(
                 "dropped_uuid": former.question_uuid,
                 "kept_document_id": document,
                 "dropped_document_id": former.document_id,
-                "method": "exact" if former is same else "near",
+                "method": method,
                 "similarity": similarity,
                 "reason": _FORMER,
             }
-            for former, similarity in found
+            for former, similarity, method in found
             if former.lineage_uuid != lineage
         ]
     return rows
