@@ -143,7 +143,8 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
         stem = str(row["question"] or "").strip()
         if stem:
             name = str(row["item_id"] or number)
-            name = f"{name}/{number}" if name in taken else name
+            while name in taken:
+                name += f"/{number}"
             taken.add(name)
             rows.append(
                 {

@@ -172,7 +172,9 @@ def test_a_replay_goes_on_with_questions_whose_ids_were_read_as_numbers(room: Ro
 
 
 def test_questions_whose_ids_begin_anew_with_each_subject_are_all_replayed(room: Room) -> None:
-    lines = [f"{number % 5},{stem}" for number, stem in enumerate(STEMS[:10])]
+    # The first one is named as the third would be, whose id repeats.
+    names = ("0/3", "0", "0", "1", "2", "3", "4", "0", "1", "2")
+    lines = [f"{name},{stem}" for name, stem in zip(names, STEMS[:10], strict=True)]
     room.path.write_text("item_id,question\n" + "\n".join(lines), encoding="utf-8")
     summary = room.replay(models=MODELS[:1])
     assert (summary.questions, summary.completions) == ({"public": 10}, 30)
