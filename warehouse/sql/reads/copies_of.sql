@@ -1,8 +1,8 @@
--- Which questions of other lineages that are or were in the bank say the same as this one?
+-- Which questions of other lineages that are or were in the bank say the same as one of these?
 -- One row per question and lineage, in order of question; is_in_bank says whether it may be examined now.
--- Parameters: $question_uuid, $lineage_uuid
+-- Parameters: $question_uuids (all of one lineage), $lineage_uuid
 WITH RECURSIVE copies AS (
-    SELECT $question_uuid AS question_uuid
+    SELECT unnest($question_uuids::VARCHAR[]) AS question_uuid
     UNION
     SELECT if(duplicates.kept_uuid = copies.question_uuid, duplicates.dropped_uuid, duplicates.kept_uuid)
     FROM copies

@@ -43,7 +43,7 @@ from .blinding import read_blinding_secret as read_blinding_secret
 # The salt of a slot of a lineage in a bank version: 32 bytes.
 from .blinding import slot_salt as slot_salt
 
-# Pass when no question of a lineage was disclosed, so that it may come back; GateError names one.
+# Pass when no question of a lineage, or of a copy's, was disclosed, so that it may come back; GateError names one.
 from .questions import check_undisclosed as check_undisclosed
 
 # Publish a question (its row of `bank_entries`) with its proofs; doing it twice changes nothing.

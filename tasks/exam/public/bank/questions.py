@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -87,18 +87,26 @@ def disclose_question(
 
 
 def check_undisclosed(ledger: Ledger, lake: Lake, settings: Settings, entry: Mapping[str, Any]) -> None:
-    """Pass when no question of the lineage was disclosed; GateError names one that was."""
+    """Pass when no question of the lineage, or of a copy's, was disclosed; GateError names one."""
     disclosed = _list_disclosed(ledger)
     if not disclosed:
         return
     secret = read_blinding_secret(settings)
-    rows = lake.read("entries_of_lineage", {"lineage_uuid": entry["lineage_uuid"]})
-    for row in rows.iter_rows(named=True):
-        if commit_question(secret, row).hex() in disclosed:
-            raise GateError(
-                f"{row['question_uuid']} was disclosed, with its answer: whoever is asked it, or another of its lineage, may have read "
-                "it. The lineage stays out of the bank."
-            )
+    lineage = str(entry["lineage_uuid"])
+    own = lake.read("entries_of_lineage", {"lineage_uuid": lineage})
+    copies = _find_copies(lake, own["question_uuid"].to_list(), lineage)["lineage_uuid"].unique().sort()
+    for rows in (own, *(lake.read("entries_of_lineage", {"lineage_uuid": one}) for one in copies)):
+        for row in rows.iter_rows(named=True):
+            if commit_question(secret, row).hex() in disclosed:
+                raise GateError(
+                    f"{row['question_uuid']} was disclosed, with its answer: whoever is asked it, a copy, or another of its lineage, may "
+                    f"have read it. The lineage of {entry['question_uuid']} stays out of the bank."
+                )
+
+
+def _find_copies(lake: Lake, questions: Sequence[str], lineage: str) -> pl.DataFrame:
+    """Questions of other lineages that say the same as one of these."""
+    return lake.read("copies_of", {"question_uuids": sorted(set(questions)), "lineage_uuid": lineage})
 
 
 def _list_disclosed(ledger: Ledger) -> set[str]:
@@ -120,7 +128,7 @@ def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, i
             f"{question} is not retired: whoever reads it could be asked it. Retire it first "
             f"(`proctor bank retire {question[:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
         )
-    copies = lake.read("copies_of", {"question_uuid": question, "lineage_uuid": lineage})
+    copies = _find_copies(lake, [question], lineage)
     held = copies.filter("is_in_bank")["question_uuid"].to_list()
     if held and not is_leaked:
         raise GateError(

@@ -131,3 +131,6 @@ def test_a_question_whose_copy_can_be_asked_is_not_disclosed(ledger: Ledger, tmp
         ):
             with pytest.raises(GateError, match=f"{first['question_uuid']} was disclosed"):
                 check_undisclosed(ledger, lake, settings, find_question(lake, name))
+        # Nor does the copy.
+        with pytest.raises(GateError, match=f"The lineage of {copy['question_uuid']} stays out"):
+            check_undisclosed(ledger, lake, settings, find_question(lake, copy["question_uuid"]))
