@@ -136,7 +136,7 @@ def test_of_the_bank_a_candidate_is_shown_what_its_organisation_was_put_under_an
     land_session(room.lake)
     owner = str(room.lake.query("select distinct organisation from responses").item())
     with room.ledger.write() as connection:
-        names = {f"sim:{normalise_organisation(owner)}": owner, "sim:thehouse": owner}
+        names = {f"sim:{normalise_organisation(owner)}": owner, "sim:thehouse": "The House"}
         meant = {"sim:thehouse": f"sim:{normalise_organisation(owner)}"}
         register_organisations(connection, names, meant)
     for number, name in enumerate((owner.upper(), "The House")):
