@@ -117,7 +117,7 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
 
 
 def count_moved(lake: Lake, question_uuid: str, *, is_retired: bool) -> tuple[int, int]:
-    """The version in which a question was last retired, or came back, and how many with it; else 0."""
+    """The version in which a question was last retired, or came back, and how many; else 0."""
     entries = lake.read("card_entries", {"question_uuid": question_uuid}).to_dicts()
     retired = [row for row in entries if row["exit_reason"] == "retired"]
     if not retired:

@@ -167,7 +167,7 @@ def build_bank(
 
 
 def count_left_out(duplicates: pl.DataFrame) -> int:
-    """Rows of `duplicates` that name what is left out, not what had left before its copy came in."""
+    """Rows of `duplicates` of what is left out, not of what had left before its copy came."""
     return int((duplicates["reason"] != _FORMER).sum())
 
 

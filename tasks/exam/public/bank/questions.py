@@ -23,6 +23,8 @@ from warehouse.ledger.engine.logs.public_log import add_public_entry, list_publi
 from warehouse.ledger.exam import exposure
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
