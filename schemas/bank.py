@@ -39,13 +39,13 @@ VARIANTS = Table(
 DUPLICATES = Table(
     name="duplicates",
     grain="One row per question left out because another one says the same, in the bank version for which it was found.",
-    key=("bank_version", "dropped_uuid", "dropped_document_id"),
+    key=("bank_version", "dropped_uuid", "dropped_document_id", "kept_uuid"),
     unit="a bank version",
     stage="dedupe",
     own_columns=(
         Column.number("bank_version", "Bank version for which it was found."),
         Column.uuid("kept_uuid", "The question that stays."),
-        Column.uuid("dropped_uuid", "The question left out."),
+        Column.uuid("dropped_uuid", "The question left out, or one that had left before the other came in."),
         Column("kept_document_id", "text", "Document of the kept one."),
         Column("dropped_document_id", "text", "Document of the one left out."),
         Column.text("method", "How it was found.", DUPLICATE_METHODS),

@@ -1,6 +1,9 @@
 # The card of the question whose UUID begins so; raises UsageError for none, or for several questions.
 from .retirement import read_card as read_card
 
+# The bank version in which a question was last retired, or came back, and how many did so with it.
+from .retirement import count_moved as count_moved
+
 # The latest entry of the question whose UUID begins so; raises UsageError for none, or for several questions.
 from .retirement import find_question as find_question
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import polars as pl
+
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
@@ -112,6 +114,24 @@ def _move_question(lake: Lake, settings: Settings, name: str, reason: str, *, is
             finish(ledger, settings, request)
     assert build is not None, "a question of the bank can be retired only once there is a bank"
     return Retirement(question, question == lineage, build.version, build.exits.height, build.contents.height)
+
+
+def count_moved(lake: Lake, question_uuid: str, *, is_retired: bool) -> tuple[int, int]:
+    """The version in which a question was last retired, or came back, and how many; else 0."""
+    entries = lake.read("card_entries", {"question_uuid": question_uuid}).to_dicts()
+    retired = [row for row in entries if row["exit_reason"] == "retired"]
+    if not retired:
+        return 0, 0
+    version, lineage = retired[-1]["until_version"], retired[-1]["lineage_uuid"]
+    is_moved = pl.col("reason") == "retired"
+    if not is_retired:
+        # With the first entry since it came back; later ones are edits.
+        version = next((row["from_version"] for row in entries if row["from_version"] > version), None)
+        is_moved = (pl.col("change") == "entered") & (pl.col("lineage_uuid") == lineage)
+    if version is None:
+        return 0, 0
+    changes = lake.read("bank_difference", {"before_version": version - 1, "after_version": version})
+    return version, changes.filter(is_moved).height
 
 
 def read_card(lake: Lake, name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -23,15 +24,16 @@ from tasks.contamination.spans import (
     render_replay,
 )
 from tasks.exchange.imports import apply_mapping
-from tasks.models import CallRequest, ModelClient, read_call_frames
+from tasks.models import CallFailed, CallRequest, ModelClient, read_call_frames
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel
 from tasks.questions import draw_order
 from tasks.running.claiming import claim_work
 from tasks.texts import read_table
-from warehouse.lake import Batch, Lake
+from warehouse.lake import Batch, Lake, Landing
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.trust.organisations import list_names
 
 PURPOSE = "contamination"
 COMPLETIONS = 3
@@ -49,6 +51,7 @@ class ReplaySummary:
         questions: source → questions replayed, by organisation for the bank.
         without_span: questions in which no rule found a span.
         completions: completions landed now.
+        refused: calls that the endpoint did not take, kept in `quarantine` now.
         models: who was asked.
         calls: what became of the calls.
     """
@@ -57,6 +60,7 @@ class ReplaySummary:
     questions: dict[str, int] = field(default_factory=dict)
     without_span: int = 0
     completions: int = 0
+    refused: int = 0
     models: list[str] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -88,21 +92,33 @@ async def replay_sources(
     The tables `replay_spans` and `replays` are landed. Of the bank a model is shown only what its
     organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
     completed is not asked again, and after a kill replies that were paid for are taken from the ledger.
+    What the endpoint does not take goes to quarantine, unless it does not take most. A model whose calls fail stops no
+    other one.
     Raises UsageError for a source without questions or under another's name, CallFailed and BudgetError.
     """
     replay_id = request.replay_id
     summary = ReplaySummary(replay_id)
     run_id = f"contamination/{replay_id}"
     _check_names(request.sources)
+    failed: list[CallFailed] = []
     with claim_work(ledger, "contamination", replay_id, what=f"replaying {replay_id}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
-        async with ModelClient(ledger, settings, budget=budget) as client:
-            for source in request.sources:
-                name = _name_source(source)
-                for model in request.models:
-                    spans = _prepare_spans(lake, request, source, model, summary)
-                    summary.completions += await _replay(ledger, lake, client, model, spans, name, replay_id)
-            summary.calls.update(client.counts)
+        for source in request.sources:
+            name = _name_source(source)
+            for model in request.models:
+                spans = _prepare_spans(ledger, lake, request, source, model, summary)
+                try:
+                    # Of a model that fails nothing more is sent once its own client is left.
+                    async with ModelClient(ledger, settings, budget=budget) as client:
+                        landed = await _replay(ledger, lake, client, model, spans, name, replay_id)
+                except CallFailed as error:
+                    failed.append(error)
+                    continue
+                summary.completions += landed.row_count
+                summary.refused += landed.rejected_count
+                summary.calls.update(client.counts)
+    if failed:
+        raise failed[0]
     summary.models = [model.name for model in request.models]
     return summary
 
@@ -111,7 +127,8 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
     """Questions of a public set: item_id, question, options and language.
 
     The options may be a list or its JSON. Without a column of ids a question is known by its number in the
-    file, without one of languages by its characters. Raises UsageError for a file that cannot be read or has
+    file, and by both where its id stands there before (ids often begin anew with each subject); without a column of languages
+    that follows from its characters. Raises UsageError for a file that cannot be read or has
     no questions.
     """
     frame = read_table(path, as_text=True)
@@ -121,12 +138,17 @@ def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
             known[ours] = theirs
     found = apply_mapping(frame, known, SET_FIELDS, ("question",), path.name)
     rows: list[dict[str, object]] = []
+    taken: set[str] = set()
     for number, row in enumerate(found.iter_rows(named=True), start=1):
         stem = str(row["question"] or "").strip()
         if stem:
+            name = str(row["item_id"] or number)
+            while name in taken:
+                name += f"/{number}"
+            taken.add(name)
             rows.append(
                 {
-                    "item_id": str(row["item_id"] or number),
+                    "item_id": name,
                     "stem": stem,
                     "options": _read_options(row["options"], f"{path.name}, row {number}"),
                     "language": row["language"] if row["language"] in ("zh", "en") else guess_language(stem),
@@ -154,7 +176,12 @@ def _check_names(sources: Sequence[str]) -> None:
 
 
 def _prepare_spans(
-    lake: Lake, request: ReplayRequest, source: str, model: RegisteredModel, summary: ReplaySummary
+    ledger: Ledger,
+    lake: Lake,
+    request: ReplayRequest,
+    source: str,
+    model: RegisteredModel,
+    summary: ReplaySummary,
 ) -> pl.DataFrame:
     """The spans of a source for an organisation: those that were landed, else new ones."""
     replay_id = request.replay_id
@@ -165,7 +192,9 @@ def _prepare_spans(
     if source != BANK and not kept.is_empty():
         _check_same_questions(kept, Path(source), request)
     if kept.is_empty():
-        questions = _read_bank(lake, model) if source == BANK else read_set(Path(source), request.mapping)
+        questions = (
+            _read_bank(ledger, lake, model) if source == BANK else read_set(Path(source), request.mapping)
+        )
         rows: list[dict[str, object]] = []
         for question in draw_order(
             questions, "replay", replay_id, name, name=lambda one: str(one["item_id"])
@@ -226,36 +255,52 @@ async def _replay(
     spans: pl.DataFrame,
     name: str,
     replay_id: str,
-) -> int:
+) -> Landing:
     unit = f"{replay_id}/{name}/{model.name}/prompt-{VERSION}"
     if lake.landed("replays", [unit]):
-        return 0
+        return Landing("replays", unit, 0, 0, is_unchanged=True)
     places = [(row, number) for row in spans.iter_rows(named=True) for number in range(1, COMPLETIONS + 1)]
-    texts = await asyncio.gather(
+    outcomes = await asyncio.gather(
         *[_complete(client, model, row, number, unit, replay_id) for row, number in places]
     )
-    rows: list[dict[str, object]] = [
-        {
-            "replay_id": replay_id,
-            "model": model.name,
-            "source": name,
-            "item_id": row["item_id"],
-            "completion": number,
-            "is_correct": is_recalled(str(row["span_text"]), str(row["span_kind"]), text),
-            "completed_text": text,
-            "is_simulated": model.is_simulated,
-        }
-        for (row, number), text in zip(places, texts, strict=True)
-    ]
+    failed = [outcome for outcome in outcomes if isinstance(outcome, CallFailed)]
+    if 2 * len(failed) > len(places):
+        raise failed[0]
+    rows: list[dict[str, object]] = []
+    refused: list[dict[str, object]] = []
+    for (row, number), outcome in zip(places, outcomes, strict=True):
+        key: dict[str, object] = {"replay_id": replay_id, "model": model.name, "source": name}
+        key |= {"item_id": row["item_id"], "completion": number}
+        if isinstance(outcome, CallFailed):
+            refused.append(_refuse(unit, key, outcome.error))
+            continue
+        recalled = is_recalled(str(row["span_text"]), str(row["span_kind"]), outcome)
+        rows.append(
+            {**key, "is_correct": recalled, "completed_text": outcome, "is_simulated": model.is_simulated}
+        )
     calls = read_call_frames(ledger, {unit: now_text()[:7]})
-    lake.land_together(
+    quarantine = get_table("quarantine").frame(refused)
+    landings = lake.land_together(
         [
-            Batch("replays", unit, get_table("replays").frame(rows)),
+            Batch("replays", unit, get_table("replays").frame(rows), refused=quarantine),
             *(Batch("llm_calls", of, frame) for of, frame in calls.items()),
         ],
         stage="contamination",
     )
-    return len(rows)
+    return landings[0]
+
+
+def _refuse(unit: str, key: Mapping[str, object], error: str) -> dict[str, object]:
+    """The row of `quarantine` of a completion that the endpoint did not take."""
+    return {
+        "table_name": "replays",
+        "unit": unit,
+        "stage": "contamination",
+        "row_key": json.dumps(key, ensure_ascii=False, sort_keys=True),
+        "rule": "endpoint_takes_the_question",
+        "row_json": json.dumps({**key, "error": error}, ensure_ascii=False, sort_keys=True),
+        "quarantined_at": datetime.now(UTC),
+    }
 
 
 async def _complete(
@@ -265,22 +310,27 @@ async def _complete(
     number: int,
     unit: str,
     replay_id: str,
-) -> str:
-    reply = await client.complete(
-        model,
-        CallRequest(
-            purpose=PURPOSE,
-            messages=render_replay(str(row["blanked_text"]), str(row["language"])),
-            run_id=f"contamination/{replay_id}",
-            unit=unit,
-            repeat=number,
-        ),
+) -> str | CallFailed:
+    """What the model wrote, or why its endpoint does not take the question."""
+    request = CallRequest(
+        purpose=PURPOSE,
+        messages=render_replay(str(row["blanked_text"]), str(row["language"])),
+        run_id=f"contamination/{replay_id}",
+        unit=unit,
+        repeat=number,
     )
-    return reply.text
+    try:
+        return (await client.complete(model, request)).text
+    except CallFailed as error:
+        if not error.is_not_taken:
+            raise
+        return error
 
 
-def _read_bank(lake: Lake, model: RegisteredModel) -> list[dict[str, object]]:
-    met = lake.read("met_questions", {"organisation": model.organisation, "is_simulated": model.is_simulated})
+def _read_bank(ledger: Ledger, lake: Lake, model: RegisteredModel) -> list[dict[str, object]]:
+    with ledger.read() as connection:
+        names = list_names(connection, model.organisation, is_simulated=model.is_simulated)
+    met = lake.read("met_questions", {"organisations": names, "is_simulated": model.is_simulated})
     return [
         {
             "item_id": row["question_uuid"],

@@ -62,6 +62,11 @@ def describe_comparison(found: dict[str, Any]) -> list[str]:
     lines = [
         f"{row['model']}, {row['source']}: {row['recalled_share']:.1%} of {row['question_count']} recalled "
         f"({row['recalled_low']:.1%} to {row['recalled_high']:.1%})"
+        + (
+            f", {row['uncompared_count']} completions with nothing to compare"
+            if row["uncompared_count"]
+            else ""
+        )
         + (" MEMORISED" if row["is_flagged"] else "")
         for row in found["shares"]
     ]

@@ -35,6 +35,7 @@ def replay_questions(
         "replayed_questions": summary.questions,
         "questions_without_span": summary.without_span,
         "completions": summary.completions,
+        "completions_refused": summary.refused,
         "models": summary.models,
         "replay_calls": dict(summary.calls),
     }

@@ -33,6 +33,7 @@ from tasks.models.registry import check_callable, read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
+from warehouse.ledger.exam.plans import DRAW_PREFIX
 
 
 def read_current_bank(lake: Lake) -> pl.DataFrame:
@@ -54,7 +55,7 @@ def shape_draw(settings: Settings, size: int, repetition: str | None) -> Draw:
     """A fresh draw of `size` questions beside the month's own run.
 
     It is zero-shot, with one repeat, and a repetition is named for it. Several draws of one size are told apart by the
-    repetition's name. A size of 0 is the month's own run, as settings say. Raises UsageError for a size below the number
+    repetition's name; where that begins with `draw-`, candidates are due as if there were none. A size of 0 is the month's own run, as settings say. Raises UsageError for a size below the number
     of disciplines, which could not hold them all.
     """
     if size == 0:
@@ -64,7 +65,7 @@ def shape_draw(settings: Settings, size: int, repetition: str | None) -> Draw:
             f"A draw of {size} questions cannot hold {len(settings.disciplines)} disciplines. Draw at least one of each."
         )
     changed = {"set_size": size, "set_shares": {}, "repeats": 1, "prompt_styles": ("zero_shot",)}
-    return Draw(settings.model_copy(update=changed), repetition or f"draw-{size}")
+    return Draw(settings.model_copy(update=changed), repetition or f"{DRAW_PREFIX}{size}")
 
 
 def preview_month(

@@ -120,6 +120,7 @@ def _render_run(summary: dict[str, Any]) -> Iterator[str]:
         f"{summary['call_count']} calls, about ${summary['cost_usd']:.2f}"
         + ("" if summary["budget_usd"] is None else f" of a budget of ${summary['budget_usd']:.2f}")
     )
+    yield from _render_shares(summary)
     yield f"  candidates: {', '.join(summary['candidates']) or 'none'}"
     if summary["unpriced"]:
         yield f"  without a price, counted as 0: {', '.join(summary['unpriced'])}"
@@ -128,6 +129,23 @@ def _render_run(summary: dict[str, Any]) -> Iterator[str]:
     for renewal in summary["renewed"]:
         why = f"{', '.join(renewal['changed'])} changed" if renewal["changed"] else "asked for"
         yield f"  {renewal['model']} answers {_count(renewal['set_count'], 'set')} again ({why})"
+
+
+def _render_shares(summary: dict[str, Any]) -> Iterator[str]:
+    """Why new sets are smaller than asked for; nothing where they are not."""
+    shares = summary["shares"]
+    if sum(shares.values()) < summary["set_size"]:
+        # As `tasks.exam.plan.shares` counts them: where it does not come out even, the first ones have one more.
+        equal, more = divmod(summary["set_size"], len(shares) or 1)
+        few = ", ".join(
+            f"{name} {share}"
+            for place, (name, share) in enumerate(shares.items())
+            if share < equal + (place < more)
+        )
+        yield (
+            f"  fewer than the {summary['set_size']} questions of PROCTOR_SET_SIZE: what the bank has few of is to last "
+            f"(PROCTOR_LASTING_SETS), so that instead of {equal} of each discipline a new set has {few}"
+        )
 
 
 def _name_sizes(summary: dict[str, Any]) -> str:

@@ -293,11 +293,17 @@ def disclose(
     how = "Disclosed" if disclosed.is_new else "Disclosed before, and left as it is"
     sets = f" It was put in {', '.join(disclosed.set_ids)}." if disclosed.set_ids else ""
     line = f"{how}: public/questions/{disclosed.file}.{sets}"
+    if found["until_version"] is None:
+        name = str(found["question_uuid"])[:8]
+        print_note(
+            f"Warning: it is still in the bank, and everybody can read it: `proctor bank retire {name} --reason TEXT`."
+        )
     print_result(disclosed._asdict(), as_json=as_json, lines=[line], then="proctor exam seal")
 
 
 def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
-    from tasks.bank import find_question, restore_question, retire_question
+    from tasks.bank import count_moved, find_question, restore_question, retire_question
+    from tasks.exam.public.bank import check_undisclosed
     from tasks.exam.public.log import publish_retirement
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
@@ -305,19 +311,23 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
     settings = load_settings()
     with open_lake(settings) as lake:
         found = find_question(lake, question)
+        if not is_retired:
+            with open_ledger(settings.ledger_address) as ledger:
+                check_undisclosed(ledger, lake, settings, found)
         if not yes and not as_json and sys.stdin.isatty():
             what = "Retire" if is_retired else "Restore"
             ask_whether(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
         move = retire_question if is_retired else restore_question
         moved = move(lake, settings, str(found["question_uuid"]), reason)
-    count = moved.left_count if is_retired else moved.entered_count
+        # Also of one that a killed command has moved already.
+        version, count = count_moved(lake, moved.question_uuid, is_retired=is_retired)
     if count:
         with open_ledger(settings.ledger_address) as ledger:
             refusal = publish_retirement(
                 ledger,
                 settings,
                 count=count,
-                bank_version=moved.bank_version,
+                bank_version=version,
                 reason=reason.strip(),
                 is_retired=is_retired,
             )
@@ -325,7 +335,12 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             print_note(f"Warning: {refusal}")
     whole = f"{moved.question_uuid}{' with its lineage' if moved.is_whole_lineage else ''}"
     if is_retired:
-        came = f", and {moved.entered_count} came in for them" if moved.entered_count else ""
+        came = (
+            f", and {moved.entered_count} came in for them, as they say the same: where it has leaked, retire them, too (`proctor bank diff "
+            f"{moved.bank_version - 1}`)"
+            if moved.entered_count
+            else ""
+        )
         line = f"Retired {whole}: version {moved.bank_version} is without {moved.left_count} questions{came}."
     elif moved.entered_count:
         line = f"Restored {whole}: version {moved.bank_version} has {moved.entered_count} questions more."

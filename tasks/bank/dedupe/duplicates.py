@@ -93,6 +93,7 @@ class Likeness:
         member_of_key: questions that stay in the bank, by content key.
         member_of_uuid: the same by UUID, where an arrival has the UUID of a question of the bank.
         near_members: such a first place → questions of the bank that say nearly the same, with the similarity.
+        former_of_key, near_former: the same of questions that have left the bank, or leave it now.
     """
 
     content_keys: pl.Series
@@ -102,6 +103,8 @@ class Likeness:
     member_of_key: Mapping[str, Member]
     member_of_uuid: Mapping[str, Member]
     near_members: Mapping[int, Sequence[tuple[Member, float]]]
+    former_of_key: Mapping[str, Member]
+    near_former: Mapping[int, Sequence[tuple[Member, float]]]
 
 
 class _Match(NamedTuple):

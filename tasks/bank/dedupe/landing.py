@@ -144,7 +144,7 @@ def _land(lake: Lake, build: BankBuild, changed: pl.DataFrame) -> None:
     elif build.duplicates.height:
         before = lake.read("duplicates_of_version", {"bank_version": build.version})
         both = pl.concat([build.duplicates, before]).unique(
-            ["dropped_uuid", "dropped_document_id"], keep="first", maintain_order=True
+            ["dropped_uuid", "dropped_document_id", "kept_uuid"], keep="first", maintain_order=True
         )
         batches.append(Batch("duplicates", unit, both))
     if changed.height:

@@ -100,17 +100,26 @@ NOTHING_KNOWN = _NothingKnown()
 def find_likeness(
     arrivals: pl.DataFrame, signatures: Signatures, known: KnownBank, staying: pl.DataFrame, threshold: float
 ) -> Likeness:
-    """Compare arrivals with each other and with the members of the bank that stay.
+    """Compare arrivals with each other, and with members of the bank that stay or left.
 
     The arrivals are in order of preference. The cost follows from the arrivals and from what they resemble:
-    the bank is looked up in its index.
+    the bank is looked up in its index, which keeps what has left.
     """
     forms = signatures.forms
     copies = _find_copies(forms)
-    near, near_members = _compare(signatures, copies, known, staying, threshold)
+    near: dict[int, list[tuple[int, float]]] = {}
+    for left, right, similarity in list_near_pairs(signatures, copies, threshold):
+        near.setdefault(left, []).append((right, similarity))
+        near.setdefault(right, []).append((left, similarity))
     member_of_key: dict[str, Member] = {}
-    if not (staying.is_empty() or forms.is_empty()):
-        member_of_key = _find_members(forms["content_key"], known, staying)
+    former_of_key: dict[str, Member] = {}
+    near_members: dict[int, list[tuple[Member, float]]] = {}
+    near_former: dict[int, list[tuple[Member, float]]] = {}
+    if known.version and not forms.is_empty():
+        for key, member, stays in _list_members(forms["content_key"], known, staying):
+            (member_of_key if stays else former_of_key)[key] = member
+        for place, member, stays, similarity in _list_near_members(signatures, known, staying, threshold):
+            (near_members if stays else near_former).setdefault(place, []).append((member, similarity))
     same_uuid = arrivals.select("question_uuid").join(
         staying.select("question_uuid", "lineage_uuid", "document_id"), on="question_uuid"
     )
@@ -125,21 +134,27 @@ def find_likeness(
         member_of_key=member_of_key,
         member_of_uuid={row[0]: Member(*row) for row in same_uuid.iter_rows()},
         near_members=near_members,
+        former_of_key=former_of_key,
+        near_former=near_former,
     )
 
 
-def _find_members(content_keys: pl.Series, known: KnownBank, staying: pl.DataFrame) -> dict[str, Member]:
-    """Content key → the question of the bank that has it."""
-    found = known.find_keys(content_keys.unique().to_list()).join(
-        staying.select(*_KEY, "document_id"), on=_KEY
-    )
+def _mark_staying(entries: pl.DataFrame, staying: pl.DataFrame) -> pl.DataFrame:
+    """Entries of the bank with their document and `stays`; of those that left neither."""
+    held = staying.select(*_KEY, "document_id", stays=pl.lit(value=True))
+    return entries.join(held, on=_KEY, how="left").with_columns(pl.col("stays").fill_null(value=False))
+
+
+def _list_members(
+    content_keys: pl.Series, known: KnownBank, staying: pl.DataFrame
+) -> Iterator[tuple[str, Member, bool]]:
+    """Content key, an entry of the bank that has it, and whether that stays."""
+    found = _mark_staying(known.find_keys(content_keys.unique().to_list()), staying)
     rows = found.sort("content_key", *_KEY, descending=True).select(
-        "content_key", "question_uuid", "lineage_uuid", "document_id", "normal_answers"
+        "content_key", "question_uuid", "lineage_uuid", "document_id", "normal_answers", "stays"
     )
-    return {
-        key: Member(question, lineage, document, tuple(words or ()))
-        for key, question, lineage, document, words in rows.iter_rows()
-    }
+    for key, question, lineage, document, words, stays in rows.iter_rows():
+        yield key, Member(question, lineage, document, tuple(words or ())), stays
 
 
 def list_near_pairs(
@@ -156,42 +171,32 @@ def list_near_pairs(
     yield from verify_pairs(places, signatures.forms, signatures.forms, threshold)
 
 
-def _compare(
-    signatures: Signatures,
-    copies: NDArray[np.int64],
-    known: KnownBank,
-    staying: pl.DataFrame,
-    threshold: float,
-) -> tuple[dict[int, list[tuple[int, float]]], dict[int, list[tuple[Member, float]]]]:
+def _list_near_members(
+    signatures: Signatures, known: KnownBank, staying: pl.DataFrame, threshold: float
+) -> Iterator[tuple[int, Member, bool, float]]:
+    """Place, an entry of the bank that is near, whether that stays, and the similarity."""
     import numpy as np
 
-    near: dict[int, list[tuple[int, float]]] = {}
-    for left, right, similarity in list_near_pairs(signatures, copies, threshold):
-        near.setdefault(left, []).append((right, similarity))
-        near.setdefault(right, []).append((left, similarity))
-    near_members: dict[int, list[tuple[Member, float]]] = {}
-    if staying.is_empty() or not len(signatures.near_places):
-        return near, near_members
+    if not len(signatures.near_places):
+        return
     ids, bands = known.read_bands()
     pairs = list_pairs_with_known(signatures.sketches.bands, bands)
     hits = np.unique(pairs[:, 1])
-    found = (
-        ids[hits]
-        .with_columns(pl.Series("hit", hits, dtype=pl.Int64))
-        .join(staying.select(*_KEY, "document_id"), on=_KEY)
-    )
-    if found.is_empty():
-        return near, near_members
+    if not len(hits):
+        return
+    found = _mark_staying(ids[hits].with_columns(pl.Series("hit", hits, dtype=pl.Int64)), staying)
     forms = found.join(known.find_forms(found["question_uuid"].to_list()), on=_KEY).sort("hit")
     place_of = np.full(len(ids), -1, dtype=np.int64)
     place_of[forms["hit"].to_numpy()] = np.arange(forms.height)
     both = np.stack([signatures.near_places[pairs[:, 0]], place_of[pairs[:, 1]]], axis=1)
     members = [
-        Member(*row) for row in forms.select("question_uuid", "lineage_uuid", "document_id").iter_rows()
+        (Member(question, lineage, document), stays)
+        for question, lineage, document, stays in forms.select(
+            "question_uuid", "lineage_uuid", "document_id", "stays"
+        ).iter_rows()
     ]
     for left, right, similarity in verify_pairs(both[both[:, 1] >= 0], signatures.forms, forms, threshold):
-        near_members.setdefault(left, []).append((members[right], similarity))
-    return near, near_members
+        yield left, *members[right], similarity
 
 
 def _find_copies(forms: pl.DataFrame) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from schemas.errors import GateError
 from schemas.tables import get_table
-from tasks.bank.dedupe.duplicates import DedupeOutcome, decide, rank_by_preference
+from tasks.bank.dedupe.duplicates import DedupeOutcome, Likeness, decide, rank_by_preference
 from tasks.bank.dedupe.index import compute_signatures, frame_signatures
 from tasks.bank.dedupe.likeness import KnownBank, find_likeness
 from tasks.bank.dedupe.looks import show_looks
@@ -23,6 +23,7 @@ FindOccurrences = Callable[[Sequence[str]], pl.DataFrame]
 
 _SAME = ("question_uuid", "lineage_uuid")
 _ELSEWHERE = "the same question in another document: the reviewed copy stays"
+_FORMER = "the other one has left the bank: who has met it has met this one"
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,9 @@ def build_bank(
         column.name for column in get_table("bank_contents").own_columns
     )
     places = entering["place"].to_list()
-    duplicates = _frame_duplicates(
-        version, ranked, decision, _find_copies_elsewhere(version, staying, entering, find_occurrences)
-    )
+    elsewhere = _find_copies_elsewhere(version, staying, entering, find_occurrences)
+    former = _list_former_copies(version, entering, likeness, signatures.forms["content_key"])
+    duplicates = _frame_duplicates(version, ranked, decision, elsewhere, former)
     return BankBuild(
         version=version,
         is_unchanged=is_unchanged,
@@ -151,7 +152,7 @@ def build_bank(
                     "bank_version": version,
                     "question_count": after.height,
                     "lineage_count": after["lineage_uuid"].n_unique(),
-                    "duplicate_count": duplicates.height,
+                    "duplicate_count": count_left_out(duplicates),
                     "content_hash": compute_content_hash(after),
                     "published_at": now,
                 }
@@ -163,6 +164,11 @@ def build_bank(
         if leaving.height
         else [],
     )
+
+
+def count_left_out(duplicates: pl.DataFrame) -> int:
+    """Rows of `duplicates` of what is left out, not of what had left before its copy came."""
+    return int((duplicates["reason"] != _FORMER).sum())
 
 
 def compute_content_hash(questions: pl.DataFrame) -> str:
@@ -211,7 +217,11 @@ def _frame_exits(
 
 
 def _frame_duplicates(
-    version: int, ranked: pl.DataFrame, decision: DedupeOutcome, elsewhere: Sequence[dict[str, object]]
+    version: int,
+    ranked: pl.DataFrame,
+    decision: DedupeOutcome,
+    elsewhere: Sequence[dict[str, object]],
+    former: Sequence[dict[str, object]],
 ) -> pl.DataFrame:
     places = [duplicate.place for duplicate in decision.found]
     dropped = ranked[places].select("question_uuid", "document_id").rows() if places else []
@@ -228,9 +238,14 @@ def _frame_duplicates(
         }
         for duplicate, (question, document) in zip(decision.found, dropped, strict=True)
     ]
-    by_key = {
+    left_out = {
         (str(row["dropped_uuid"]), str(row["dropped_document_id"] or "")): row
         for row in reversed([*rows, *elsewhere])
+    }
+    # What has left is left out once at most, but may have several copies that come in.
+    by_key = {
+        (str(row["dropped_uuid"]), str(row["dropped_document_id"] or ""), str(row["kept_uuid"])): row
+        for row in [*former, *left_out.values()]
     }
     return get_table("duplicates").frame([by_key[key] for key in sorted(by_key)])
 
@@ -262,3 +277,32 @@ def _find_copies_elsewhere(
         .sort("question_uuid", "other_id")
         .iter_rows()
     ]
+
+
+def _list_former_copies(
+    version: int, entering: pl.DataFrame, likeness: Likeness, content_keys: pl.Series
+) -> list[dict[str, object]]:
+    """What enters and says the same as a question of another lineage that has left."""
+    rows: list[dict[str, object]] = []
+    for place, question, lineage, document in entering.select(
+        "place", "question_uuid", "lineage_uuid", "document_id"
+    ).iter_rows():
+        near = likeness.near_former.get(int(likeness.copies[place]), ())
+        found = [(former, similarity, "near") for former, similarity in near]
+        if (same := likeness.former_of_key.get(content_keys[place])) is not None:
+            found.append((same, 1.0, "exact"))
+        rows += [
+            {
+                "bank_version": version,
+                "kept_uuid": question,
+                "dropped_uuid": former.question_uuid,
+                "kept_document_id": document,
+                "dropped_document_id": former.document_id,
+                "method": method,
+                "similarity": similarity,
+                "reason": _FORMER,
+            }
+            for former, similarity, method in found
+            if former.lineage_uuid != lineage
+        ]
+    return rows

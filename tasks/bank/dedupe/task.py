@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.settings import load_settings
 from tasks.bank.dedupe.landing import land_bank
+from tasks.bank.dedupe.publish import count_left_out
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import open_lake
@@ -25,7 +26,7 @@ def publish_bank(is_rebuilt: bool = False) -> dict[str, object]:
         "bank_questions": build.question_count,
         "entered": build.contents.height,
         "left": build.exits.height,
-        "duplicates": build.duplicates.height,
+        "duplicates": count_left_out(build.duplicates),
         "refused_by_rule": dict(build.refused),
         "retired_lineages": len(build.retired_lineages),
     }

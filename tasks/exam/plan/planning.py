@@ -33,7 +33,13 @@ from tasks.exam.plan.shares import ShareRule, plan_shares, read_shares
 from tasks.exam.plan.state import read_state
 from tasks.exam.plan.target import SizeForecast, forecast_sizes
 from tasks.exam.plan.wishes import RunWishes
-from tasks.exam.public.bank import BankRows, FrameRows, find_blinding_fault, read_blinding_secret
+from tasks.exam.public.bank import (
+    BankRows,
+    FrameRows,
+    find_blinding_fault,
+    read_blinding_secret,
+    read_unchanged,
+)
 from tasks.models.registry import collect_owners
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
@@ -174,7 +180,7 @@ def plan_run(
     )
     with ledger.read() as connection:
         plan, allotment = compute_plan(connection, request)
-    return _add_keys(plan, allotment, rows)
+    return _add_keys(plan, allotment, request)
 
 
 def _plan_shares(
@@ -220,13 +226,16 @@ def plan_target(
         make_rule=make_rule,
         plan_with=plan_with,
     )
-    return _add_keys(plan, allotments[0], request.rows), found
+    return _add_keys(plan, allotments[0], request), found
 
 
-def _add_keys(plan: RunPlan, allotment: Allotment, rows: BankRows) -> RunPlan:
+def _add_keys(plan: RunPlan, allotment: Allotment, request: PlanRequest) -> RunPlan:
     """The plan with how the keys of its new sets lie."""
     drawn = {item.lineage_uuid for new in allotment.new_sets for item in new.items}
-    return replace(plan, keys=weigh_keys(allotment.new_sets, rows.read_lineages(drawn)) if drawn else ())
+    if not drawn:
+        return plan
+    contents = read_unchanged(request.index, request.rows, drawn)
+    return replace(plan, keys=weigh_keys(allotment.new_sets, contents))
 
 
 def choose_kind(registry: Registry, wishes: RunWishes) -> bool:

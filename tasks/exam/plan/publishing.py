@@ -14,7 +14,7 @@ from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.run_plan import RunPlan, describe, parse_published
 from tasks.exam.plan.shares import BankTooSmall
-from tasks.exam.public.bank import SealedBank, seal_bank
+from tasks.exam.public.bank import SealedBank, read_unchanged, seal_bank
 from tasks.exam.public.draws import write_draw
 from tasks.models.registry import describe_model
 from tasks.questions import BareQuestion
@@ -75,6 +75,7 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
         GateError: a limit allows no candidate, or the reference cannot sit.
         ApprovalNeeded: a second person must agree; nothing was claimed, the request is kept.
         UsageError: there is no session to sit, or the run was planned meanwhile for others.
+        ContractError: the bank has another version than when the plan was made.
     """
     if plan.is_published:
         return plan.run_id
@@ -125,9 +126,16 @@ def check_served(plan: RunPlan) -> None:
 
 
 def describe_request(plan: RunPlan) -> Request:
-    """What a second person is asked to approve: who sits what, how often, at what cost."""
-    summary = plan.summary()
-    return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
+    """What a second person is asked to approve: who sits what, how often, at what cost.
+
+    Nothing of it follows from the secret of the draw: asked again, it is the same.
+    """
+    asked = {name: plan.summary()[name] for name in _ASKED}
+    # How many questions ask about a text twice is by lot.
+    asked["sets"] = [
+        {name: said for name, said in one.items() if name != "repeated_count"} for one in asked["sets"]
+    ]
+    return Request("plan", plan.run_id, asked)
 
 
 def _describe_run(request: PlanRequest, at: str) -> Run:
@@ -191,7 +199,11 @@ def _write_plan(
 ) -> None:
     at, seed = now_text(), request.chance.seed
     drawn = [item for new in allotment.new_sets for item in new.items]
-    rows = request.rows.read_lineages({item.lineage_uuid for item in drawn})
+    # Where nothing is drawn, one lineage of each set shows whether the bank is still the one that was indexed.
+    shown = {item.lineage_uuid for item in drawn} or {
+        min(held) for held in allotment.lineages.values() if held
+    }
+    rows = read_unchanged(request.index, request.rows, shown)
     contents = _describe_pictures(request, strip_questions(rows, [item.question_uuid for item in drawn]))
     index = request.index
     names = {set_id: index.name_lineages(lineages) for set_id, lineages in allotment.lineages.items()}

@@ -97,8 +97,9 @@ async def watch_judges(
     What the set says of the judges is landed.
 
     A judge that has judged it in this month is not asked again; after a kill replies that were paid for are taken from the
-    ledger. Simulated judges judge sets of simulated responses only, real ones real sets. A call that fails, or a budget that is
-    spent, ends the look; the next one continues there.
+    ledger. Simulated judges judge sets of simulated responses only, real ones real sets. A call that fails ends the look at its judge, a
+    budget that is spent all of it; the next one continues there. A response that a judge does not take has no stars, unless it does not
+    take most.
     """
     found = read_last_set(lake)
     if found is None:
@@ -115,17 +116,22 @@ async def watch_judges(
     run_id = name_drift_run(name, month)
     what = f"judging the anchor set {name}"
     with claim_work(ledger, "drift", f"{name}/{month}", what=what, wait_s=compute_patience()):
-        async with SharedClient(ledger, settings, run_id, settings.budget_usd) as client:
-            for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
-                try:
+        for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
+            client = SharedClient(ledger, settings, run_id, settings.budget_usd)
+            try:
+                # Of a judge that fails nothing more is sent once its own client is left.
+                async with client:
                     summary.judged += await _judge_month(ledger, lake, client, judge, name, month, responses)
-                except (CallFailed, BudgetError) as error:
-                    summary.failure = str(error)
+            except (CallFailed, BudgetError) as error:
+                summary.failure = summary.failure or str(error)
+                if isinstance(error, BudgetError):
                     break
-                summary.judges.append(judge.name)
-                if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
-                    summary.alarms.append(judge.name)
-            summary.calls.update(client.counts)
+                continue
+            finally:
+                summary.calls.update(client.counts)
+            summary.judges.append(judge.name)
+            if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
+                summary.alarms.append(judge.name)
     return summary
 
 
@@ -249,12 +255,15 @@ async def _judge_month(
 ) -> int:
     judged = 0
     for unit, repeat in _list_waiting(lake, judge, name, month).items():
-        stars = await asyncio.gather(
+        outcomes = await asyncio.gather(
             *[
                 _judge_anchor(client, judge, put, name_drift_run(name, month), unit, repeat)
                 for put in responses
             ]
         )
+        failed = [outcome for outcome in outcomes if isinstance(outcome, CallFailed)]
+        if 2 * len(failed) > len(outcomes):
+            raise failed[0]
         rows: list[dict[str, object]] = [
             {
                 "anchor_set": name,
@@ -264,11 +273,11 @@ async def _judge_month(
                 "repeat": repeat,
                 "session_id": put.session_id,
                 "seq": put.seq,
-                "stars": given,
+                "stars": None if isinstance(given, CallFailed) else given,
                 "judged_at": datetime.now(UTC),
                 "is_simulated": put.is_simulated or judge.is_simulated,
             }
-            for put, given in zip(responses, stars, strict=True)
+            for put, given in zip(responses, outcomes, strict=True)
         ]
         calls = read_call_frames(ledger, {unit: month})
         lake.land_together(
@@ -284,22 +293,26 @@ async def _judge_month(
 
 async def _judge_anchor(
     client: ModelClient, judge: RegisteredModel, put: PutResponse, run_id: str, unit: str, repeat: int
-) -> int | None:
+) -> int | CallFailed | None:
+    """The judge's stars; None for none that can be read, the fault where it takes nothing."""
     asking = find_asking(judge)
     messages = asking.write_messages(put.question, put.response)
     for attempt in range(1, MOST_TRIES + 1):
-        reply = await client.complete(
-            judge,
-            CallRequest(
-                purpose=PURPOSE,
-                messages=messages,
-                run_id=run_id,
-                unit=unit,
-                repeat=repeat,
-                salt=f"/{attempt}" if attempt > 1 else "",
-                parameters=dict(asking.parameters),
-            ),
+        request = CallRequest(
+            purpose=PURPOSE,
+            messages=messages,
+            run_id=run_id,
+            unit=unit,
+            repeat=repeat,
+            salt=f"/{attempt}" if attempt > 1 else "",
+            parameters=dict(asking.parameters),
         )
+        try:
+            reply = await client.complete(judge, request)
+        except CallFailed as error:
+            if not error.is_not_taken:
+                raise
+            return error
         stars = asking.parse_reply(reply.text).stars
         if stars is not None:
             return stars

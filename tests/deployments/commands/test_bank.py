@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 
 from schemas.settings import Settings
+from tasks.bank import retire_question
 from tasks.bank.dedupe import land_bank
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.tasks.bank.augment.conftest import make_accepted
 from tests.tasks.bank.dedupe.test_landing import STEMS, land_batch
+from warehouse.lake import open_lake
 
 KEPT = make_accepted(STEMS[0])
 
@@ -67,6 +69,14 @@ def test_the_bank_is_looked_at_compared_and_thinned_by_commands(home: Path, tmp_
     )
     versions = json.loads(invoke(home, "bank", "versions", "--json").stdout)
     assert [row["bank_version"] for row in versions] == [1, 2, 3]
+    # Whoever was killed before the public log said so says it the next time, and once.
+    lines = len((home / "public" / "log.jsonl").read_text().splitlines())
+    with open_lake(Settings(home=home)) as lake:
+        retire_question(lake, Settings(home=home), KEPT["question_uuid"], "wrong")
+    for _ in range(2):
+        invoke(home, "bank", "retire", KEPT["question_uuid"], "--reason", "wrong", "--yes")
+    added = [json.loads(line) for line in (home / "public" / "log.jsonl").read_text().splitlines()[lines:]]
+    assert [one["body"] for one in added] == [{"count": 5, "bank_version": 4, "reason": "wrong"}]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,11 @@ import pytest
 from deployments.model_server import RunningServer, parse_profile, start_model_server
 from deployments.model_server.candidates import build_memory
 from schemas.errors import UsageError
+from schemas.organisations import normalise_organisation
 from schemas.settings import Settings
 from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
-from tasks.contamination.spans import choose_span
+from tasks.contamination.spans import BLANK, choose_span
 from tasks.models import CallFailed
 from tests.fresh import open_new_lake
 from tests.local_server import Handler, serve
@@ -26,6 +28,7 @@ from tests.tasks.models.simulation import make_model
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.organisations import register_organisations
 
 COUNT = 150
 MODELS = (make_model("reader", organisation="R"), make_model("clean", organisation="C"))
@@ -127,6 +130,20 @@ def test_of_the_bank_a_candidate_is_shown_only_what_its_organisation_was_put_bef
     assert len(describe_comparison(compared)) == 3
 
 
+def test_of_the_bank_a_candidate_is_shown_what_its_organisation_was_put_under_another_spelling(
+    room: Room,
+) -> None:
+    land_session(room.lake)
+    owner = str(room.lake.query("select distinct organisation from responses").item())
+    with room.ledger.write() as connection:
+        names = {f"sim:{normalise_organisation(owner)}": owner, "sim:thehouse": "The House"}
+        meant = {"sim:thehouse": f"sim:{normalise_organisation(owner)}"}
+        register_organisations(connection, names, meant)
+    for number, name in enumerate((owner.upper(), "The House")):
+        sitter = make_model(("reader", "clean")[number], organisation=name)
+        assert room.replay("bank", models=[sitter]).questions[f"bank ({name})"] > 0
+
+
 def test_a_file_of_the_same_name_is_not_taken_for_one_that_was_replayed(room: Room, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = tmp_path / "other" / "public.csv"
@@ -154,6 +171,15 @@ def test_a_replay_goes_on_with_questions_whose_ids_were_read_as_numbers(room: Ro
     assert room.replay(models=MODELS[1:], size=5).questions == {"public": 5}
 
 
+def test_questions_whose_ids_begin_anew_with_each_subject_are_all_replayed(room: Room) -> None:
+    # The first one is named as the third would be, whose id repeats.
+    names = ("0/3", "0", "0", "1", "2", "3", "4", "0", "1", "2")
+    lines = [f"{name},{stem}" for name, stem in zip(names, STEMS[:10], strict=True)]
+    room.path.write_text("item_id,question\n" + "\n".join(lines), encoding="utf-8")
+    summary = room.replay(models=MODELS[:1])
+    assert (summary.questions, summary.completions) == ({"public": 10}, 30)
+
+
 def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:
     answered = []
 
@@ -162,15 +188,69 @@ def test_one_call_that_fails_wastes_none_that_are_under_way(room: Room) -> None:
             asked = str(self.read_json()["messages"])
             answered.append(asked)
             if len(answered) == 1:
-                self.send(400, {})
+                self.send(401, {})
                 return
             time.sleep(0.2)
             self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
 
     with serve(OnceRefusing) as port:
         model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
-        with pytest.raises(CallFailed, match="400"):
+        with pytest.raises(CallFailed, match="401"):
             room.replay(models=[model], size=10)
         assert room.replay(models=[model], size=10).completions == 30
     # Each is asked once, and the one that was refused again.
     assert len(answered) == 31
+
+
+def test_of_a_model_that_fails_nothing_more_is_sent_while_others_are_asked(room: Room) -> None:
+    sent = []
+
+    class Unpaid(Handler):
+        def do_POST(self) -> None:
+            sent.append(self.read_json())
+            self.send(401, {})
+
+    with serve(Unpaid) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(CallFailed, match="401"):
+            room.replay(models=[model, MODELS[1]])
+    assert len(sent) <= 2 * room.settings.call_concurrency
+    assert room.lake.query("select distinct model from replays").rows() == [("clean",)]
+
+
+def test_a_question_that_an_endpoint_does_not_take_is_quarantined_and_the_others_land(room: Room) -> None:
+    (refused,) = (span.text for stem in STEMS[:1] if (span := choose_span(stem)) is not None)
+
+    class Refusing(Handler):
+        def do_POST(self) -> None:
+            asked = str(self.read_json()["messages"])
+            if STEMS[0].replace(refused, "") in asked.replace(BLANK, ""):
+                self.send(400, {"error": {"code": "too_long", "message": asked}})
+                return
+            self.send(200, {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]})
+
+    with serve(Refusing) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        found = room.replay(models=[model])
+        again = room.replay(models=[model])
+    assert (found.completions, found.refused) == (3 * (COUNT - 1), 3)
+    assert (again.completions, again.refused) == (0, 0)
+    kept = room.lake.query("select rule, row_json from quarantine order by row_json")
+    assert kept["rule"].unique().to_list() == ["endpoint_takes_the_question"]
+    assert [json.loads(one)["error"] for one in kept["row_json"]] == 3 * ["400 too_long"]
+    assert room.lake.run_named("landings_count_their_refusals").is_empty()
+    (share,) = compare_sources(room.lake, "r1")["shares"]
+    assert share["question_count"] == COUNT - 1
+
+
+def test_an_endpoint_that_takes_next_to_nothing_is_at_fault_itself(room: Room) -> None:
+    class Refusing(Handler):
+        def do_POST(self) -> None:
+            self.send(400, {})
+
+    with serve(Refusing) as port:
+        model = make_model("real", base_url=f"http://127.0.0.1:{port}/v1", is_simulated=False)
+        with pytest.raises(CallFailed, match="400"):
+            room.replay(models=[model, MODELS[1]], size=5)
+    # Nor does it stop others.
+    assert room.lake.query("select distinct model from replays").rows() == [("clean",)]

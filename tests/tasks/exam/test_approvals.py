@@ -24,15 +24,18 @@ from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.tokens.tokens import issue_token
 from tasks.running.approvals import ApprovalNeeded, Request, TwoPersons, approve, ask, refuse, use_approval
 from tasks.running.approvals import Unapproved as NotApproved
+from tests.tasks.exam.public.test_passages import make_passages
 from tests.tasks.exam.world import (
     MONTH,
     SEED,
     World,
+    answer_run,
     make_bank,
     make_model,
     make_registry,
     make_settings,
     plan_wished,
+    publish,
 )
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import CALLER, Caller
@@ -130,6 +133,25 @@ def test_a_plan_that_nobody_stands_for_takes_two_people_and_is_published_once_as
         ("ask_approval", account),
         ("use_approval", account),
     ]
+
+
+def test_a_plan_is_the_same_request_however_many_texts_its_draw_asks_about_twice(
+    people: Ledger, tmp_path: Path
+) -> None:
+    bank = make_passages(40, shared=30)
+    settings = make_settings(tmp_path, set_size=39, lasting_sets=1, set_groups=2, anchor_share=0.4)
+    registry = make_registry(*REGISTRY.models.values(), make_model("gamma"))
+    publish(people, settings, registry, bank, candidates=["alpha"], run_id="a")
+    answer_run(people, "a")
+    settings = settings.model_copy(update={"two_persons": ("plan",)})
+    plans = [
+        plan_wished(people, settings, registry, bank, candidates=["beta", "gamma"], run_id="b", seed=f"{n}")
+        for n in range(5)
+    ]
+    assert len({one.sets[-1].repeated_count for one in plans}) > 1
+    for one in plans:
+        with pytest.raises(ApprovalNeeded, match="request 1"):
+            publish_plan(people, one)
 
 
 def test_a_session_is_released_only_once_another_has_agreed_to_this_very_lease(world: World) -> None:

@@ -212,6 +212,20 @@ def test_a_further_draw_has_its_own_size_and_questions_that_nobody_of_the_run_ha
     assert len(set(lineages)) == len(lineages)
 
 
+def test_who_sits_a_further_draw_is_due_for_the_month_all_the_same(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    drawn, name = shape_draw(settings, 3, None)
+    act(ledger, lake, drawn, candidates=["alpha"], repetition=name)
+    own = preview(ledger, lake, settings)
+    assert own is not None
+    assert own.candidates == ("alpha", "beta")
+    assert [(one.model, one.last_month, one.reason) for one in own.due] == [
+        ("alpha", None, "new"),
+        ("beta", None, "new"),
+    ]
+
+
 def test_a_draw_that_is_none_or_too_small(settings: Settings) -> None:
     assert shape_draw(settings, 0, "week") == (settings, "week")
     assert shape_draw(settings, 9, "draw-9-again")[1] == "draw-9-again"

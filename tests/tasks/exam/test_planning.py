@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, update
 
+from deployments.commands.exam.plans import render_plan
 from schemas.errors import GateError, UsageError
 from tasks.exam.plan.allotment import SetRenewal
 from tasks.exam.plan.publishing import publish_plan
@@ -111,6 +112,12 @@ def test_a_small_discipline_gives_a_smaller_share_down_to_the_least_and_is_refus
     sizes: dict[str, Any] = {"set_size": 30, "lasting_sets": 6, "least_share": 2}
     plan = publish(ledger, make_settings(tmp_path, **sizes), registry, bank, candidates=["alpha"])
     assert plan.shares == {"Engineering": 10, "Law": 5, "History": 2}
+    (said,) = (line for line in render_plan(plan.summary()) if "PROCTOR_SET_SIZE" in line)
+    assert said.startswith("  fewer than the 30 questions")
+    assert said.endswith("instead of 10 of each discipline a new set has Law 5, History 2")
+    uneven = {**plan.summary(), "set_size": 31, "shares": {"Engineering": 11, "Law": 10, "History": 2}}
+    (said,) = (line for line in render_plan(uneven) if "PROCTOR_SET_SIZE" in line)
+    assert said.endswith("a new set has History 2")
     items = rows(ledger, select(sets.c.discipline))
     assert Counter(item.discipline for item in items) == {"Engineering": 10, "Law": 5, "History": 2}
     publish(ledger, make_settings(tmp_path, **sizes), registry, bank, candidates=["alpha"], run_id="b")

@@ -24,6 +24,8 @@ from warehouse.ledger.engine.tables import (
     sets,
 )
 
+# What the repetition that a fresh draw is is named by.
+DRAW_PREFIX: Final = "draw-"
 _EXPOSURE_COLUMNS: Final = ["organisation", "lineage_uuid", "set_id", "exposed_at"]
 
 
@@ -137,11 +139,14 @@ def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any
 
 
 def read_candidate_months(connection: Connection) -> list[Row[Any]]:
-    """(model, month, fingerprint) of runs that models sat as candidates, in planning's order."""
+    """(model, month, fingerprint) of runs that models sat as candidates, in planning's order.
+
+    A fresh draw stands beside the month's examination and is none: repetitions named `draw-…` are left out.
+    """
     query = (
         select(sessions.c.model, runs.c.month, func.min(sessions.c.fingerprint).label("fingerprint"))
         .join(runs, runs.c.run_id == sessions.c.run_id)
-        .where(sessions.c.is_reference.is_(False))
+        .where(sessions.c.is_reference.is_(False), ~runs.c.repetition.startswith(DRAW_PREFIX))
         .group_by(sessions.c.model, runs.c.run_id, runs.c.month, runs.c.planned_at)
         .order_by(runs.c.planned_at, runs.c.run_id)
     )

@@ -52,6 +52,13 @@ def read_names(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
     return {str(key): str(name) for key, name in rows}
 
 
+def list_names(connection: Connection, name: str, *, is_simulated: bool) -> list[str]:
+    """Every name under which an organisation's answers may have landed; `name` is one of them."""
+    key, known = make_key(name, is_simulated=is_simulated), list_organisations(connection)
+    key = next((one.same_as for one in known if one.organisation == key and one.same_as), key)
+    return sorted({name, *(one.name for one in known if key in (one.organisation, one.same_as))})
+
+
 def register_organisations(
     connection: Connection, names: Mapping[str, str], aliases: Mapping[str, str] | None = None
 ) -> None:

@@ -1,6 +1,7 @@
 -- How many questions can each candidate complete from memory?
 -- One row per replay, candidate and source (the bank or a public set). A question is recalled when at least two of its
--- completions are correct; completions that could not be compared are not correct, and are counted. The share has Wilson's 95% interval.
+-- completions are correct; completions that could not be compared are not correct, and are counted. A question that the
+-- endpoint did not take (`quarantine`) is left out. The share has Wilson's 95% interval.
 -- Shown: model, source, question_count, recalled_count, recalled_rate, recalled_low, recalled_high
 -- No rows: no questions were replayed: `proctor contamination run --models … --set bank`.
 WITH questions_replayed AS (
@@ -13,6 +14,7 @@ WITH questions_replayed AS (
         count(*) FILTER (is_correct IS NULL) AS uncompared_count
     FROM replays
     GROUP BY replay_id, model, source, item_id
+    HAVING count(*) >= 2
 ),
 
 counts AS (

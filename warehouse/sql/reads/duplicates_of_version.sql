@@ -4,4 +4,4 @@
 SELECT * EXCLUDE (landing_unit)
 FROM duplicates
 WHERE bank_version = $bank_version
-ORDER BY dropped_uuid, dropped_document_id
+ORDER BY dropped_uuid, dropped_document_id, kept_uuid

@@ -1,10 +1,10 @@
 -- Which questions of the bank was an organisation put before?
 -- One row per question, as it stood when it was last put to one of its candidates; in the order of its identifier.
--- Parameters: $organisation, $is_simulated
+-- Parameters: $organisations (all names of one), $is_simulated
 WITH met AS (
     SELECT question_uuid, max(bank_version) AS bank_version
     FROM responses
-    WHERE organisation = $organisation AND is_simulated = $is_simulated
+    WHERE organisation IN (SELECT unnest($organisations::VARCHAR[])) AND is_simulated = $is_simulated
     GROUP BY question_uuid
 )
 

@@ -1,5 +1,6 @@
 -- How many questions did each candidate of a replay recall, source by source?
--- One row per candidate and source. A question is recalled when at least two of its completions are right.
+-- One row per candidate and source. A question is recalled when at least two of its completions are right; one with
+-- fewer completions, as its endpoint did not take it, is left out.
 -- Parameters: $replay_id
 SELECT
     model,
@@ -17,6 +18,7 @@ FROM (
     FROM replays
     WHERE replay_id = $replay_id
     GROUP BY model, source, item_id
+    HAVING count(*) >= 2
 ) AS questions_replayed
 GROUP BY model, source
 ORDER BY model, source

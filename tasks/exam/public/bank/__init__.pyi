@@ -7,6 +7,9 @@ from .bank_file import make_slot_leaves as make_slot_leaves
 # The file `banks/<root>.jsonl` of the bank version, written unless it is there.
 from .bank_file import seal_bank as seal_bank
 
+# The questions of lineages of an index, all of its version; ContractError where the bank has another by now.
+from .bank_file import read_unchanged as read_unchanged
+
 # A bank version as it is published.
 from .bank_file import SealedBank as SealedBank
 
@@ -39,6 +42,9 @@ from .blinding import read_blinding_secret as read_blinding_secret
 
 # The salt of a slot of a lineage in a bank version: 32 bytes.
 from .blinding import slot_salt as slot_salt
+
+# Pass when no question of a lineage, or of a copy's, was disclosed, so that it may come back; GateError names one.
+from .questions import check_undisclosed as check_undisclosed
 
 # Publish a question (its row of `bank_entries`) with its proofs; doing it twice changes nothing.
 from .questions import disclose_question as disclose_question

@@ -8,7 +8,7 @@ bank and the same secret give the same file, so that one that a killed process d
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -75,6 +75,17 @@ def seal_bank(index: BankIndex, rows: BankRows, public: Path) -> SealedBank:
     )
     write_whole(folder / f"{root.hex()}.jsonl", _write_lines(index, order, sealed))
     return SealedBank(root, places)
+
+
+def read_unchanged(index: BankIndex, rows: BankRows, lineages: Collection[str]) -> pl.DataFrame:
+    """The questions of lineages of an index, all of its version.
+
+    Raises ContractError where the bank has another version by now: what is drawn must be what was sealed.
+    """
+    found = rows.read_lineages(lineages)
+    if set(found["lineage_uuid"]) != set(lineages) or set(found["bank_version"]) - {index.bank_version}:
+        raise _changed(index)
+    return found
 
 
 def make_lineage_leaf(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,7 +13,7 @@ from tasks.exam.log.signing import open_signer
 from tasks.exam.plan.bank import index_bank
 from tasks.exam.public.bank.bank_file import SealedLineage, commit_rows, make_lineage_leaf, make_slot_leaves
 from tasks.exam.public.bank.blinding import question_salt, read_blinding_secret, slot_salt
-from tasks.exam.public.bank.content import write_content
+from tasks.exam.public.bank.content import commit_question, write_content
 from tasks.exam.public.files import encode_line, iter_lines, write_bytes, write_whole
 from tasks.exam.public.hashing import compute_root, follow_path, make_path
 from tasks.exam.public.log import keep_public_log, name_public_folder
@@ -23,6 +23,8 @@ from warehouse.ledger.engine.logs.public_log import add_public_entry, list_publi
 from warehouse.ledger.exam import exposure
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
@@ -59,8 +61,8 @@ def disclose_question(
 ) -> DisclosedQuestion:
     """Publish a question (its row of `bank_entries`) with its proofs.
 
-    Doing it twice changes nothing. Raises GateError for one that is neither retired nor leaked, or whose lineage a session still has before it,
-    and UsageError for one that was in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
+    Doing it twice changes nothing. Raises GateError for one that is neither retired nor leaked, as its copies must be, or whose lineage
+    a session still has before it, and UsageError for one that was in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
     """
     if not reason.strip():
         raise UsageError("Say why the question is disclosed: --reason TEXT. It is kept in the audit log.")
@@ -70,9 +72,7 @@ def disclose_question(
     body = _prove(lake, settings, public, entry, _list_banks(ledger))
     file = f"{body['commitment']}.json"
     note_keys(ledger, settings, open_signer(settings))
-    with ledger.read() as connection:
-        known = {step.body["commitment"] for step in list_public_entries(connection, (KIND,))}
-    is_new = body["commitment"] not in known
+    is_new = body["commitment"] not in _list_disclosed(ledger)
     if is_new:
         for picture in entry.get("pictures") or ():
             keep_picture(settings.archive_dir, public / "questions", picture["sha256"])
@@ -88,6 +88,35 @@ def disclose_question(
     return DisclosedQuestion(body["commitment"], file, tuple(body["sets"]), is_new, refusal)
 
 
+def check_undisclosed(ledger: Ledger, lake: Lake, settings: Settings, entry: Mapping[str, Any]) -> None:
+    """Pass when no question of the lineage, or of a copy's, was disclosed; GateError names one."""
+    disclosed = _list_disclosed(ledger)
+    if not disclosed:
+        return
+    secret = read_blinding_secret(settings)
+    lineage = str(entry["lineage_uuid"])
+    own = lake.read("entries_of_lineage", {"lineage_uuid": lineage})
+    copies = _find_copies(lake, own["question_uuid"].to_list(), lineage)["lineage_uuid"].unique().sort()
+    for rows in (own, *(lake.read("entries_of_lineage", {"lineage_uuid": one}) for one in copies)):
+        for row in rows.iter_rows(named=True):
+            if commit_question(secret, row).hex() in disclosed:
+                raise GateError(
+                    f"{row['question_uuid']} was disclosed, with its answer: whoever is asked it, a copy, or another of its lineage, may "
+                    f"have read it. The lineage of {entry['question_uuid']} stays out of the bank."
+                )
+
+
+def _find_copies(lake: Lake, questions: Sequence[str], lineage: str) -> pl.DataFrame:
+    """Questions of other lineages that say the same as one of these."""
+    return lake.read("copies_of", {"question_uuids": sorted(set(questions)), "lineage_uuid": lineage})
+
+
+def _list_disclosed(ledger: Ledger) -> set[str]:
+    """The commitments of the questions that were disclosed one by one."""
+    with ledger.read() as connection:
+        return {str(step.body["commitment"]) for step in list_public_entries(connection, (KIND,))}
+
+
 def keep_picture(archive: Path, folder: Path, sha256: str) -> None:
     """Put a picture beside the disclosed questions; raises StoreError for one lost or changed."""
     write_bytes(folder / f"{sha256}.picture", read_picture(archive, sha256))
@@ -101,11 +130,21 @@ def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, i
             f"{question} is not retired: whoever reads it could be asked it. Retire it first "
             f"(`proctor bank retire {question[:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
         )
+    copies = _find_copies(lake, [question], lineage)
+    held = copies.filter("is_in_bank")["question_uuid"].to_list()
+    if held and not is_leaked:
+        raise GateError(
+            f"{held[0]} says the same as {question} and is in the bank: whoever reads the one could be asked the other. Retire it, too "
+            f"(`proctor bank retire {held[0][:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
+        )
     with ledger.read() as connection:
-        session = exposure.find_open_session(connection, lineage)
+        found = (
+            exposure.find_open_session(connection, one) for one in (lineage, *copies["lineage_uuid"].unique())
+        )
+        session = next((one for one in found if one is not None), None)
     if session is not None:
         raise GateError(
-            f"A question of the lineage of {question} stands in session {session}, which is not closed: whoever sits it would know "
+            f"A question of the lineage of {question}, or a copy, stands in session {session}, which is not closed: whoever sits it would know "
             "the answer. Wait until it ends, or close it now (`proctor exam close`)."
         )
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import ContractError, GateError
 from schemas.ledger.exam import RunSeal, SetProof
-from tasks.exam.public.bank import SealedBank, commit_rows, make_slot_leaves, slot_salt
+from tasks.exam.public.bank import SealedBank, commit_rows, make_slot_leaves, read_unchanged, slot_salt
 from tasks.exam.public.hashing import compute_root, digest, make_path
 from tasks.models.registry import describe_model
 from warehouse.lake import read_code_version
@@ -263,7 +263,7 @@ def _prove_earlier(
 ) -> SetProof:
     """A set that an earlier run drew, of the same bank version: what is in it, and no slots."""
     index = request.index
-    frame = request.rows.read_lineages(set(lineages))
+    frame = read_unchanged(index, request.rows, set(lineages))
     commitments = commit_rows(index.secret, frame)
     revisions = dict(frame.select("question_uuid", "revision").iter_rows())
     held = plans.read_set_questions(connection, set_id, lineages)

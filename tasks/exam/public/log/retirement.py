@@ -7,7 +7,7 @@ from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.public.log.log_file import keep_public_log
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.logs.public_log import add_public_entry
+from warehouse.ledger.engine.logs.public_log import add_public_entry, list_public_entries
 
 RETIRE = "retire"
 RESTORE = "restore"
@@ -16,9 +16,15 @@ RESTORE = "restore"
 def publish_retirement(
     ledger: Ledger, settings: Settings, *, count: int, bank_version: int, reason: str, is_retired: bool = True
 ) -> str | None:
-    """Note in public how many questions left or came back; why it was refused, or None."""
+    """Note in public how many questions left or came back; why it was refused, or None.
+
+    Of a bank version it is noted once.
+    """
     note_keys(ledger, settings, open_signer(settings))
+    kind = RETIRE if is_retired else RESTORE
     with ledger.write() as connection:
-        body = {"count": count, "bank_version": bank_version, "reason": reason}
-        add_public_entry(connection, RETIRE if is_retired else RESTORE, body)
+        known = {step.body["bank_version"] for step in list_public_entries(connection, (kind,))}
+        if bank_version not in known:
+            body = {"count": count, "bank_version": bank_version, "reason": reason}
+            add_public_entry(connection, kind, body)
     return keep_public_log(ledger, settings)

@@ -19,7 +19,7 @@ from tasks.bank.dedupe import landing
 from tasks.bank.dedupe.landing import land_bank
 from tasks.bank.dedupe.publish import BankBuild, build_bank
 from tasks.bank.dedupe.semantic import land_semantic_pairs
-from tasks.bank.retirement import read_card, restore_question, retire_question
+from tasks.bank.retirement import count_moved, read_card, restore_question, retire_question
 from tasks.questions.pictures import name_picture
 from tasks.running.approvals import ApprovalNeeded, approve
 from tests.fresh import open_new_lake
@@ -163,7 +163,11 @@ def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves(
         (1, 2, "retired")
     ]
     assert [row["outcome"] for row in card["reviews"]] == ["accepted"]
-    assert [row["dropped_uuid"] for row in card["duplicates"]] == [copy["question_uuid"]]
+    left_out, came_in = (
+        (kept["question_uuid"], copy["question_uuid"]),
+        (copy["question_uuid"], kept["question_uuid"]),
+    )
+    assert [(row["kept_uuid"], row["dropped_uuid"]) for row in card["duplicates"]] == [left_out, came_in]
     assert read_card(lake, copy["question_uuid"])["lineage"][0]["method"] == "original"
 
     changes = lake.read("bank_difference", {"before_version": 1, "after_version": 2})
@@ -171,6 +175,26 @@ def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves(
         ("entered", None, 5),
         ("left", "retired", 5),
     ]
+
+
+def test_what_came_back_is_counted_without_what_entered_later_or_beside_it(
+    lake: Lake, settings: Settings
+) -> None:
+    moved = make_accepted(STEMS[0])
+    land_batch(lake, "b1", moved)
+    publish(lake, settings)
+    question = moved["question_uuid"]
+    assert [count_moved(lake, question, is_retired=one) for one in (True, False)] == [(0, 0), (0, 0)]
+    retire_question(lake, settings, question, "wrong")
+    assert count_moved(lake, question, is_retired=False) == (0, 0)
+    # Another lineage is decided meanwhile, and enters with it.
+    land_batch(lake, "b2", make_accepted(STEMS[1]))
+    assert restore_question(lake, settings, question, "right").entered_count == 10
+    edited = {**moved, "revision": 2, "stem": STEMS[0] + " Why?", "decided_at": DECIDED + timedelta(days=1)}
+    land_batch(lake, "b3", edited, make_accepted(STEMS[2]))
+    assert publish(lake, settings).version == 4
+    assert count_moved(lake, question, is_retired=True) == (2, 5)
+    assert count_moved(lake, question, is_retired=False) == (3, 5)
 
 
 def test_a_retired_question_comes_back_with_its_history(lake: Lake, settings: Settings) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.errors import GateError
 from schemas.tables import get_table
-from tasks.bank.dedupe.publish import BankBuild, build_bank
+from tasks.bank.dedupe.publish import BankBuild, build_bank, count_left_out
 from tests.tasks.bank.augment.conftest import DECIDED, DOCUMENT, NOW, make_accepted, make_frame, make_options
 from tests.tasks.bank.dedupe.banks import MemoryBank
 from tests.tasks.bank.kit import augment_questions
@@ -344,3 +344,17 @@ def test_the_content_hash_follows_from_uuids_and_revisions_alone() -> None:
     one = build(*rows, now=datetime(2027, 1, 1, tzinfo=UTC)).bank_versions["content_hash"][0]
     assert one == build(*reversed(rows)).bank_versions["content_hash"][0]
     assert one != build(*rows[:2]).bank_versions["content_hash"][0]
+
+
+def test_each_copy_of_a_question_that_has_left_is_told_and_none_is_counted_as_left_out() -> None:
+    stem = "Light travels the fastest of all in ( ) among the many media that are listed here below for the reader."
+    former = make_accepted(stem)
+    copies = [make_accepted(f"Please note well: {stem}"), make_accepted(f"{stem} Choose one here now.")]
+    first = build(former)
+    left = build(previous=first, retired=[former["question_uuid"]])
+    came = build(*copies, previous=left, retired=[former["question_uuid"]])
+    # They are no copies of each other, so that both are in the bank.
+    told = came.duplicates.filter(pl.col("dropped_uuid") == former["question_uuid"])
+    assert list_originals(came) == {copy["question_uuid"] for copy in copies} == set(told["kept_uuid"])
+    assert came.bank_versions["duplicate_count"].item() == 0
+    assert count_left_out(came.duplicates) == 0

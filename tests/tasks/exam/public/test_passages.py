@@ -6,17 +6,24 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+from schemas.errors import GateError
 from schemas.settings import Settings
+from tasks.bank import retire_question
 from tasks.exam.plan.bank import BankIndex, DisciplineShare, Masks, draw_set, index_bank
 from tasks.exam.public import verifier
 from tasks.exam.public.bank import BankRows, LakeRows, lineage_name, read_blinding_secret
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
+from tests.fresh import open_new_lake
 from tests.hunts import tries
 from tests.second_verifier import verify as second
+from tests.tasks.bank.augment.conftest import make_accepted, make_options
+from tests.tasks.bank.dedupe.test_landing import STEMS, land_batch
+from tests.tasks.bank.dedupe.test_landing import publish as publish_bank
 from tests.tasks.exam.public.test_sealed_draws import ALPHA, BETA, GAMMA, REGISTRY, RHO
 from tests.tasks.exam.world import (
     DISCIPLINES,
@@ -323,3 +330,39 @@ def test_whoever_sat_a_set_has_read_its_texts_after_its_questions_left_and_so_ha
 
     assert (read | {texts[lineage] for lineage in later}).isdisjoint(texts[lineage] for lineage in last)
     assert history.list_faults() == set()
+
+
+@pytest.mark.parametrize(
+    ("copy", "arrives_later"),
+    [
+        (make_accepted("Note: " + STEMS[0]), False),
+        (make_accepted(STEMS[0], options=make_options("119", "52", "39", "111"), answer=["D"]), True),
+    ],
+)
+def test_a_copy_that_comes_in_for_a_retired_question_is_not_put_to_who_has_met_that_one(
+    ledger: Ledger, tmp_path: Path, copy: dict[str, Any], arrives_later: bool
+) -> None:
+    settings = make_settings(
+        tmp_path, disciplines=("Engineering",), set_size=1, set_policy="unique", anchor_share=0
+    )
+    met = make_accepted(STEMS[0])
+    with open_new_lake(settings) as lake:
+        land_batch(lake, "b1", met)
+        publish_bank(lake, settings)
+        land_batch(lake, "b2", make_accepted(STEMS[1]), *(() if arrives_later else (copy,)))
+        (first,) = sit(ledger, settings, LakeRows(lake), "a", ["alpha"])
+        retire_question(lake, settings, met["question_uuid"], "the key is wrong")
+        land_batch(lake, "b3", *((copy,) if arrives_later else ()))
+        publish_bank(lake, settings)
+        assert copy["lineage_uuid"] in lake.read("bank_members")["lineage_uuid"]
+        (later,) = sit(ledger, settings, LakeRows(lake), "b", ["alpha"])
+        with pytest.raises(GateError, match="too few questions that 'alpha labs' has not met"):
+            sit(ledger, settings, LakeRows(lake), "c", ["alpha"])
+
+    secret = read_blinding_secret(settings)
+    assert first == lineage_name(secret, met["lineage_uuid"]).hex()
+    assert later != lineage_name(secret, copy["lineage_uuid"]).hex()
+    public = settings.home / "public"
+    faults = [*(fault[0] for fault in verifier.verify(str(public)).faults)]
+    faults += [fault.split(":")[0] for fault in second.verify(public)]
+    assert set(faults) <= {"file_missing"}

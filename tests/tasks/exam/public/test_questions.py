@@ -10,11 +10,15 @@ import pytest
 from sqlalchemy import select
 
 from schemas.errors import GateError, StoreError, UsageError
-from tasks.bank import find_question
+from tasks.bank import find_question, retire_question
+from tasks.exam.public.bank import LakeRows
 from tasks.exam.public.bank.blinding import lineage_name, read_blinding_secret
-from tasks.exam.public.bank.questions import disclose_question
+from tasks.exam.public.bank.questions import check_undisclosed, disclose_question
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.public.hashing import digest, follow_path
+from tests.tasks.bank.augment.conftest import make_accepted
+from tests.tasks.bank.dedupe.test_landing import STEMS, land_batch
+from tests.tasks.bank.dedupe.test_landing import publish as publish_bank
 from tests.tasks.exam.public.test_sealed_draws import REGISTRY, land_bank, read_disclosed, read_entries
 from tests.tasks.exam.world import answer_run, make_bank, make_settings, publish
 from warehouse.lake import open_lake
@@ -94,3 +98,39 @@ def test_a_question_is_disclosed_only_when_nobody_can_be_asked_it(ledger: Ledger
             disclose_question(ledger, lake, settings, question, WHY, is_leaked=True)
     assert read_entries(ledger, plan.run_id, "question") == []
     assert not (settings.home / "public" / "questions").exists()
+
+
+def test_a_question_whose_copy_can_be_asked_is_not_disclosed(ledger: Ledger, tmp_path: Path) -> None:
+    settings = make_settings(
+        tmp_path, disciplines=("Engineering",), set_size=1, set_policy="unique", anchor_share=0
+    )
+    first, copy = make_accepted(STEMS[0]), make_accepted("Note: " + STEMS[0])
+    with open_lake(settings) as lake:
+        land_batch(lake, "b1", first)
+        publish_bank(lake, settings)
+        plan = publish(ledger, settings, REGISTRY, LakeRows(lake), candidates=["alpha"], seed=None)
+        answer_run(ledger, plan.run_id)
+        disclose_closed_runs(ledger, settings)
+        land_batch(lake, "b2", copy)
+        retire_question(lake, settings, first["question_uuid"], "the key is wrong")
+        entry = find_question(lake, first["question_uuid"])
+        lineage = {"lineage_uuid": first["lineage_uuid"]}
+        with pytest.raises(GateError, match=f"{copy['question_uuid']} says the same"):
+            disclose_question(ledger, lake, settings, entry, WHY)
+        publish(ledger, settings, REGISTRY, LakeRows(lake), candidates=["beta"], run_id="b", seed=None)
+        retire_question(lake, settings, copy["question_uuid"], "the key is wrong, too")
+        with pytest.raises(GateError, match="which is not closed"):
+            disclose_question(ledger, lake, settings, entry, WHY)
+        answer_run(ledger, "b")
+        check_undisclosed(ledger, lake, settings, entry)
+        assert disclose_question(ledger, lake, settings, entry, WHY).is_new
+        # Nor do its variants come back.
+        for name in (
+            first["question_uuid"],
+            str(lake.read("entries_of_lineage", lineage)["question_uuid"][-1]),
+        ):
+            with pytest.raises(GateError, match=f"{first['question_uuid']} was disclosed"):
+                check_undisclosed(ledger, lake, settings, find_question(lake, name))
+        # Nor does the copy.
+        with pytest.raises(GateError, match=f"The lineage of {copy['question_uuid']} stays out"):
+            check_undisclosed(ledger, lake, settings, find_question(lake, copy["question_uuid"]))

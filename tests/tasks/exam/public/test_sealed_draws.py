@@ -22,11 +22,11 @@ from sqlalchemy import select, update
 
 from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.plan import RunPlan, RunWishes
+from tasks.exam.plan import RunPlan, RunWishes, publish_plan
 from tasks.exam.plan.bank import BankIndex, DrawnQuestion, Masks, draw_set, index_bank
 from tasks.exam.public import verifier
 from tasks.exam.public.bank.bank_file import seal_bank
-from tasks.exam.public.bank.bank_rows import FrameRows
+from tasks.exam.public.bank.bank_rows import FrameRows, LakeRows
 from tasks.exam.public.bank.blinding import read_blinding_secret
 from tasks.exam.public.draws import disclosing
 from tasks.exam.public.draws.committing import add_share, commit_run, draw_run
@@ -44,14 +44,16 @@ from tests.tasks.exam.world import (
     make_model,
     make_registry,
     make_settings,
+    plan_wished,
     publish,
 )
-from tests.warehouse.bank_rows import split_bank
+from tests.warehouse.bank_rows import land_bank_rows, split_bank
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import PublicStep, list_public_entries, read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import responses, run_seals, sessions, sets
+from warehouse.ledger.exam.sittings import list_run_ids
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 RHO = make_model("rho", roles=("reference",))
@@ -511,6 +513,27 @@ def shared_lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     with open_lake(make_settings(tmp_path_factory.mktemp("lake"))) as lake:
         land_bank(lake, make_bank(20, has_keys=True))
         yield lake
+
+
+@pytest.mark.parametrize("names", [["beta"], ["gamma"]])
+@pytest.mark.parametrize("is_edited", [True, False])
+def test_what_is_planned_of_a_bank_that_has_changed_since_is_not_published(
+    ledger: Ledger, tmp_path: Path, names: list[str], is_edited: bool
+) -> None:
+    settings, bank = make_settings(tmp_path, set_size=48, anchor_share=0.0), make_bank(20)
+    with open_lake(settings) as lake:
+        land_bank_rows(lake, bank)
+        publish(ledger, settings, REGISTRY, LakeRows(lake), candidates=["alpha", "beta"], run_id="a")
+        planned = plan_wished(
+            ledger, settings, REGISTRY, LakeRows(lake), candidates=names, run_id="b", seed="another"
+        )
+        edited = bank.with_columns(revision=pl.lit(2, pl.Int64), stem=pl.col("stem") + " And why?")
+        later = edited if is_edited else bank.filter(pl.col("discipline") != "Law")
+        land_bank_rows(lake, pl.concat([bank, later.with_columns(bank_version=pl.lit(2, pl.Int64))]))
+        with pytest.raises(ContractError, match="The bank has changed since version 1 was read"):
+            publish_plan(ledger, planned)
+    with ledger.read() as connection:
+        assert list_run_ids(connection) == ["a"]
 
 
 def land_bank(lake: Lake, bank: pl.DataFrame) -> None:

@@ -5,6 +5,7 @@ An alarm keeps the judge from publishing.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.judging.calibration.anchors import DriftSummary, draw_anchors, estimate_watch
-from tasks.models.registry import read_registry
+from tasks.models import CallFailed, CallReply, CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel, read_registry
 from tests.tasks.editions.kit import find_shut_gates, read_basis
 from tests.tasks.judging.calibration import watching
 from tests.tasks.judging.test_unparsed import QUESTIONS, Room, open_room
@@ -61,6 +63,61 @@ def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
         assert counted == [(4 * QUESTIONS,)]
         # Judgements of anchors are no judgements of the run.
         assert room.read("select count(*) from judgements") == [(QUESTIONS,)]
+
+
+def test_what_one_judge_does_not_take_stops_neither_it_nor_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles = {"first_judge": STEADY, "next_judge": STEADY}
+    with open_room(tmp_path, monkeypatch, ("first-judge", "next-judge"), **profiles) as room:
+        draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
+        complete = ModelClient.complete
+        refused: dict[str, set[str]] = {"first-judge": set(), "next-judge": set()}
+
+        async def refuse(client: ModelClient, judge: RegisteredModel, request: CallRequest) -> CallReply:
+            asked = str(request.messages)
+            # The first judge does not take one response, then next to none.
+            if judge.name == "first-judge" and len(refused[judge.name]) < most:
+                refused[judge.name].add(asked)
+            if asked in refused[judge.name]:
+                raise CallFailed("too long", call_key="", error="400 too_long", attempts=1)
+            return await complete(client, judge, request)
+
+        monkeypatch.setattr(ModelClient, "complete", refuse)
+        most = 1
+        assert watch(room, "2026-09").judges == ["first-judge", "next-judge"]
+        unread = "select judge, count(*) from anchor_judgements where stars is null group by judge"
+        assert room.read(unread) == [("first-judge", 3)]
+        watch(room, "2026-10")
+        counted = room.read("select judge, response_count from judge_drift order by judge")
+        assert counted == [("first-judge", QUESTIONS - 1), ("next-judge", QUESTIONS)]
+        most = QUESTIONS
+        found = watch(room, "2026-11")
+        assert (found.judges, found.failure) == (["next-judge"], "too long")
+
+
+def test_of_a_judge_that_fails_nothing_more_is_asked_while_the_next_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles = {"first_judge": STEADY, "next_judge": STEADY}
+    with open_room(tmp_path, monkeypatch, ("first-judge", "next-judge"), **profiles) as room:
+        draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
+        complete = ModelClient.complete
+        failed: list[str] = []
+
+        async def fail(client: ModelClient, judge: RegisteredModel, request: CallRequest) -> CallReply:
+            if judge.name == "first-judge":
+                if not failed:
+                    failed.append(judge.name)
+                    raise CallFailed("no key", call_key="", error="401", attempts=1)
+                await asyncio.sleep(0.05)
+            return await complete(client, judge, request)
+
+        monkeypatch.setattr(ModelClient, "complete", fail)
+        found = watch(room, "2026-09")
+        assert (found.judges, found.failure) == (["next-judge"], "no key")
+        assert room.requests["first-judge"] == 0
+        assert room.requests["next-judge"] == 3 * QUESTIONS == found.calls["sent"]
 
 
 def test_a_judge_that_has_changed_shuts_the_gate_until_a_new_set_is_drawn(
