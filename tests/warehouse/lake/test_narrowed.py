@@ -19,6 +19,7 @@ from warehouse.lake import ALIAS, open_narrow_lake, read_sight
 from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.definitions import create_in_memory, read_views
 from warehouse.lake.narrowed import narrow
+from warehouse.lake.reading import list_runnable_queries
 
 # Columns that name a candidate; the models in them are whose the row is.
 NAMING = (
@@ -129,3 +130,12 @@ def test_a_query_that_names_the_lake_itself_is_refused(tmp_path: Any) -> None:
         ):
             with pytest.raises(UsageError, match="past what a team sees"):
                 lake.query(past)
+
+
+def test_every_analysis_is_answered_over_what_a_team_sees(tmp_path: Any) -> None:
+    settings = Settings(home=tmp_path / "home")
+    open_new_lake(settings).close()
+    with open_narrow_lake(settings, ["ours"]) as lake:
+        for query in list_runnable_queries():
+            given = {one.name: "x" for one in query.parameters if one.default is None}
+            assert lake.run_named(query.name, given).columns, query.name
