@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,16 @@ from deployments import cli
 from deployments.web.app import create_app
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
+from schemas.tables import get_table
 from schemas.vocabulary import DISCIPLINES
 from tasks.judging import draw_failures, export_failures, import_failures
-from tasks.judging.calibration.ratings import DrawRequest, draw_calibration, export_ratings, import_ratings
+from tasks.judging.calibration.ratings import (
+    DrawRequest,
+    draw_calibration,
+    export_ratings,
+    import_ratings,
+    read_round,
+)
 from tasks.judging.marking import give_mark, land_marks, open_work, read_given
 from tasks.judging.marking.work import name_work
 from tasks.league.people import export_waiting, import_decisions
@@ -29,6 +37,7 @@ from tasks.review.marking import compute_key
 from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
 from tests.tasks.league.conftest import World, make_world  # noqa: F401 - a fixture
 from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture
+from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users
@@ -249,6 +258,35 @@ def test_an_analyst_and_an_annotator_of_no_discipline_see_nothing_that_waits_for
         other = Marker(room.client, name)
         assert work not in other.get("/marks").text
         assert other.get(f"/marks/{work}").status_code == 404, name
+
+
+@pytest.fixture
+def erased(room: Room) -> Iterator[pl.DataFrame]:
+    """Sessions that were erased while ann was to rate an answer and label a failure of them."""
+    given = read_round(room.lake, "first", room.number).samples.filter(pl.col("raters").list.contains("ann"))
+    sessions = pl.concat(
+        [given["session_id"][:1], draw_failures(room.lake, RUN, per_model=1)["session_id"][:1]]
+    )
+    at = {"erasure_id": "e1", "run_id": RUN, "erased_at": datetime(2026, 11, 29, tzinfo=UTC)}
+    rows = fill_rows(get_table("erasures"), [{**at, "session_id": one} for one in sessions.unique()])
+    room.lake.land("erasures", "e1", rows.drop("landing_unit"))
+    yield rows
+    room.lake.land("erasures", "e1", rows.drop("landing_unit").clear())
+
+
+def test_what_was_erased_is_shown_to_nobody_and_the_rest_of_the_work_goes_on(
+    room: Room, erased: pl.DataFrame, tmp_path: Path
+) -> None:
+    ann, path = Marker(room.client, "ann"), tmp_path / "work.xlsx"
+    given = read_round(room.lake, "first", room.number).samples.filter(pl.col("raters").list.contains("ann"))
+    sample = room.lake.read("error_samples_drawn", {"sample_id": RUN})
+    for work, drawn in ((room.round, given), (name_work("label", RUN), sample)):
+        left = drawn.join(erased, on="session_id", how="anti").height
+        assert 0 < left < drawn.height
+        assert f"of {left} marked" in ann.get("/marks").text
+        assert len(ann.keys(work)) == left
+    assert export_ratings(room.ledger, room.lake, path, "ann") < given.height
+    assert export_failures(room.lake, path) < sample.height
 
 
 def test_an_annotator_sees_the_failures_of_their_own_disciplines_alone(room: Room) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from tasks.judging.landing import read_put_responses
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, check_workbook_path, read_workbook, write_workbook
 from tasks.review.marking import compute_key
+from tasks.texts import list_erased
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -106,7 +107,8 @@ def export_ratings(
     check_workbook_path(path)
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
-    places = _list_disputes_for(found, rater) if disputes_only else _list_assigned(found, rater)
+    given_out = _list_disputes_for(found, rater) if disputes_only else _list_assigned(found, rater)
+    places = leave_out_erased(lake, given_out)
     if not places:
         what = "dispute to settle" if disputes_only else "response to rate"
         raise UsageError(
@@ -223,6 +225,12 @@ def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
         *_list_disputes_for(found, rater),
         *settled.select("session_id", "seq").iter_rows(),
     }
+
+
+def leave_out_erased(lake: Lake, places: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The places whose texts are there: of an erased response nothing can be shown."""
+    erased = list_erased(lake, (session_id for session_id, _ in places))
+    return sorted(place for place in places if place[0] not in erased)
 
 
 def count_ratings(found: Round) -> dict[str, object]:
