@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from schemas.settings import load_settings
 from tasks.models.registry import read_team_models
 from tasks.proof import close_report
 from tasks.report.folders import REPORTS, name_team_folder, note_models
 from tasks.report.frame import Issue
+from tasks.report.labels import LABELS
 from tasks.report.panels import Source
 from tasks.report.site import render_site
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED, step
 from warehouse.lake import hold_rows, open_lake, open_narrow_lake
 from warehouse.ledger.engine.opening import open_ledger
+
+_OF_TEAM: Final = ("of_team", LABELS["of_team"], LABELS["of_team_about"])
 
 
 @step(name="render_reports", **RETRIED)
@@ -30,7 +34,7 @@ def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
         # Read once: a model that changes hands meanwhile is on the site, and in the note of what it shows.
         models = read_team_models(settings, team)
         with open_narrow_lake(settings, models) as lake:
-            own = Issue(Path(out_dir) if out_dir else name_team_folder(settings, team))
+            own = Issue(Path(out_dir) if out_dir else name_team_folder(settings, team), caveats=[_OF_TEAM])
             written = render_site(Source(lake.run_named, public_dir=None), own)
         note_models(own.folder, models)
         return {"report": str(written)}

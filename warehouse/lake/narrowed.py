@@ -43,6 +43,7 @@ _RULES: Final = {
     "own": "model IN {own}",
     "run": "run_id IN (SELECT run_id FROM {lake}.models WHERE model IN {own})",
     "session": "session_id IN (SELECT session_id FROM {lake}.sessions WHERE model IN {own})",
+    "set": "set_id IN (SELECT set_id FROM {lake}.sessions WHERE model IN {own})",
     "question": "question_uuid IN (SELECT a.question_uuid FROM {lake}.allocations AS a "
     "JOIN {lake}.sessions AS s ON s.session_id = a.session_id WHERE s.model IN {own})",
     "edition": "edition_id IN (SELECT edition_id FROM {lake}.edition_scores WHERE model IN {own})",
@@ -51,7 +52,6 @@ _RULES: Final = {
     "left(landing_unit, position('/' || model || '/prompt-' IN landing_unit) - 1) IN "
     "(SELECT session_id FROM {lake}.sessions WHERE model IN {own}))",
     "pair": "model_a IN {own} AND model_b IN {own}",
-    "all": "true",
 }
 
 

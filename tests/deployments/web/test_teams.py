@@ -197,6 +197,9 @@ def test_a_rendered_site_names_no_others_model_nor_one_that_was_the_teams_before
             named = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in hidden))
             assert [path.name for path, text in told.items() if named.search(text)] == []
             assert any(MODEL in text for text in told.values())
+            assert [
+                path.name for path in told if path.suffix == ".html" and "OF ONE TEAM" not in told[path]
+            ] == []
     finally:
         write_team_registry(settings)
         shutil.rmtree(folder, ignore_errors=True)

@@ -27,7 +27,7 @@ NAMING = (
     "group_name", "labeller", "compared_with",
 )  # fmt: skip
 # What rows of one team share with each other and with nobody else.
-OF_A_TEAM = ("session_id", "run_id", "edition_id", "question_uuid")
+OF_A_TEAM = ("session_id", "run_id", "edition_id", "question_uuid", "set_id")
 
 
 def make_rows(table: Table) -> pl.DataFrame:
@@ -39,7 +39,7 @@ def make_rows(table: Table) -> pl.DataFrame:
         if column.type != "text":
             continue
         is_secret = sight is not None and column.name in (*sight.hidden, *sight.named)
-        theirs[column.name] = "x" if sight is not None and sight.rows == "true" else "THEIRS"
+        theirs[column.name] = "THEIRS"
         ours[column.name] = "THEIRS" if is_secret else "ours" if column.name in NAMING + OF_A_TEAM else "x"
     if table.name == "llm_calls":
         theirs |= {"purpose": "judge", "landing_unit": "THEIRS/THEIRS/prompt-4"}
@@ -80,6 +80,11 @@ def test_no_row_names_another_teams_model_or_what_is_hidden(
     if name in TABLES:
         # A table that nobody decided about has no row; of the others the team's own is there.
         assert bool(rows) == (name in read_sight())
+
+
+def test_what_a_team_has_met_is_not_told_as_the_bank(narrowed: duckdb.DuckDBPyConnection) -> None:
+    for name in ("bank", "current_bank", "bank_versions"):
+        assert narrowed.execute(f"SELECT count(*) FROM {name}").fetchall() == [(0,)], name
 
 
 def test_every_column_that_names_a_model_is_looked_at() -> None:
