@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
+from deployments.web.show import choose_language, say
 from deployments.web.visitor import Body, Config, Coordinator
 from schemas.errors import DocumentError, StoreError, UsageError
 from tasks.ingest import (
@@ -56,6 +58,7 @@ def add_paper_routes(app: FastAPI) -> None:
             pages=pages,
             roles=ROLES,
             types=HEADING_TYPES,
+            state=_name_state(paper),
             reading=_describe_questions(paper.document, paper.questions),
         )
 
@@ -85,8 +88,14 @@ def add_paper_routes(app: FastAPI) -> None:
     def keep_marks(
         request: Request, document_id: str, visitor: Coordinator, settings: Config, body: Body
     ) -> Response:
-        """Keep the marks and the reading that they make; with `release` the paper goes on."""
+        """Keep the marks and the reading that they make; with `release` the paper goes on.
+
+        Of a paper that somebody else has changed since it was shown nothing is kept.
+        """
         paper = _open(request, document_id)
+        if body.get("seen") != _name_state(paper):
+            message = say("paper_changed_elsewhere", choose_language(request))
+            return JSONResponse({"code": "conflict", "message": message}, 409)
 
         def keep() -> ParsedDocument:
             with _door(request).write() as lake:
@@ -99,7 +108,7 @@ def add_paper_routes(app: FastAPI) -> None:
                     release=body.get("release") is True,
                 )
 
-        reply = _answer(keep)
+        reply = _answer(keep, lambda: {"seen": _name_state(_open(request, document_id))})
         if reply.status_code == 200:
             # What goes on waits for review at once, where there are annotators.
             open_waiting_batch(settings)
@@ -139,13 +148,19 @@ def _open(request: Request, document_id: str) -> PaperAsRead:
     return paper
 
 
-def _answer(read: Any) -> JSONResponse:
+def _name_state(paper: PaperAsRead) -> str:
+    """How a paper stands: another reading of it, a correction or its release makes another state."""
+    stands = f"{paper.document['ingested_at']} {paper.is_released} {paper.marks}"
+    return hashlib.sha256(stands.encode()).hexdigest()
+
+
+def _answer(read: Any, tell_more: Callable[[], dict[str, Any]] = dict) -> JSONResponse:
     """A reading as our script shows it, or why there is none."""
     try:
         parsed: ParsedDocument = read()
     except (UsageError, DocumentError, StoreError) as error:
         return JSONResponse({"code": "refused", "message": str(error)}, 409)
-    return JSONResponse(_describe_questions(parsed.document, parsed.questions))
+    return JSONResponse(_describe_questions(parsed.document, parsed.questions) | tell_more())
 
 
 def _describe_questions(document: Mapping[str, Any], questions: Any) -> dict[str, Any]:
