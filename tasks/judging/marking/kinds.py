@@ -54,7 +54,7 @@ def find_rating_work(lake: Lake, marker: User) -> list[WorkSummary]:
     found = []
     for occasion, number in reversed(rounds):
         one = read_round(lake, occasion, number)
-        own = leave_out_erased(lake, list_own_places(one, marker.user_id))
+        own = leave_out_erased(lake, list_own_places(one, marker.user_id, marker.disciplines))
         if own:
             landed = len(set(own) & set(_read_given(one, marker.user_id)))
             found.append(WorkSummary("rating", f"{occasion}/{number}", len(own), landed))
@@ -76,7 +76,9 @@ def open_rating_work(lake: Lake, name: str, marker: User) -> Work:
         for place, put in (
             ((row["session_id"], row["seq"]), PutResponse.from_row(row))
             for row in read_responses(
-                lake, found.samples, leave_out_erased(lake, list_own_places(found, person))
+                lake,
+                found.samples,
+                leave_out_erased(lake, list_own_places(found, person, marker.disciplines)),
             ).iter_rows(named=True)
         )
     ]

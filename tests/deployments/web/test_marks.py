@@ -260,6 +260,30 @@ def test_an_analyst_and_an_annotator_of_no_discipline_see_nothing_that_waits_for
         assert other.get(f"/marks/{work}").status_code == 404, name
 
 
+def test_a_dispute_of_others_is_shown_to_annotators_of_its_discipline_alone(room: Room) -> None:
+    """It stands with its reference answer, and who settles it decides what people hold of a judge."""
+    by_name = {name: Marker(room.client, name) for name in PEOPLE}
+    keys = {name: marker.keys(room.round) for name, marker in by_name.items()}
+    shared = next(key for key in keys["ann"] if key in keys["bo"])
+    for name, mark in (("ann", "0"), ("bo", "3")):
+        by_name[name].mark(room.round, shared, mark)
+        by_name[name].hand_in(room.round)
+    samples = read_round(room.lake, "first", room.number).samples
+    (of_it,) = (
+        row["discipline"]
+        for row in samples.iter_rows(named=True)
+        if compute_key("first", room.number, row["session_id"], row["seq"]) == shared
+    )
+    with room.ledger.write() as connection:
+        for user_id, discipline in (("near", of_it), ("far", next(d for d in DISCIPLINES if d != of_it))):
+            users.add_user(connection, user_id=user_id, role="annotator", disciplines=[discipline])
+    assert Marker(room.client, "near").keys(room.round) == [shared]
+    far = Marker(room.client, "far")
+    assert room.round not in far.get("/marks").text
+    assert far.get(f"/marks/{room.round}/{shared}").status_code == 404
+    assert far.mark(room.round, shared, "1").status_code == 404
+
+
 @pytest.fixture
 def erased(room: Room) -> Iterator[pl.DataFrame]:
     """Sessions that were erased while ann was to rate an answer and label a failure of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -215,14 +215,19 @@ def land_ratings(
     )
 
 
-def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
-    """What a rater may give stars to: drawn for them, others' disputes, and what they settled."""
+def list_own_places(
+    found: Round, rater: str, disciplines: Sequence[str] | None = None
+) -> set[tuple[str, int]]:
+    """What a rater may give stars to: drawn for them, others' disputes, and what they settled.
+
+    Of the disputes, which nobody gave them by name, those of `disciplines`; null: all.
+    """
     settled = found.ratings.filter(
         (pl.col("rater") == rater) & (pl.col("round") == found.number) & pl.col("is_adjudication")
     )
     return {
         *_list_assigned(found, rater),
-        *_list_disputes_for(found, rater),
+        *_list_disputes_for(found, rater, disciplines),
         *settled.select("session_id", "seq").iter_rows(),
     }
 
@@ -270,14 +275,18 @@ def _list_assigned(found: Round, rater: str) -> list[tuple[str, int]]:
     ]
 
 
-def _list_disputes_for(found: Round, rater: str) -> list[tuple[str, int]]:
+def _list_disputes_for(
+    found: Round, rater: str, disciplines: Sequence[str] | None = None
+) -> list[tuple[str, int]]:
     """Disputes of others: nobody settles what they have rated themselves."""
-    own = set(_list_assigned(found, rater))
-    return [
-        (answer.session_id, answer.seq)
-        for answer in found.list_disputes()
-        if (answer.session_id, answer.seq) not in own
-    ]
+    known = (
+        found.samples
+        if disciplines is None
+        else found.samples.filter(pl.col("discipline").is_in(disciplines))
+    )
+    others = {*known.select("session_id", "seq").iter_rows()} - {*_list_assigned(found, rater)}
+    disputes = ((answer.session_id, answer.seq) for answer in found.list_disputes())
+    return [place for place in disputes if place in others]
 
 
 def read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, int]]) -> pl.DataFrame:
