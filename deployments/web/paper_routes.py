@@ -149,7 +149,7 @@ def _open(request: Request, document_id: str) -> PaperAsRead:
 
 
 def _name_state(paper: PaperAsRead) -> str:
-    """How a paper stands: another reading of it, a correction or its release makes another state."""
+    """How a paper stands; another reading, a correction or its release makes another state."""
     stands = f"{paper.document['ingested_at']} {paper.is_released} {paper.marks}"
     return hashlib.sha256(stands.encode()).hexdigest()
 

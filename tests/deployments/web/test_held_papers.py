@@ -50,7 +50,7 @@ def test_a_paper_that_is_there_is_there_for_coordinators_alone(
 def test_a_paper_is_corrected_only_by_who_has_seen_how_it_stands(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two coordinators, or two tabs: what one has kept the other does not replace without a word."""
+    """Of two coordinators, or two tabs, neither replaces unseen what the other has kept."""
     paper = tmp_path / "paper.pdf"
     paper.write_bytes(make_pdf([[(72, 700, "1. What is a ferry?"), (72, 680, "2. What is a quay?")]]))
     monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))

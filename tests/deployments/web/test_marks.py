@@ -261,7 +261,7 @@ def test_an_analyst_and_an_annotator_of_no_discipline_see_nothing_that_waits_for
 
 
 def test_a_dispute_of_others_is_shown_to_annotators_of_its_discipline_alone(room: Room) -> None:
-    """It stands with its reference answer, and who settles it decides what people hold of a judge."""
+    """It stands with its reference answer, and who settles it decides what a judge is held to."""
     by_name = {name: Marker(room.client, name) for name in PEOPLE}
     keys = {name: marker.keys(room.round) for name, marker in by_name.items()}
     shared = next(key for key in keys["ann"] if key in keys["bo"])
