@@ -5,6 +5,7 @@ Two annotators and an adjudicator finish a batch through whatever happens to the
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -515,3 +516,27 @@ def test_a_tab_and_its_duplicate_keep_what_each_decided(
     chen.begin("questions")
     chen.wait_until_saved()
     assert sorted(read_decided(settings)) == [("chen", 1), ("chen", 2)]
+
+
+def test_what_waits_of_one_person_is_not_sent_by_another_whose_name_begins_theirs(
+    server: Server, browser: Browser
+) -> None:
+    """On a shared computer, chen would give the marks of chen.wei as their own."""
+    chen = Reader(browser, server, "chen", "en", DESKTOP)
+    item = {
+        "id": "1",
+        "at": 1,
+        "reference": "w/k",
+        "path": "/marks/w/k/mark",
+        "body": {"mark": "3", "note": ""},
+    }
+    chen.page.evaluate(
+        "box => localStorage.setItem('proctor.outbox.chen.wei.0123456789abcdef', box)",
+        json.dumps({"items": [item], "seen": {}, "alive": 0}),
+    )
+    asked: list[str] = []
+    chen.page.on("request", lambda request: asked.append(request.url))
+    chen.begin("questions")
+    chen.page.wait_for_timeout(2500)
+    assert [url for url in asked if "/marks/" in url] == []
+    assert chen.page.evaluate("localStorage.getItem('proctor.outbox.chen.wei.0123456789abcdef')")
