@@ -149,7 +149,12 @@ class Reader:
         self.complaints: list[str] = []
         self.server = server
         self.page = self.open_tab()
-        self.page.goto(server.address)
+        self.sign_in(name)
+
+    def sign_in(self, name: str) -> None:
+        """Sign in in the same tab; whoever was signed in there has left."""
+        self.context.clear_cookies()
+        self.page.goto(self.server.address)
         # The field of the name has the focus already: no mouse is needed.
         self.page.wait_for_function("() => document.activeElement.name === 'user_id'")
         for key in (name, "Tab", PASSWORD, "Enter"):
@@ -540,3 +545,17 @@ def test_what_waits_of_one_person_is_not_sent_by_another_whose_name_begins_their
     chen.page.wait_for_timeout(2500)
     assert [url for url in asked if "/marks/" in url] == []
     assert chen.page.evaluate("localStorage.getItem('proctor.outbox.chen.wei.0123456789abcdef')")
+
+
+def test_the_same_decision_as_before_is_the_persons_own_whoever_sat_at_the_tab_before(
+    settings: Settings, server: Server, browser: Browser
+) -> None:
+    reader = Reader(browser, server, "chen", "en", DESKTOP)
+    reader.begin("questions")
+    reader.press("r", "1")
+    reader.wait_until_saved()
+    reader.sign_in("dai")
+    reader.begin("questions")
+    reader.page.keyboard.press(".")
+    expect(reader.page.locator("#notice")).to_be_visible()
+    assert {name for name, _ in read_decided(settings)} == {"chen"}
