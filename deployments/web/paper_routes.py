@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
 from deployments.web.show import choose_language, say
 from deployments.web.visitor import Body, Config, Coordinator
-from schemas.errors import DocumentError, StoreError, UsageError
+from schemas.errors import ConflictError, DocumentError, StoreError, UsageError
 from tasks.ingest import (
     HEADING_TYPES,
     ROLES,
@@ -58,7 +57,7 @@ def add_paper_routes(app: FastAPI) -> None:
             pages=pages,
             roles=ROLES,
             types=HEADING_TYPES,
-            state=_name_state(paper),
+            state=paper.state,
             reading=_describe_questions(paper.document, paper.questions),
         )
 
@@ -93,9 +92,6 @@ def add_paper_routes(app: FastAPI) -> None:
         Of a paper that somebody else has changed since it was shown nothing is kept.
         """
         paper = _open(request, document_id)
-        if body.get("seen") != _name_state(paper):
-            message = say("paper_changed_elsewhere", choose_language(request))
-            return JSONResponse({"code": "conflict", "message": message}, 409)
 
         def keep() -> ParsedDocument:
             with _door(request).write() as lake:
@@ -106,9 +102,14 @@ def add_paper_routes(app: FastAPI) -> None:
                     str(body.get("marks", "")),
                     visitor.user_id,
                     release=body.get("release") is True,
+                    seen=str(body.get("seen")),
                 )
 
-        reply = _answer(keep, lambda: {"seen": _name_state(_open(request, document_id))})
+        try:
+            reply = _answer(keep, lambda: {"seen": _open(request, document_id).state})
+        except ConflictError:
+            message = say("paper_changed_elsewhere", choose_language(request))
+            return JSONResponse({"code": "conflict", "message": message}, 409)
         if reply.status_code == 200:
             # What goes on waits for review at once, where there are annotators.
             open_waiting_batch(settings)
@@ -148,16 +149,12 @@ def _open(request: Request, document_id: str) -> PaperAsRead:
     return paper
 
 
-def _name_state(paper: PaperAsRead) -> str:
-    """How a paper stands; another reading, a correction or its release makes another state."""
-    stands = f"{paper.document['ingested_at']} {paper.is_released} {paper.marks}"
-    return hashlib.sha256(stands.encode()).hexdigest()
-
-
 def _answer(read: Any, tell_more: Callable[[], dict[str, Any]] = dict) -> JSONResponse:
     """A reading as our script shows it, or why there is none."""
     try:
         parsed: ParsedDocument = read()
+    except ConflictError:
+        raise
     except (UsageError, DocumentError, StoreError) as error:
         return JSONResponse({"code": "refused", "message": str(error)}, 409)
     return JSONResponse(_describe_questions(parsed.document, parsed.questions) | tell_more())

@@ -68,10 +68,15 @@ def test_a_paper_is_corrected_only_by_who_has_seen_how_it_stands(
 
     kept = keep(cora, marks[0], seen[1])
     assert kept.status_code == 200
-    assert (keep(xu, marks[1], seen[1]).status_code, keep(xu, marks[1], "").status_code) == (409, 409)
+    refused = [keep(xu, marks[1], seen[1]), keep(xu, marks[1], "")]
+    assert [reply.status_code for reply in refused] == [409, 409]
+    assert all("another tab" in reply.json()["message"] for reply in refused)
+    # Whose answer was lost on its way keeps the same once more, and is told that it is kept.
+    again = keep(cora, marks[0], seen[1])
+    assert again.status_code == 200
     with open_lake(desk.settings, read_only=True) as lake:
         assert lake.query("SELECT corrected_by FROM layouts")["corrected_by"].to_list() == ["cora"]
-    assert keep(cora, marks[1], kept.json()["seen"]).status_code == 200
+    assert keep(cora, marks[1], again.json()["seen"]).status_code == 200
 
 
 def test_a_change_without_the_token_of_its_session_is_refused(desk: Desk) -> None:
