@@ -25,6 +25,7 @@ from schemas.vocabulary import DISCIPLINES
 from tasks.judging import draw_failures, export_failures, import_failures
 from tasks.judging.calibration.ratings import (
     DrawRequest,
+    count_ratings,
     draw_calibration,
     export_ratings,
     import_ratings,
@@ -310,6 +311,11 @@ def test_what_was_erased_is_shown_to_nobody_and_the_rest_of_the_work_goes_on(
         assert f"of {left} marked" in ann.get("/marks").text
         assert len(ann.keys(work)) == left
     assert export_ratings(room.ledger, room.lake, path, "ann") < given.height
+    # A round that waited for what nobody can rate any more would never be done.
+    counts = count_ratings(room.lake, read_round(room.lake, "first", room.number))
+    open_by_rater = counts["open_by_rater"]
+    assert isinstance(open_by_rater, dict)
+    assert open_by_rater["ann"] == given.join(erased, on="session_id", how="anti").height
     assert export_failures(room.lake, path) < sample.height
 
 

@@ -238,32 +238,33 @@ def leave_out_erased(lake: Lake, places: Collection[tuple[str, int]]) -> list[tu
     return sorted(place for place in places if place[0] not in erased)
 
 
-def count_ratings(found: Round) -> dict[str, object]:
-    """How far a round is: drawn, rated by two, settled, in dispute; per rater given and open."""
+def count_ratings(lake: Lake, found: Round) -> dict[str, object]:
+    """How far a round is: drawn, erased, rated by two, settled, in dispute; open by rater.
+
+    What was erased is open to nobody, nor in a dispute that somebody could settle.
+    """
+    erased = list_erased(lake, found.samples["session_id"])
     groups = {
         answer: one for answer, one in group_ratings(found.ratings).items() if answer.round == found.number
     }
     rated = {answer for answer, one in groups.items() if len(one.stars) >= 2}
     disputes = {answer for answer, one in groups.items() if one.is_disputed}
-    given = dict(
-        found.ratings.filter((pl.col("round") == found.number) & ~pl.col("is_adjudication"))
-        .group_by("rater")
-        .len()
-        .iter_rows()
+    asked = found.samples.select("session_id", "seq", rater="raters").explode("rater")
+    given = found.ratings.filter((pl.col("round") == found.number) & ~pl.col("is_adjudication"))
+    left = asked.filter(~pl.col("session_id").is_in(erased)).join(
+        given, on=["session_id", "seq", "rater"], how="anti"
     )
-    asked: dict[str, int] = {}
-    for raters in found.samples["raters"]:
-        for rater in raters:
-            asked[rater] = asked.get(rater, 0) + 1
+    open_of = dict(left.group_by("rater").len().iter_rows())
     return {
         "occasion": found.occasion,
         "round": found.number,
         "run_id": found.samples["run_id"][0],
         "drawn": found.samples.height,
+        "erased": sum(session_id in erased for session_id in found.samples["session_id"]),
         "rated_by_two": len(rated),
-        "in_dispute": len(disputes),
+        "in_dispute": sum(answer.session_id not in erased for answer in disputes),
         "settled": len(rated - disputes),
-        "open_by_rater": {rater: asked[rater] - given.get(rater, 0) for rater in sorted(asked)},
+        "open_by_rater": {rater: open_of.get(rater, 0) for rater in sorted(asked["rater"].unique())},
     }
 
 
