@@ -8,7 +8,7 @@ from typing import Final
 from schemas.settings import load_settings
 from tasks.models.registry import read_team_models
 from tasks.proof import close_report
-from tasks.report.folders import REPORTS, name_team_folder, note_models
+from tasks.report.folders import REPORTS, name_team_folder, note_models, read_models
 from tasks.report.frame import Issue
 from tasks.report.labels import LABELS
 from tasks.report.panels import Source
@@ -35,6 +35,9 @@ def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
         models = read_team_models(settings, team)
         with open_narrow_lake(settings, models) as lake:
             own = Issue(Path(out_dir) if out_dir else name_team_folder(settings, team), caveats=[_OF_TEAM])
+            if (shown := read_models(own.folder)) is not None:
+                # A rendering that breaks off leaves pages of both.
+                note_models(own.folder, shown | models)
             written = render_site(Source(lake.run_named, public_dir=None), own)
         note_models(own.folder, models)
         return {"report": str(written)}
