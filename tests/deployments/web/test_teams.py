@@ -198,7 +198,7 @@ def test_of_a_rendering_that_broke_off_it_is_known_what_it_may_show(
             render_reports.fn(team=TEAM)
     finally:
         write_team_registry(settings)
-    assert read_models(site) == {*OWN, others[0]}
+    assert read_models(site) == frozenset({*OWN, others[0]})
     assert MODEL not in watched.sign_in("mia").get("/report/").text
 
 
