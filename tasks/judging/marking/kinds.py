@@ -54,7 +54,7 @@ def find_rating_work(lake: Lake, marker: User) -> list[WorkSummary]:
     found = []
     for occasion, number in reversed(rounds):
         one = read_round(lake, occasion, number)
-        own = leave_out_erased(lake, list_own_places(one, marker.user_id, marker.disciplines))
+        own = _list_rating_places(lake, one, marker)
         if own:
             landed = len(set(own) & set(_read_given(one, marker.user_id)))
             found.append(WorkSummary("rating", f"{occasion}/{number}", len(own), landed))
@@ -78,11 +78,17 @@ def open_rating_work(lake: Lake, name: str, marker: User) -> Work:
             for row in read_responses(
                 lake,
                 found.samples,
-                leave_out_erased(lake, list_own_places(found, person, marker.disciplines)),
+                _list_rating_places(lake, found, marker),
             ).iter_rows(named=True)
         )
     ]
     return Work("rating", name, person, order_items(items))
+
+
+def _list_rating_places(lake: Lake, found: Round, marker: User) -> list[tuple[str, int]]:
+    """What waits for somebody; to who coordinates, disputes of every discipline."""
+    disciplines = marker.disciplines if marker.role == "annotator" else None
+    return leave_out_erased(lake, list_own_places(found, marker.user_id, disciplines))
 
 
 def land_rating_marks(lake: Lake, name: str, person: str, marks: Marks) -> None:

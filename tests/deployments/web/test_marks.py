@@ -276,9 +276,16 @@ def test_a_dispute_of_others_is_shown_to_annotators_of_its_discipline_alone(room
         if compute_key("first", room.number, row["session_id"], row["seq"]) == shared
     )
     with room.ledger.write() as connection:
-        for user_id, discipline in (("near", of_it), ("far", next(d for d in DISCIPLINES if d != of_it))):
-            users.add_user(connection, user_id=user_id, role="annotator", disciplines=[discipline])
+        other = next(d for d in DISCIPLINES if d != of_it)
+        # Who was an annotator before and coordinates now reviews what they did.
+        for user_id, role, discipline in (
+            ("near", "annotator", of_it),
+            ("far", "annotator", other),
+            ("lead", "examiner", other),
+        ):
+            users.add_user(connection, user_id=user_id, role=role, disciplines=[discipline])
     assert Marker(room.client, "near").keys(room.round) == [shared]
+    assert Marker(room.client, "lead").keys(room.round) == [shared]
     far = Marker(room.client, "far")
     assert room.round not in far.get("/marks").text
     assert far.get(f"/marks/{room.round}/{shared}").status_code == 404
