@@ -9,6 +9,7 @@ from typing import Final
 
 from deployments.auth.kinds import Recognised
 from deployments.auth.passwords import check_password
+from schemas.errors import UsageError
 from schemas.settings import Settings
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users
@@ -82,10 +83,13 @@ class DeskAccounts:
     def _add(self, user_id: str, role: str) -> bool:
         if not is_account_name(user_id):
             return False
-        with self.ledger.write() as connection:
-            # Two windows of the same browser may have come back at once.
-            if users.read_user(connection, user_id) is None:
-                users.add_user(connection, user_id=user_id, role=role, disciplines=_of_role(role))
+        try:
+            with self.ledger.write() as connection:
+                # Two windows of the same browser may have come back at once.
+                if users.read_user(connection, user_id) is None:
+                    users.add_user(connection, user_id=user_id, role=role, disciplines=_of_role(role))
+        except UsageError:
+            return False  # somebody has that name in other letter case
         return True
 
 

@@ -226,7 +226,8 @@ people get a team: [teams](server.md#teams).
   answered; for the costs a run keeps the team of its planning. A judge's call counts for the candidate whose answers it judged.
 - Teams by claims are those of the last sign-in, and last as long as its session; those of `proctor.toml` hold once `proctor web` is started again.
 - Whoever reviews questions may be of a team: give them none that their model may sit. Whoever may run commands on a host has its files and sees all.
-- A site that `proctor report --team` made is shown on their report page.
+- A site that `proctor report --team` made is shown on their report page. Ranks, means and "others" that an analysis counts itself are among their
+  models; published numbers stand. Nothing is told of the bank.
 
 The tables are made from what `tests/deployments/web/test_teams.py` and `tests/warehouse/lake/test_narrowed.py` walk: an address without a decision
 fails them, and a table without one has no row.

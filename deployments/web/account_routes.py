@@ -97,15 +97,23 @@ def add_account_routes(app: FastAPI) -> None:
     @app.get("/language/{language}")
     def choose(request: Request, language: str) -> Response:
         """Keep the language and go back to the page that asked."""
-        came_from = urlparse(request.headers.get("referer", ""))
-        is_ours = came_from.netloc == request.headers.get("host", "")
-        page = f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
-        reply = RedirectResponse(keep_own_path(page if is_ours else "/"), 303)
+        reply = RedirectResponse(_find_page(request), 303)
         if language in LANGUAGES:
             reply.set_cookie(
                 LANGUAGE_COOKIE, language, max_age=_LANGUAGE_S, samesite="lax", secure=app.state.is_https
             )
         return reply
+
+
+def _find_page(request: Request) -> str:
+    """The page of ours that a request says it comes from; else the start page."""
+    try:
+        came_from = urlparse(request.headers.get("referer", ""))
+    except ValueError:
+        return "/"
+    is_ours = came_from.netloc == request.headers.get("host", "")
+    page = f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
+    return keep_own_path(page if is_ours else "/")
 
 
 def _show_account(

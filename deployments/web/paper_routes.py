@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,8 +12,9 @@ from starlette.responses import JSONResponse, Response
 
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
+from deployments.web.show import choose_language, say
 from deployments.web.visitor import Body, Config, Coordinator
-from schemas.errors import DocumentError, StoreError, UsageError
+from schemas.errors import ConflictError, DocumentError, StoreError, UsageError
 from tasks.ingest import (
     HEADING_TYPES,
     ROLES,
@@ -56,6 +57,7 @@ def add_paper_routes(app: FastAPI) -> None:
             pages=pages,
             roles=ROLES,
             types=HEADING_TYPES,
+            state=paper.state,
             reading=_describe_questions(paper.document, paper.questions),
         )
 
@@ -85,7 +87,10 @@ def add_paper_routes(app: FastAPI) -> None:
     def keep_marks(
         request: Request, document_id: str, visitor: Coordinator, settings: Config, body: Body
     ) -> Response:
-        """Keep the marks and the reading that they make; with `release` the paper goes on."""
+        """Keep the marks and the reading that they make; with `release` the paper goes on.
+
+        Of a paper that somebody else has changed since it was shown nothing is kept.
+        """
         paper = _open(request, document_id)
 
         def keep() -> ParsedDocument:
@@ -97,9 +102,14 @@ def add_paper_routes(app: FastAPI) -> None:
                     str(body.get("marks", "")),
                     visitor.user_id,
                     release=body.get("release") is True,
+                    seen=str(body.get("seen")),
                 )
 
-        reply = _answer(keep)
+        try:
+            reply = _answer(keep, lambda: {"seen": _open(request, document_id).state})
+        except ConflictError:
+            message = say("paper_changed_elsewhere", choose_language(request))
+            return JSONResponse({"code": "conflict", "message": message}, 409)
         if reply.status_code == 200:
             # What goes on waits for review at once, where there are annotators.
             open_waiting_batch(settings)
@@ -139,13 +149,15 @@ def _open(request: Request, document_id: str) -> PaperAsRead:
     return paper
 
 
-def _answer(read: Any) -> JSONResponse:
+def _answer(read: Any, tell_more: Callable[[], dict[str, Any]] = dict) -> JSONResponse:
     """A reading as our script shows it, or why there is none."""
     try:
         parsed: ParsedDocument = read()
+    except ConflictError:
+        raise
     except (UsageError, DocumentError, StoreError) as error:
         return JSONResponse({"code": "refused", "message": str(error)}, 409)
-    return JSONResponse(_describe_questions(parsed.document, parsed.questions))
+    return JSONResponse(_describe_questions(parsed.document, parsed.questions) | tell_more())
 
 
 def _describe_questions(document: Mapping[str, Any], questions: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -97,7 +96,7 @@ class ReviewPictures:
         if isinstance(asked.get("data"), str):
             try:
                 given = base64.b64decode(asked["data"], validate=True)
-            except binascii.Error:
+            except ValueError:  # also where it is no ASCII
                 raise DocumentError("no_picture", "The file did not arrive whole.") from None
             made = take_picture(self._settings, given)
         else:

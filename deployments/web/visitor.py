@@ -142,7 +142,8 @@ async def read_form(request: Request) -> dict[str, str]:
         raise HTTPException(400) from None
     if has_zero(fields):
         raise HTTPException(400)
-    return dict(fields)
+    # A form sends a line's end as two characters; its page, and what may be written, count one.
+    return {name: value.replace("\r\n", "\n") for name, value in fields}
 
 
 async def _read_json(request: Request) -> Mapping[str, Any]:

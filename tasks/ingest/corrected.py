@@ -6,6 +6,7 @@ evidence: the same marks give the same questions. A correction that is kept is a
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS, LAYOUTS
-from schemas.errors import DocumentError, UsageError
+from schemas.errors import ConflictError, DocumentError, UsageError
 from schemas.questions import PICTURES, QUESTIONS
 from schemas.settings import Settings
 from tasks.ingest.archiving import archive_document
@@ -42,6 +43,12 @@ class PaperAsRead:
     questions: Sequence[dict[str, Any]]
     marks: str
     is_released: bool
+
+    @property
+    def state(self) -> str:
+        """How it stands; another reading, a correction or its release makes another state."""
+        stands = f"{self.document['ingested_at']} {self.is_released} {self.marks}"
+        return hashlib.sha256(stands.encode()).hexdigest()
 
 
 def add_known(lake: Lake, options: IngestOptions) -> IngestOptions:
@@ -146,14 +153,33 @@ def _lay_out(lake: Lake, settings: Settings, document: dict[str, Any], archived:
 
 
 def keep_correction(
-    lake: Lake, settings: Settings, paper: PaperAsRead, marks: str, person: str, *, release: bool = False
+    lake: Lake,
+    settings: Settings,
+    paper: PaperAsRead,
+    marks: str,
+    person: str,
+    *,
+    release: bool = False,
+    seen: str | None = None,
 ) -> ParsedDocument:
-    """Land a paper as a person's marks divide it; with `release` whatever contracts say."""
+    """Land a paper as a person's marks divide it; with `release` whatever contracts say.
+
+    `seen` is the state that the person has before them; null for that of `paper`. The same marks again replace nothing, whatever was
+    seen: whose answer was lost sends them twice.
+
+    Raises:
+        UsageError: the marks are none, or no question is found with them.
+        DocumentError: the original was deleted, or cannot be read any more.
+        ConflictError: the paper was changed since, before it was read again or meanwhile; nothing is kept.
+    """
+    own = write_correction(parse_correction(marks), paper.text)
+    _check_unchanged(paper, own, paper.state if seen is None else seen)
     parsed = read_again(lake, settings, paper, marks)
     if not parsed.questions:
         raise UsageError("With these marks no question is found. Mark more lines.")
     document_id = str(paper.document["document_id"])
-    own = write_correction(parse_correction(marks), paper.text)
+    # Reading took seconds, in which somebody else may have kept theirs.
+    _check_unchanged(open_paper(lake, document_id), own, paper.state)
     now = datetime.now(UTC)
     archive_document(settings.archive_dir, parsed)
     batches = [
@@ -177,3 +203,10 @@ def keep_correction(
     if release and parsed.document["status"] == HELD:
         release_document(lake, document_id, "Corrected and looked at on the web desk.", person)
     return parsed
+
+
+def _check_unchanged(paper: PaperAsRead | None, own: str, seen: str) -> None:
+    if paper is None or (paper.state != seen and paper.marks != own):
+        raise ConflictError(
+            "The paper was corrected, released or read again since it was shown. Open it again."
+        )

@@ -26,6 +26,7 @@ from tasks.review.marking import compute_key
 from tasks.running.archives import bring_back
 from tasks.running.claiming import claim_work
 from tasks.statistics.agreement import compute_kappa_interval, name_bounds
+from tasks.texts import list_erased
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -269,8 +270,15 @@ def name_unit(sample_id: str, labeller: str) -> str:
     return f"{sample_id}/{labeller}"
 
 
+def drop_erased(lake: Lake, sample: pl.DataFrame) -> pl.DataFrame:
+    """What of a sample can still be shown."""
+    return sample.filter(~pl.col("session_id").is_in(list_erased(lake, sample["session_id"])))
+
+
 def read_failures(lake: Lake, sample: pl.DataFrame) -> pl.DataFrame:
-    """The responses of a sample, with their questions (tasks.judging.landing.join_questions)."""
+    """A sample's responses with their questions; UsageError where the texts of all were erased."""
+    left = drop_erased(lake, sample)
+    sample = sample if left.is_empty() else left
     return (
         read_put_responses(lake, sample["session_id"].unique().to_list(), sample["month"].unique().to_list())
         .join(sample.select("session_id", "seq"), on=["session_id", "seq"], how="semi")

@@ -20,13 +20,13 @@ _SEED = 1
 
 
 def write_gscore_page(source: Source, issue: Issue) -> bool:
-    """Write `gscore.html` and `gscore.csv`; False, and nothing, for a lake without Gscores."""
-    page = read_gscore_page(source.run_named, source.include_simulated)
+    """Write `gscore.html` and `gscore.csv`; False, and neither, for a lake without Gscores."""
+    page, path = read_gscore_page(source.run_named, source.include_simulated), issue.folder / "gscore.csv"
     if page is None:
+        path.unlink(missing_ok=True)
         return False
     write_page(issue, "gscore", "gscore.html.j2", page, title=LABELS["gscore_title"])
-    subjects = _choose(source.run_named("gscore_by_subject", {}), source.include_simulated)
-    write_table(subjects, issue.folder / "gscore.csv")
+    write_table(_choose(source.run_named("gscore_by_subject", {}), source.include_simulated), path)
     return True
 
 

@@ -56,9 +56,12 @@ def write_panels(
 
 
 def write_panel_data(issue: Issue, page: str, panel: Panel) -> None:
-    """The rows of a panel as a CSV of the site, where it has any."""
+    """The rows of a panel as a CSV of the site; without any, that of an earlier rendering goes."""
+    path = issue.folder / _DATA / f"{page}-{panel.name}.csv"
     if panel.frame.height:
-        write_table(panel.frame, issue.folder / _DATA / f"{page}-{panel.name}.csv")
+        write_table(panel.frame, path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def show_panel(page: str, panel: Panel, folder: Path) -> dict[str, Any]:

@@ -41,7 +41,8 @@ def render_site(source: Source, issue: Issue) -> Path:
     source = replace(source, run_named=_remember(source.run_named))
     pages = KeptPages(source, issue)
     caveats, is_simulated = pages.make("", _say_of_all)
-    issue = replace(issue, caveats=[(kind, tuple(name), tuple(about)) for kind, name, about in caveats])
+    said = [(kind, tuple(name), tuple(about)) for kind, name, about in caveats]
+    issue = replace(issue, caveats=[*issue.caveats, *said])
     for name, write in (
         ("index", write_leaderboard),
         ("candidate", write_candidate),

@@ -5,13 +5,19 @@ A reader that needs one is informed when it was erased, instead of reading nothi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake
+
+
+def list_erased(lake: Lake, session_ids: Iterable[str]) -> frozenset[str]:
+    """Those of these sessions whose texts were erased."""
+    found = lake.read("erased_sessions", {"session_ids": sorted(set(session_ids))})
+    return frozenset(found["session_id"])
 
 
 def refuse_erased(lake: Lake, session_ids: Sequence[str] | None = None, *, run_id: str | None = None) -> None:

@@ -5,6 +5,7 @@ Two annotators and an adjudicator finish a batch through whatever happens to the
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -148,7 +149,12 @@ class Reader:
         self.complaints: list[str] = []
         self.server = server
         self.page = self.open_tab()
-        self.page.goto(server.address)
+        self.sign_in(name)
+
+    def sign_in(self, name: str) -> None:
+        """Sign in in the same tab; whoever was signed in there has left."""
+        self.context.clear_cookies()
+        self.page.goto(self.server.address)
         # The field of the name has the focus already: no mouse is needed.
         self.page.wait_for_function("() => document.activeElement.name === 'user_id'")
         for key in (name, "Tab", PASSWORD, "Enter"):
@@ -515,3 +521,41 @@ def test_a_tab_and_its_duplicate_keep_what_each_decided(
     chen.begin("questions")
     chen.wait_until_saved()
     assert sorted(read_decided(settings)) == [("chen", 1), ("chen", 2)]
+
+
+def test_what_waits_of_one_person_is_not_sent_by_another_whose_name_begins_theirs(
+    server: Server, browser: Browser
+) -> None:
+    """On a shared computer, chen would give the marks of chen.wei as their own."""
+    chen = Reader(browser, server, "chen", "en", DESKTOP)
+    item = {
+        "id": "1",
+        "at": 1,
+        "reference": "w/k",
+        "path": "/marks/w/k/mark",
+        "body": {"mark": "3", "note": ""},
+    }
+    chen.page.evaluate(
+        "box => localStorage.setItem('proctor.outbox.chen.wei.0123456789abcdef', box)",
+        json.dumps({"items": [item], "seen": {}, "alive": 0}),
+    )
+    asked: list[str] = []
+    chen.page.on("request", lambda request: asked.append(request.url))
+    chen.begin("questions")
+    chen.page.wait_for_timeout(2500)
+    assert [url for url in asked if "/marks/" in url] == []
+    assert chen.page.evaluate("localStorage.getItem('proctor.outbox.chen.wei.0123456789abcdef')")
+
+
+def test_the_same_decision_as_before_is_the_persons_own_whoever_sat_at_the_tab_before(
+    settings: Settings, server: Server, browser: Browser
+) -> None:
+    reader = Reader(browser, server, "chen", "en", DESKTOP)
+    reader.begin("questions")
+    reader.press("r", "1")
+    reader.wait_until_saved()
+    reader.sign_in("dai")
+    reader.begin("questions")
+    reader.page.keyboard.press(".")
+    expect(reader.page.locator("#notice")).to_be_visible()
+    assert {name for name, _ in read_decided(settings)} == {"chen"}

@@ -20,7 +20,8 @@ from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.definitions import read_views
 from warehouse.lake.quoting import quote_name
-from warehouse.lake.reading.queries import order_by_dependency
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import bind_parameters, order_by_dependency
 from warehouse.lake.statements import quote_list
 from warehouse.lake.store import Lake
 from warehouse.lake.upgrade import attach_for_reading
@@ -28,6 +29,7 @@ from warehouse.stores.away import CATALOG, until_there
 
 if TYPE_CHECKING:
     import duckdb
+    import polars as pl
 
 _SIGHT: Final = Path(__file__).with_name("team_sight.yaml")
 _NOBODY: Final = "false"
@@ -41,6 +43,7 @@ _RULES: Final = {
     "own": "model IN {own}",
     "run": "run_id IN (SELECT run_id FROM {lake}.models WHERE model IN {own})",
     "session": "session_id IN (SELECT session_id FROM {lake}.sessions WHERE model IN {own})",
+    "set": "set_id IN (SELECT set_id FROM {lake}.sessions WHERE model IN {own})",
     "question": "question_uuid IN (SELECT a.question_uuid FROM {lake}.allocations AS a "
     "JOIN {lake}.sessions AS s ON s.session_id = a.session_id WHERE s.model IN {own})",
     "edition": "edition_id IN (SELECT edition_id FROM {lake}.edition_scores WHERE model IN {own})",
@@ -49,7 +52,6 @@ _RULES: Final = {
     "left(landing_unit, position('/' || model || '/prompt-' IN landing_unit) - 1) IN "
     "(SELECT session_id FROM {lake}.sessions WHERE model IN {own}))",
     "pair": "model_a IN {own} AND model_b IN {own}",
-    "all": "true",
 }
 
 
@@ -83,6 +85,11 @@ def open_narrow_lake(settings: Settings, models: Collection[str]) -> Lake:
 
 class _NarrowLake(Lake):
     """A lake whose own tables nobody reads past what stands before them."""
+
+    def run_named(self, name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
+        """The rows of a mart, analysis or check, none of them frozen: those are of every model."""
+        query = find_query(name)
+        return self.query(query.body, bind_parameters(query, params or {}))
 
     def _execute(self, sql: str, params: Mapping[str, object] | None, fetch: Callable[..., T]) -> T:
         if past := self._find_past(sql):

@@ -177,7 +177,7 @@ def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) 
     Example: proctor calibrate status
     """
     with open_lake(load_settings(), read_only=True) as lake:
-        counts = count_ratings(read_round(lake, occasion or None, number or None))
+        counts = count_ratings(lake, read_round(lake, occasion or None, number or None))
     then = "proctor calibrate report"
     if counts["in_dispute"]:
         then = "proctor calibrate export FILE.xlsx --user USER --disputes"

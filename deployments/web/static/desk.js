@@ -21,7 +21,7 @@ const AHEAD = 3;
 const BREAK_MS = 10 * 60000;
 const STRETCH_MINUTES = 60;
 
-const remembered = read(sessionStorage, `proctor.past.${batch}`) ?? { past: [], last: null };
+const remembered = read(sessionStorage, `proctor.past.${user}.${batch}`) ?? { past: [], last: null };
 const fetched = new Map();
 // What was decided on this page: a card that was fetched before still names it as the next one.
 const decided = new Set();
@@ -388,7 +388,7 @@ function advise(text) {
   notice.show('rest', [build('p', { textContent: text }), notice.button(say.close)]);
 }
 
-function remember() { sessionStorage.setItem(`proctor.past.${batch}`, JSON.stringify(remembered)); }
+function remember() { sessionStorage.setItem(`proctor.past.${user}.${batch}`, JSON.stringify(remembered)); }
 
 function read(store, key) {
   try {

@@ -87,8 +87,8 @@ async function read() {
 }
 
 async function keep(release) {
-  const found = await send('correction', { release });
-  if (found) { showReading(found); reason.textContent = release || found.status !== 'held' ? say.paper_goes_on : found.reason; reason.className = release || found.status !== 'held' ? 'good' : 'warning'; main.dataset.kept = 'yes'; }
+  const found = await send('correction', { release, seen: main.dataset.seen });
+  if (found) { main.dataset.seen = found.seen; showReading(found); reason.textContent = release || found.status !== 'held' ? say.paper_goes_on : found.reason; reason.className = release || found.status !== 'held' ? 'good' : 'warning'; main.dataset.kept = 'yes'; }
 }
 
 async function send(what, more) {

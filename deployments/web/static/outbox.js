@@ -122,7 +122,9 @@ export class Outbox {
   // Take over what tabs left that are closed.
   adopt() {
     for (const key of Object.keys(localStorage)) {
-      if (!key.startsWith(this.key('')) || key === this.key(this.tab)) continue;
+      // No tab has a dot in its name: with one it is of somebody whose name is longer (chen.wei, for chen).
+      const isOwn = key.startsWith(this.key('')) && !key.slice(this.key('').length).includes('.');
+      if (!isOwn || key === this.key(this.tab)) continue;
       const box = read(key);
       if (!box || Date.now() - box.alive > ALIVE_MS) {
         this.box.items.push(...(box?.items ?? []));

@@ -12,13 +12,14 @@ from tasks.judging.calibration.ratings import (
     FORM,
     Round,
     land_ratings,
+    leave_out_erased,
     list_own_places,
     name_key,
     read_responses,
     read_round,
 )
 from tasks.judging.error_samples import FORM as LABEL_FORM
-from tasks.judging.error_samples import land_labels, read_failures, read_sample
+from tasks.judging.error_samples import drop_erased, land_labels, read_failures, read_sample
 from tasks.judging.judge import PutResponse
 from tasks.judging.marking.work import MarkItem, Work, WorkSummary, order_items
 from tasks.league.people import PersonVerdict, land_verdicts, read_waiting
@@ -53,9 +54,9 @@ def find_rating_work(lake: Lake, marker: User) -> list[WorkSummary]:
     found = []
     for occasion, number in reversed(rounds):
         one = read_round(lake, occasion, number)
-        own = list_own_places(one, marker.user_id)
+        own = _list_rating_places(lake, one, marker)
         if own:
-            landed = len(own & set(_read_given(one, marker.user_id)))
+            landed = len(set(own) & set(_read_given(one, marker.user_id)))
             found.append(WorkSummary("rating", f"{occasion}/{number}", len(own), landed))
     return found
 
@@ -74,12 +75,20 @@ def open_rating_work(lake: Lake, name: str, marker: User) -> Work:
         )
         for place, put in (
             ((row["session_id"], row["seq"]), PutResponse.from_row(row))
-            for row in read_responses(lake, found.samples, sorted(list_own_places(found, person))).iter_rows(
-                named=True
-            )
+            for row in read_responses(
+                lake,
+                found.samples,
+                _list_rating_places(lake, found, marker),
+            ).iter_rows(named=True)
         )
     ]
     return Work("rating", name, person, order_items(items))
+
+
+def _list_rating_places(lake: Lake, found: Round, marker: User) -> list[tuple[str, int]]:
+    """What waits for somebody; to who coordinates, disputes of every discipline."""
+    disciplines = marker.disciplines if marker.role == "annotator" else None
+    return leave_out_erased(lake, list_own_places(found, marker.user_id, disciplines))
 
 
 def land_rating_marks(lake: Lake, name: str, person: str, marks: Marks) -> None:
@@ -150,7 +159,7 @@ def open_label_work(lake: Lake, name: str, marker: User) -> Work:
 
 def _read_own_sample(lake: Lake, name: str | None, marker: User) -> pl.DataFrame:
     """What of a sample somebody may see: its questions stand there with their reference answers."""
-    sample = read_sample(lake, name)
+    sample = drop_erased(lake, read_sample(lake, name))
     return (
         sample
         if marker.disciplines is None

@@ -48,3 +48,6 @@ from .owners import register_owners as register_owners
 
 # The lake for reading, with the rows of a team's models alone; raises UsageError for a team that owns none.
 from .owners import open_team_lake as open_team_lake
+
+# The models that a team owns now; raises UsageError for a team without any.
+from .owners import read_team_models as read_team_models

@@ -67,10 +67,8 @@ def list_owners(ledger: Ledger, registry: Registry) -> list[dict[str, Any]]:
     return rows
 
 
-def open_team_lake(settings: Settings, team: str) -> Lake:
-    """The lake for reading, with a team's models alone; UsageError for a team without any."""
-    from warehouse.lake import open_narrow_lake
-
+def read_team_models(settings: Settings, team: str) -> frozenset[str]:
+    """The models that a team owns now; UsageError for a team without any."""
     registry = read_registry(settings.registry_path)
     models = registry.list_owned([team])
     if not models:
@@ -79,4 +77,11 @@ def open_team_lake(settings: Settings, team: str) -> Lake:
         raise UsageError(
             f"No model of {settings.registry_path} is of the team {team!r}.{suggest(team, known)} {named}"
         )
-    return open_narrow_lake(settings, models)
+    return models
+
+
+def open_team_lake(settings: Settings, team: str) -> Lake:
+    """The lake for reading, with a team's models alone; UsageError for a team without any."""
+    from warehouse.lake import open_narrow_lake
+
+    return open_narrow_lake(settings, read_team_models(settings, team))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
+from httpx2 import Response
 
 import deployments.web
 from tasks.ingest import ingest_documents
-from tests.deployments.web.conftest import Desk
+from tests.deployments.web.conftest import Desk, Reviewer
 from tests.tasks.ingest.builders import make_pdf
 from warehouse.lake import open_lake
 
@@ -43,6 +45,38 @@ def test_a_paper_that_is_there_is_there_for_coordinators_alone(
         replies.append(person.post(f"/papers/{document}/reading", json={"marks": "[]"}))
         found[name] = [reply.status_code for reply in replies]
     assert found == {"cora": [200] * 3, "chen": [404] * 3, "ann": [404] * 3}
+
+
+def test_a_paper_is_corrected_only_by_who_has_seen_how_it_stands(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two coordinators, or two tabs, neither replaces unseen what the other has kept."""
+    paper = tmp_path / "paper.pdf"
+    paper.write_bytes(make_pdf([[(72, 700, "1. What is a ferry?"), (72, 680, "2. What is a quay?")]]))
+    monkeypatch.setenv("PROCTOR_HOME", str(desk.settings.home))
+    ingest_documents([str(paper)])
+    with open_lake(desk.settings) as lake:
+        document = lake.query("SELECT document_id FROM documents")["document_id"][0]
+    cora, xu = desk.sign_in("cora"), desk.sign_in("xu")
+    shown = cora.get(f"/papers/{document}").text
+    seen, places = re.search(r'data-seen="([^"]+)"', shown), re.findall(r'data-place="(\d+)"', shown)
+    assert seen is not None
+    marks = [json.dumps([{"place": int(place), "role": "number", "type": None}]) for place in places]
+
+    def keep(person: Reviewer, marks: str, seen: str) -> Response:
+        return person.post(f"/papers/{document}/correction", json={"marks": marks, "seen": seen})
+
+    kept = keep(cora, marks[0], seen[1])
+    assert kept.status_code == 200
+    refused = [keep(xu, marks[1], seen[1]), keep(xu, marks[1], "")]
+    assert [reply.status_code for reply in refused] == [409, 409]
+    assert all("another tab" in reply.json()["message"] for reply in refused)
+    # Whose answer was lost on its way keeps the same once more, and is told that it is kept.
+    again = keep(cora, marks[0], seen[1])
+    assert again.status_code == 200
+    with open_lake(desk.settings, read_only=True) as lake:
+        assert lake.query("SELECT corrected_by FROM layouts")["corrected_by"].to_list() == ["cora"]
+    assert keep(cora, marks[1], again.json()["seen"]).status_code == 200
 
 
 def test_a_change_without_the_token_of_its_session_is_refused(desk: Desk) -> None:

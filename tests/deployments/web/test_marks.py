@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,17 @@ from deployments import cli
 from deployments.web.app import create_app
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
+from schemas.tables import get_table
 from schemas.vocabulary import DISCIPLINES
 from tasks.judging import draw_failures, export_failures, import_failures
-from tasks.judging.calibration.ratings import DrawRequest, draw_calibration, export_ratings, import_ratings
+from tasks.judging.calibration.ratings import (
+    DrawRequest,
+    count_ratings,
+    draw_calibration,
+    export_ratings,
+    import_ratings,
+    read_round,
+)
 from tasks.judging.marking import give_mark, land_marks, open_work, read_given
 from tasks.judging.marking.work import name_work
 from tasks.league.people import export_waiting, import_decisions
@@ -29,6 +38,7 @@ from tasks.review.marking import compute_key
 from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
 from tests.tasks.league.conftest import World, make_world  # noqa: F401 - a fixture
 from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture
+from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users
@@ -249,6 +259,71 @@ def test_an_analyst_and_an_annotator_of_no_discipline_see_nothing_that_waits_for
         other = Marker(room.client, name)
         assert work not in other.get("/marks").text
         assert other.get(f"/marks/{work}").status_code == 404, name
+
+
+def test_a_dispute_of_others_is_shown_to_annotators_of_its_discipline_alone(room: Room) -> None:
+    """It stands with its reference answer, and who settles it decides what a judge is held to."""
+    by_name = {name: Marker(room.client, name) for name in PEOPLE}
+    keys = {name: marker.keys(room.round) for name, marker in by_name.items()}
+    shared = next(key for key in keys["ann"] if key in keys["bo"])
+    for name, mark in (("ann", "0"), ("bo", "3")):
+        by_name[name].mark(room.round, shared, mark)
+        by_name[name].hand_in(room.round)
+    samples = read_round(room.lake, "first", room.number).samples
+    (of_it,) = (
+        row["discipline"]
+        for row in samples.iter_rows(named=True)
+        if compute_key("first", room.number, row["session_id"], row["seq"]) == shared
+    )
+    with room.ledger.write() as connection:
+        other = next(d for d in DISCIPLINES if d != of_it)
+        # Who was an annotator before and coordinates now reviews what they did.
+        for user_id, role, discipline in (
+            ("near", "annotator", of_it),
+            ("far", "annotator", other),
+            ("lead", "examiner", other),
+        ):
+            users.add_user(connection, user_id=user_id, role=role, disciplines=[discipline])
+    assert Marker(room.client, "near").keys(room.round) == [shared]
+    assert Marker(room.client, "lead").keys(room.round) == [shared]
+    far = Marker(room.client, "far")
+    assert room.round not in far.get("/marks").text
+    assert far.get(f"/marks/{room.round}/{shared}").status_code == 404
+    assert far.mark(room.round, shared, "1").status_code == 404
+
+
+@pytest.fixture
+def erased(room: Room) -> Iterator[pl.DataFrame]:
+    """Sessions that were erased while ann was to rate an answer and label a failure of them."""
+    given = read_round(room.lake, "first", room.number).samples.filter(pl.col("raters").list.contains("ann"))
+    sessions = pl.concat(
+        [given["session_id"][:1], draw_failures(room.lake, RUN, per_model=1)["session_id"][:1]]
+    )
+    at = {"erasure_id": "e1", "run_id": RUN, "erased_at": datetime(2026, 11, 29, tzinfo=UTC)}
+    rows = fill_rows(get_table("erasures"), [{**at, "session_id": one} for one in sessions.unique()])
+    room.lake.land("erasures", "e1", rows.drop("landing_unit"))
+    yield rows
+    room.lake.land("erasures", "e1", rows.drop("landing_unit").clear())
+
+
+def test_what_was_erased_is_shown_to_nobody_and_the_rest_of_the_work_goes_on(
+    room: Room, erased: pl.DataFrame, tmp_path: Path
+) -> None:
+    ann, path = Marker(room.client, "ann"), tmp_path / "work.xlsx"
+    given = read_round(room.lake, "first", room.number).samples.filter(pl.col("raters").list.contains("ann"))
+    sample = room.lake.read("error_samples_drawn", {"sample_id": RUN})
+    for work, drawn in ((room.round, given), (name_work("label", RUN), sample)):
+        left = drawn.join(erased, on="session_id", how="anti").height
+        assert 0 < left < drawn.height
+        assert f"of {left} marked" in ann.get("/marks").text
+        assert len(ann.keys(work)) == left
+    assert export_ratings(room.ledger, room.lake, path, "ann") < given.height
+    # A round that waited for what nobody can rate any more would never be done.
+    counts = count_ratings(room.lake, read_round(room.lake, "first", room.number))
+    open_by_rater = counts["open_by_rater"]
+    assert isinstance(open_by_rater, dict)
+    assert open_by_rater["ann"] == given.join(erased, on="session_id", how="anti").height
+    assert export_failures(room.lake, path) < sample.height
 
 
 def test_an_annotator_sees_the_failures_of_their_own_disciplines_alone(room: Room) -> None:

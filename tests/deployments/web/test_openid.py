@@ -64,3 +64,23 @@ def test_the_provider_says_who_somebody_is_in_which_role_and_how_to_leave(
     ]
     signed_in = [entry for entry in read_entries(desk) if entry[1] == "sign_in"]
     assert [entry[3:] for entry in signed_in] == [(200, "by_openid")] * 4
+
+
+def test_a_name_that_an_account_has_in_other_letter_case_is_refused_like_any_other(
+    make_desk: MakeDesk,
+) -> None:
+    with serve_provider(f"{ADDRESS}/sign-in/openid/back") as provider:
+        told = {"issuer": provider.url, "client_id": CLIENT, "client_secret": SECRET}
+        desk = make_desk(
+            given={
+                "sign_in": ("openid",),
+                "sign_in_admits": True,
+                "sign_in_options": {"openid": told | {"name_claim": "preferred_username"}},
+                "web_url": ADDRESS,
+            }
+        )
+        desk.client.base_url = ADDRESS
+        for provider.name, status in (("Cora", 401), ("nobody-yet", 303)):
+            back = follow(go(desk.client, "/sign-in/openid").headers["location"]).removeprefix(ADDRESS)
+            assert go(desk.client, back).status_code == status
+        assert read_role(desk, "Cora") is None

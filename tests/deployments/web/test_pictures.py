@@ -124,6 +124,7 @@ def test_what_is_no_picture_of_the_paper_is_refused(papers: Desk) -> None:
         ({"page": 1, "box": [10, 10, "x", 500]}, "nothing_there"),
         ({"data": base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()}, "no_picture"),
         ({"data": "not base64!"}, "no_picture"),
+        ({"data": "图"}, "no_picture"),
         ({"data": bomb}, "no_picture"),
     ]
     assert [(make(chen, 0, **one).status_code, make(chen, 0, **one).json()["code"]) for one, _ in asked] == [

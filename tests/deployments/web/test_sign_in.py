@@ -177,3 +177,10 @@ def test_the_language_is_the_browsers_until_it_is_chosen(desk: Desk) -> None:
         "/language/en", headers={"referer": "http://evil.example/x"}, follow_redirects=False
     )
     assert elsewhere.headers["location"] == "/"
+
+
+def test_a_stranger_who_comes_from_no_address_at_all_writes_no_fault_into_the_log(desk: Desk) -> None:
+    """Lines of strangers are counted; those of faults are not, and would fill a disk."""
+    for referer in ("http://[", "//[::1"):
+        reply = desk.client.get("/language/zh", headers={"referer": referer}, follow_redirects=False)
+        assert (reply.status_code, reply.headers["location"]) == (303, "/")

@@ -12,7 +12,7 @@ from httpx2 import Response
 from tasks.review import close_batch
 from tasks.review.assigning import AssignmentTerms, assign_batch, read_gold_supply
 from tasks.review.decisions import GivenDecision
-from tasks.review.desk import list_conversations
+from tasks.review.desk import MOST_CHARACTERS, list_conversations
 from tasks.review.recording import Submission, record
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
 from tests.fresh import open_new_lake
@@ -132,6 +132,14 @@ def test_a_reviewer_and_a_coordinator_write_to_each_other_and_no_other_reviewer_
     assert "map" not in look_at_talk(dai, 0) and "page 3" not in dai.get("/").text
     assert answer(cora, 0, "The map was left out of the scan.", "").status_code == 303
     assert "left out of the scan" in look_at_talk(dai, 0)
+
+
+def test_as_long_a_message_as_its_field_takes_is_written_however_many_lines_it_has(desk: Desk) -> None:
+    text = "line\n" * (MOST_CHARACTERS // 5 - 1) + "lines"
+    cora = desk.sign_in("cora")
+    assert len(text) == MOST_CHARACTERS
+    assert answer(cora, 0, text.replace("\n", "\r\n"), "chen").status_code == 303
+    assert answer(cora, 0, text + "\r\nx", "chen").status_code == 400
 
 
 def test_messages_are_there_after_a_restart_and_the_same_one_is_written_once(desk: Desk) -> None:

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import pytest
@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from deployments.auth import Sessions, read_decisions, read_team_routes
 from deployments.exam_api import create_app
 from deployments.http import PATH
-from tasks.report import name_team_folder
+from tasks.report import name_team_folder, read_models, render_reports
 from tests.deployments.exam_api.test_app import bearer
 from tests.deployments.exam_api.test_roles import BODIES
 from tests.deployments.web.watched_home import (
@@ -178,6 +178,53 @@ def test_a_team_sees_its_report(watched: Watched, site: Path) -> None:
     assert (reply.status_code, MODEL in reply.text) == (200, True)
     (site / "models-shown").unlink()
     assert MODEL not in watched.sign_in("mia").get("/report/").text
+
+
+def test_of_a_rendering_that_broke_off_it_is_known_what_it_may_show(
+    watched: Watched, site: Path, others: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some pages have a model that another team gets later, others are of before."""
+    settings = watched.world.settings
+    monkeypatch.setenv("PROCTOR_HOME", str(settings.home))
+    entry = f"  {others[0]}: {{provider: lab, organisation: x labs, team: {TEAM}}}\n"
+    settings.registry_path.write_text(settings.registry_path.read_text("utf-8") + entry, encoding="utf-8")
+
+    def break_off(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tasks.report.task.render_site", break_off)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            render_reports.fn(team=TEAM)
+    finally:
+        write_team_registry(settings)
+    assert read_models(site) == frozenset({*OWN, others[0]})
+    assert MODEL not in watched.sign_in("mia").get("/report/").text
+
+
+@pytest.mark.long
+def test_a_rendered_site_names_no_others_model_nor_one_that_was_the_teams_before(
+    watched: Watched, others: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, given_away = watched.world.settings, others[0]
+    monkeypatch.setenv("PROCTOR_HOME", str(settings.home))
+    text = settings.registry_path.read_text("utf-8")
+    entry = f"  {given_away}: {{provider: lab, organisation: x labs, team: {TEAM}}}\n"
+    folder = name_team_folder(settings, TEAM)
+    try:
+        for registry, hidden in ((text + entry, others[1:]), (text, others)):
+            settings.registry_path.write_text(registry, encoding="utf-8")
+            render_reports.fn(team=TEAM)
+            told = {path: path.read_text("utf-8") for path in folder.rglob("*.*") if path.name != "vega.js"}
+            named = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in hidden))
+            assert [path.name for path, text in told.items() if named.search(text)] == []
+            assert any(MODEL in text for text in told.values())
+            assert [
+                path.name for path in told if path.suffix == ".html" and "OF ONE TEAM" not in told[path]
+            ] == []
+    finally:
+        write_team_registry(settings)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

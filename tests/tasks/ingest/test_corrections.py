@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from schemas.errors import DocumentError, UsageError
+from schemas.errors import ConflictError, DocumentError, UsageError
 from schemas.settings import Settings
+from tasks.ingest import ParsedDocument, corrected
 from tasks.ingest.corrected import keep_correction, list_held, open_paper, read_again
 from tasks.ingest.landing import land_documents
 from tasks.ingest.layout.corrections import parse_correction, shape_of
@@ -79,6 +81,30 @@ def test_a_layout_of_one_source_is_not_tried_on_papers_of_another(
     assert paper is not None
     keep_correction(lake, settings, paper, mark_lines(paper.text), "cora")
     assert land(lake, settings, tmp_path / "elsewhere")["documents"] == {"held": 1}
+
+
+def test_of_two_who_correct_a_paper_at_once_the_later_is_told_and_replaces_nothing(
+    tmp_path: Path, lake: Lake, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read it again takes seconds, in which the other one's correction is landed."""
+    (tmp_path / "finland").mkdir()
+    write(tmp_path / "finland", "paper.txt", write_paper())
+    land(lake, settings, tmp_path / "finland")
+    paper = open_paper(lake, list_held(lake)[0]["document_id"])
+    assert paper is not None
+    marks = mark_lines(paper.text)
+    fewer = json.dumps(json.loads(marks)[:-1])
+
+    def read_meanwhile(*given: Any) -> ParsedDocument:
+        monkeypatch.undo()
+        keep_correction(lake, settings, paper, marks, "cora")
+        return read_again(*given)
+
+    monkeypatch.setattr(corrected, "read_again", read_meanwhile)
+    with pytest.raises(ConflictError, match="since it was shown"):
+        keep_correction(lake, settings, paper, fewer, "xu")
+    assert lake.query("select corrected_by from layouts").rows() == [("cora",)]
+    assert read_questions(lake, "paper.txt")[len(KNOWN) :] == ASKED
 
 
 def test_no_marks_read_the_paper_as_it_was_read_at_first(

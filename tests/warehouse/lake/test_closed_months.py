@@ -13,7 +13,7 @@ import pytest
 from schemas.settings import Settings
 from schemas.tables import TABLES, get_table
 from tests.benchmarks.history_rows import History, land_month, publish_month
-from warehouse.lake import Lake, open_lake
+from warehouse.lake import Lake, open_lake, open_narrow_lake
 from warehouse.lake.reading import LakeReader, find_query
 from warehouse.lake.reading.months import find_values, list_frozen
 from warehouse.lake.reading.queries import bind_parameters
@@ -102,6 +102,14 @@ def test_closed_months_are_read_as_they_were_frozen_and_say_the_same(lake: Lake)
     assert find_open(lake) == ("9999-12", "")
     check_same(lake, names=READ)
     assert close_months(lake) == 0
+
+
+def test_a_team_reads_closed_months_whole_as_frozen_rows_are_of_every_model(lake: Lake) -> None:
+    models = {model for (model,) in lake.query("SELECT DISTINCT model FROM sessions").rows()}
+    with open_narrow_lake(lake.settings, models) as own:
+        assert {name: own.run_named(name).rows() for name in SOME} == {
+            name: lake.run_named(name).rows() for name in SOME
+        }
 
 
 def test_frozen_rows_are_what_is_read(lake: Lake) -> None:

@@ -19,6 +19,7 @@ from warehouse.lake import ALIAS, open_narrow_lake, read_sight
 from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.definitions import create_in_memory, read_views
 from warehouse.lake.narrowed import narrow
+from warehouse.lake.reading import list_runnable_queries
 
 # Columns that name a candidate; the models in them are whose the row is.
 NAMING = (
@@ -26,7 +27,7 @@ NAMING = (
     "group_name", "labeller", "compared_with",
 )  # fmt: skip
 # What rows of one team share with each other and with nobody else.
-OF_A_TEAM = ("session_id", "run_id", "edition_id", "question_uuid")
+OF_A_TEAM = ("session_id", "run_id", "edition_id", "question_uuid", "set_id")
 
 
 def make_rows(table: Table) -> pl.DataFrame:
@@ -38,7 +39,7 @@ def make_rows(table: Table) -> pl.DataFrame:
         if column.type != "text":
             continue
         is_secret = sight is not None and column.name in (*sight.hidden, *sight.named)
-        theirs[column.name] = "x" if sight is not None and sight.rows == "true" else "THEIRS"
+        theirs[column.name] = "THEIRS"
         ours[column.name] = "THEIRS" if is_secret else "ours" if column.name in NAMING + OF_A_TEAM else "x"
     if table.name == "llm_calls":
         theirs |= {"purpose": "judge", "landing_unit": "THEIRS/THEIRS/prompt-4"}
@@ -79,6 +80,11 @@ def test_no_row_names_another_teams_model_or_what_is_hidden(
     if name in TABLES:
         # A table that nobody decided about has no row; of the others the team's own is there.
         assert bool(rows) == (name in read_sight())
+
+
+def test_what_a_team_has_met_is_not_told_as_the_bank(narrowed: duckdb.DuckDBPyConnection) -> None:
+    for name in ("bank", "current_bank", "bank_versions"):
+        assert narrowed.execute(f"SELECT count(*) FROM {name}").fetchall() == [(0,)], name
 
 
 def test_every_column_that_names_a_model_is_looked_at() -> None:
@@ -129,3 +135,12 @@ def test_a_query_that_names_the_lake_itself_is_refused(tmp_path: Any) -> None:
         ):
             with pytest.raises(UsageError, match="past what a team sees"):
                 lake.query(past)
+
+
+def test_every_analysis_is_answered_over_what_a_team_sees(tmp_path: Any) -> None:
+    settings = Settings(home=tmp_path / "home")
+    open_new_lake(settings).close()
+    with open_narrow_lake(settings, ["ours"]) as lake:
+        for query in list_runnable_queries():
+            given = {one.name: "x" for one in query.parameters if one.default is None}
+            assert lake.run_named(query.name, given).columns, query.name

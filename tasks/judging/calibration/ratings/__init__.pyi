@@ -13,6 +13,9 @@ from .rounds import import_ratings as import_ratings
 # Land stars of one rater by (session_id, seq), whatever the channel; what they gave before stays beside them.
 from .rounds import land_ratings as land_ratings
 
+# The places whose texts are there: of an erased response nothing can be shown.
+from .rounds import leave_out_erased as leave_out_erased
+
 # What a rater may give stars to in a round: what was drawn for them, others' disputes, and what they settled.
 from .rounds import list_own_places as list_own_places
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from tasks.judging.landing import read_put_responses
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, check_workbook_path, read_workbook, write_workbook
 from tasks.review.marking import compute_key
+from tasks.texts import list_erased
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -106,7 +107,8 @@ def export_ratings(
     check_workbook_path(path)
     check_persons(ledger, [rater])
     found = read_round(lake, occasion, number)
-    places = _list_disputes_for(found, rater) if disputes_only else _list_assigned(found, rater)
+    given_out = _list_disputes_for(found, rater) if disputes_only else _list_assigned(found, rater)
+    places = leave_out_erased(lake, given_out)
     if not places:
         what = "dispute to settle" if disputes_only else "response to rate"
         raise UsageError(
@@ -213,44 +215,56 @@ def land_ratings(
     )
 
 
-def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
-    """What a rater may give stars to: drawn for them, others' disputes, and what they settled."""
+def list_own_places(
+    found: Round, rater: str, disciplines: Sequence[str] | None = None
+) -> set[tuple[str, int]]:
+    """What a rater may give stars to: drawn for them, others' disputes, and what they settled.
+
+    Of the disputes, which nobody gave them by name, those of `disciplines`; null: all.
+    """
     settled = found.ratings.filter(
         (pl.col("rater") == rater) & (pl.col("round") == found.number) & pl.col("is_adjudication")
     )
     return {
         *_list_assigned(found, rater),
-        *_list_disputes_for(found, rater),
+        *_list_disputes_for(found, rater, disciplines),
         *settled.select("session_id", "seq").iter_rows(),
     }
 
 
-def count_ratings(found: Round) -> dict[str, object]:
-    """How far a round is: drawn, rated by two, settled, in dispute; per rater given and open."""
+def leave_out_erased(lake: Lake, places: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The places whose texts are there: of an erased response nothing can be shown."""
+    erased = list_erased(lake, (session_id for session_id, _ in places))
+    return sorted(place for place in places if place[0] not in erased)
+
+
+def count_ratings(lake: Lake, found: Round) -> dict[str, object]:
+    """How far a round is: drawn, erased, rated by two, settled, in dispute; open by rater.
+
+    What was erased is open to nobody, nor in a dispute that somebody could settle.
+    """
+    erased = list_erased(lake, found.samples["session_id"])
     groups = {
         answer: one for answer, one in group_ratings(found.ratings).items() if answer.round == found.number
     }
     rated = {answer for answer, one in groups.items() if len(one.stars) >= 2}
     disputes = {answer for answer, one in groups.items() if one.is_disputed}
-    given = dict(
-        found.ratings.filter((pl.col("round") == found.number) & ~pl.col("is_adjudication"))
-        .group_by("rater")
-        .len()
-        .iter_rows()
+    asked = found.samples.select("session_id", "seq", rater="raters").explode("rater")
+    given = found.ratings.filter((pl.col("round") == found.number) & ~pl.col("is_adjudication"))
+    left = asked.filter(~pl.col("session_id").is_in(erased)).join(
+        given, on=["session_id", "seq", "rater"], how="anti"
     )
-    asked: dict[str, int] = {}
-    for raters in found.samples["raters"]:
-        for rater in raters:
-            asked[rater] = asked.get(rater, 0) + 1
+    open_of = dict(left.group_by("rater").len().iter_rows())
     return {
         "occasion": found.occasion,
         "round": found.number,
         "run_id": found.samples["run_id"][0],
         "drawn": found.samples.height,
+        "erased": sum(session_id in erased for session_id in found.samples["session_id"]),
         "rated_by_two": len(rated),
-        "in_dispute": len(disputes),
+        "in_dispute": sum(answer.session_id not in erased for answer in disputes),
         "settled": len(rated - disputes),
-        "open_by_rater": {rater: asked[rater] - given.get(rater, 0) for rater in sorted(asked)},
+        "open_by_rater": {rater: open_of.get(rater, 0) for rater in sorted(asked["rater"].unique())},
     }
 
 
@@ -262,14 +276,18 @@ def _list_assigned(found: Round, rater: str) -> list[tuple[str, int]]:
     ]
 
 
-def _list_disputes_for(found: Round, rater: str) -> list[tuple[str, int]]:
+def _list_disputes_for(
+    found: Round, rater: str, disciplines: Sequence[str] | None = None
+) -> list[tuple[str, int]]:
     """Disputes of others: nobody settles what they have rated themselves."""
-    own = set(_list_assigned(found, rater))
-    return [
-        (answer.session_id, answer.seq)
-        for answer in found.list_disputes()
-        if (answer.session_id, answer.seq) not in own
-    ]
+    known = (
+        found.samples
+        if disciplines is None
+        else found.samples.filter(pl.col("discipline").is_in(disciplines))
+    )
+    others = {*known.select("session_id", "seq").iter_rows()} - {*_list_assigned(found, rater)}
+    disputes = ((answer.session_id, answer.seq) for answer in found.list_disputes())
+    return [place for place in disputes if place in others]
 
 
 def read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, int]]) -> pl.DataFrame:

@@ -113,7 +113,7 @@ def test_two_rate_a_third_settles_and_every_judge_is_compared(room: Room, tmp_pa
     fill_workbook(path, lambda key, _: "3" if key == wanted else cells[key])
     changed = import_ratings(ledger, lake, path, "ann")
     assert (changed.new, changed.changed, changed.unchanged) == (0, 1, 79)
-    counts = count_ratings(read_round(lake))
+    counts = count_ratings(lake, read_round(lake))
     assert (counts["rated_by_two"], counts["in_dispute"], counts["settled"]) == (120, 1, 119)
     assert counts["open_by_rater"] == {"ann": 0, "bo": 0, "cy": 0}
     summary = calibrate_judges(lake, read_registry(settings.registry_path))
@@ -127,7 +127,7 @@ def test_two_rate_a_third_settles_and_every_judge_is_compared(room: Room, tmp_pa
     assert export_ratings(ledger, lake, path, third, disputes_only=True) == 1
     fill_workbook(path, lambda *_: 0)
     assert import_ratings(ledger, lake, path, third).is_adjudication
-    assert count_ratings(read_round(lake))["in_dispute"] == 0
+    assert count_ratings(lake, read_round(lake))["in_dispute"] == 0
     settled = calibrate_judges(lake, read_registry(settings.registry_path))
     assert (settled.settled, settled.is_new) == (120, True)
     row = lake.query(
