@@ -262,7 +262,7 @@ _LEAST_BELOW, _NEAR = 2, 3
 
 
 def _write_framed(lines: IndexedLines) -> IndexedLines:
-    """Write framed titles as headings: where questions count from 1 below, or a type's name heads several."""
+    """Write framed titles as headings, where they head questions."""
     bracketed = _find_bracketed(lines)
     numbered = sum(
         1

@@ -1,6 +1,6 @@
-"""Options that a paper numbers: `① ② ③ ④`, `(1) (2) (3) (4)`, `1) 2) 3) 4)` in lines or below one another.
+"""Options that a paper numbers, `① ②`, `(1) (2)`, `1) 2)`, and the keys that name them.
 
-They are written with letters, as the rules read them. A list of numbers below a question may as well count its parts,
+They stand in lines or below one another, and are written with letters, as the rules read them. A list of numbers below a question may as well count its parts,
 so the whole paper decides: what is offered is short, asks nothing, mostly comes in one number, and is chosen from by a
 key, below the name of such a type, by a sign at one of them, or below stems that ask.
 """
@@ -32,7 +32,7 @@ _SIGN: Final = r"(?:(?<=[\s？?:：。_*√✓✔☑►→])|^)"
 _APART: Final = r"(?:(?<=\s\s)|(?<=[\t*√✓✔☑►→])|^)"
 
 
-class Form(NamedTuple):
+class _Form(NamedTuple):
     """How options are numbered: the mark, and the style of label that it is at a line's start."""
 
     mark: re.Pattern[str]
@@ -41,10 +41,10 @@ class Form(NamedTuple):
 
 
 _FORMS: Final = (
-    Form(re.compile(rf"\s*(?P<number>[{_CIRCLES}])\s*[.．、]?\s*"), "circ", "①"),
-    Form(re.compile(rf"{_SIGN}\s*[（(](?P<number>[1-8])[)）]\s*(?=\S)"), "nump", "1"),
-    Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])[)）]\s*(?=\S)"), "paren", "1"),
-    Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
+    _Form(re.compile(rf"\s*(?P<number>[{_CIRCLES}])\s*[.．、]?\s*"), "circ", "①"),
+    _Form(re.compile(rf"{_SIGN}\s*[（(](?P<number>[1-8])[)）]\s*(?=\S)"), "nump", "1"),
+    _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])[)）]\s*(?=\S)"), "paren", "1"),
+    _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
 )
 _LEAST_RUNS, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.5, 0.6, 0.7
 _MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 60, 80, 0.05, 0.2
@@ -54,7 +54,7 @@ _LEAST_OFFERED: Final = 4
 
 @dataclass
 class _Run:
-    """The numbers 1 2 3 … below a question: lines and marks; the question's line and what it asks."""
+    """The numbers 1 2 3 … below a question: their lines and marks, its line, what it asks."""
 
     marks: list[tuple[int, re.Match[str]]]
     owner: int
@@ -95,7 +95,7 @@ def write_numbered_options(lines: IndexedLines) -> IndexedLines:
     return lines
 
 
-def _write(lines: IndexedLines, form: Form, of_keys: Collection[int]) -> IndexedLines:
+def _write(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> IndexedLines:
     pieces = lines.pieces
     changed: dict[int, Piece] = {}
     spans: list[_Span] = []
@@ -127,7 +127,7 @@ def _count(number: str) -> int:
     return _CIRCLES.find(number) + 1 or int(number)
 
 
-def _find_runs(lines: IndexedLines, form: Form, of_keys: Collection[int]) -> list[_Run]:
+def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> list[_Run]:
     """The lists 1 2 3 … of a form, each below a numbered line of another form or of the same."""
     pieces, labels = lines.pieces, lines.labels
     found: list[tuple[int, re.Match[str]]] = []
@@ -201,7 +201,7 @@ _LETTER_WITHIN = re.compile(r"\s[（(]?A\s*[.．、:：)）]\s*\S")
 
 
 def _find_owner(
-    lines: IndexedLines, form: Form, place: int, one: re.Match[str], above: int, *, same: bool = False
+    lines: IndexedLines, form: _Form, place: int, one: re.Match[str], above: int, *, same: bool = False
 ) -> int | None:
     """The nearest numbered line at a mark or over it, below the line `above`; None without one."""
     for at in range(place, max(above, -1), -1):
@@ -265,7 +265,7 @@ def _style(lines: IndexedLines, run: _Run) -> str:
 
 
 def _are_options(
-    block: Sequence[_Run], lines: IndexedLines, form: Form, *, is_choice: bool | None, is_keyed: bool
+    block: Sequence[_Run], lines: IndexedLines, form: _Form, *, is_choice: bool | None, is_keyed: bool
 ) -> bool:
     """Whether what a block of questions numbers is offered, and is no part of a question."""
     pieces = lines.pieces
@@ -348,7 +348,7 @@ _ALONE = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)�
 
 
 def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
-    """Where the keys of a block stand: behind numbers, behind stems or below options; [] for none."""
+    """Where keys stand behind numbers, behind stems or below options; [] for none."""
     pieces = lines.pieces
     before, behind, below = [], [], []
     for run, following in zip(block, [*block[1:], None], strict=True):
@@ -402,7 +402,7 @@ _KEY_ALONE = re.compile(rf"\s*\d{{1,3}}\s*[.．、:：)）\-–—]?\s*(?:[{_CIR
 
 
 def _holds_keys(text: str) -> bool:
-    """Whether a line has keys behind numbers and nothing else: several, or one that is no option."""
+    """Whether a line has keys behind numbers alone: several, or one that is no option."""
     if not _HAS_NUMBER.search(text):
         return False
     if _KEY_LINE.fullmatch(text) is not None or _KEY_ALONE.fullmatch(text) is not None:
@@ -443,7 +443,7 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
 
 
 def _list_keys(lines: IndexedLines, first: int) -> list[tuple[int, list[_Key], list[_Span]]]:
-    """The lines from a place on that have keys: behind numbers, and those of a row without numbers."""
+    """The lines from a place on that have keys: behind numbers, and in rows without."""
     found: list[tuple[int, list[_Key], list[_Span]]] = []
     for place in range(first, len(lines.pieces)):
         piece = lines.pieces[place]
@@ -494,7 +494,7 @@ def _find_keys(
 
 
 def _read_cells(lines: IndexedLines, place: int, counts: Mapping[int, int]) -> list[_Span]:
-    """The keys of a table's row below the numbers of questions in another; [] where these are none."""
+    """The keys in a table's row below the numbers of questions; [] where these are none."""
     if lines.pieces[place].kind != "table" or place + 1 == len(lines.pieces):
         return []
     above, below = (_CELL.finditer(lines.pieces[at].text) for at in (place, place + 1))
