@@ -15,6 +15,7 @@ from typing import Final
 from fastapi.concurrency import run_in_threadpool
 
 from tasks.exam.protocol import ExamProtocol
+from warehouse.ledger.engine.logs.chain import CALLER, Caller
 
 ENTRIES_PER_ADDRESS: Final = 10
 ENTRIES_PER_MINUTE: Final = 30
@@ -73,6 +74,7 @@ class StrangerLog:
         """
         if self._clock() - self._began >= _MINUTE_S:
             await self.finish()
+        CALLER.set(Caller(address=address))
         name = address or ""
         if self._written >= ENTRIES_PER_MINUTE or self._by_address[name] >= ENTRIES_PER_ADDRESS:
             self._left_out += 1
@@ -92,6 +94,8 @@ class StrangerLog:
             self._timer.cancel()
             self._timer = None
         if count:
+            # Of many addresses, and by nobody's call.
+            CALLER.set(Caller())
             await self._write("strangers", 429, f"{count} more refusals")
 
     async def _write(
