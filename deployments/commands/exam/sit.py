@@ -168,7 +168,7 @@ async def _sit_over_http(
     url: str, seat: SeatOptions, answerer: EndpointAnswerer | CommandAnswerer, sitting: SittingOptions
 ) -> OutsideReport:
     credentials = Credentials(
-        token=os.environ.get(_TOKEN_VARIABLE, ""),
+        token=os.environ.get(_TOKEN_VARIABLE, "").strip(),
         token_file=seat.token_file,
         user_id=seat.user_id,
         password=os.environ.get(_PASSWORD_VARIABLE, ""),

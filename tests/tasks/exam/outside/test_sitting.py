@@ -21,12 +21,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from deployments.exam_api import create_app
 from schemas.errors import ExamError, UsageError
-from tasks.exam.http_calls import HttpCaller
+from tasks.exam.http_calls import DoorError, HttpCaller
 from tasks.exam.outside.answering import CommandAnswerer, NoAnswer
 from tasks.exam.outside.credentials import Credentials
 from tasks.exam.outside.signing import read_signing_key, sign_answer, write_signed_bytes
 from tasks.exam.outside.sitting import OutsideProgress, OutsideReport, OutsideSitter
 from tasks.exam.outside.state import SittingState
+from tests.local_server import Handler, serve
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
@@ -190,6 +191,25 @@ def test_a_token_without_a_session_finds_the_first_that_is_not_closed() -> None:
     pages["/sessions?after=s%201"]["sessions"] = []
     with pytest.raises(UsageError, match="1 are closed"):
         asyncio.run(Credentials(token="a.b.c").find_session(Pages("http://unused")))
+
+
+def test_an_address_that_sends_callers_on_is_said_and_nothing_follows_it() -> None:
+    asked: list[str] = []
+
+    class Redirecting(Handler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send(301, {}, {"Location": "/elsewhere"})
+
+    with serve(Redirecting) as port:
+
+        async def call() -> None:
+            async with HttpCaller(f"http://127.0.0.1:{port}", patience_s=5) as caller:
+                await caller.call("GET", "/sessions/s-1/next", "token")
+
+        with pytest.raises(DoorError, match="sends callers to another address"):
+            asyncio.run(call())
+    assert asked == ["/sessions/s-1/next"]
 
 
 def test_a_folder_of_another_sitting_is_refused_and_one_in_use_is_left_alone(tmp_path: Path) -> None:
