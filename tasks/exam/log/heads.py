@@ -76,11 +76,15 @@ class HeadKeeper:
             return
         self._is_asked = True
 
-        def operation(connection: Connection) -> bool:
+        def begin(_: object) -> None:
             self._is_asked = False
+
+        def operation(connection: Connection) -> bool:
+            begin(connection)
             return _write_head(connection, self.signer, self._path)
 
-        self._ledger.writer.submit(operation)
+        # Where the ledger could not be written it has not begun: whoever asks next is heard all the same.
+        self._ledger.writer.submit(operation).add_done_callback(begin)
 
     def keep(self) -> bool:
         """Sign the last entry of the log; false when only the entry of the last signing came after."""

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from sqlalchemy import delete, func, select, update
 from sqlalchemy import text as sql
 
-from schemas.errors import ExamError, UsageError
+from schemas.errors import ExamError, StoreError, UsageError
 from tasks.exam.closed.closing import force_close
 from tasks.exam.log.check import check_ledger, check_log
 from tasks.exam.log.heads import (
@@ -297,6 +297,25 @@ def test_the_end_of_a_session_signs_the_head_here_and_in_the_file(seat: Seat) ->
     assert kept.number == report.entry_count - 1
     assert name_heads_file(world.settings).stat().st_mode & 0o077 == 0
     assert not seat.heads.keep()
+
+
+def test_a_ledger_that_could_not_be_written_leaves_the_next_end_of_a_session_its_head(
+    seat: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = seat.world.ledger.writer
+
+    def refuse(*_: Any) -> Any:
+        raise StoreError("The ledger could not commit: it was locked all the while.")
+
+    with monkeypatch.context() as locked:
+        locked.setattr(writer, "_try_commit", refuse)
+        seat.heads.keep_soon()
+        with pytest.raises(StoreError):
+            writer.run(lambda _: None)
+    for seq in range(1, 7):
+        seat.answer(seq, "an answer")
+    writer.run(lambda _: None)
+    assert len(list(iter_kept_heads(seat.world.settings))) == 1
 
 
 def test_heads_that_a_restored_file_lacks_are_written_to_it(seat: Seat) -> None:
