@@ -144,7 +144,7 @@ def _sit_in_house(run_id: str, how: FlowOptions) -> None:
 
 def _make_answerer(who: AnswererOptions, timeout_s: float) -> EndpointAnswerer | CommandAnswerer:
     if who.command:
-        return CommandAnswerer(who.command)
+        return CommandAnswerer(who.command, timeout_s=timeout_s)
     try:
         chosen = json.loads(who.parameters or "{}")
         if not isinstance(chosen, dict):

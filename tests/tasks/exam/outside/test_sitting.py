@@ -256,14 +256,16 @@ def test_a_program_that_fails_is_tried_again_and_then_stops_the_sitting(tmp_path
         "sys.exit(p.write_text('') or 3) if not p.exists() else print(q['prompt'][:30], q['content']['stem'])"
     )
     words = shlex.join([sys.executable, "-c", program, str(marker)])
-    answer = asyncio.run(CommandAnswerer(words)(question))
+    answer = asyncio.run(CommandAnswerer(words, timeout_s=60)(question))
     assert answer == {
         "response": "Here are some examples first.\n Water is wet.",
         "attempts": 2,
         "prompt_version": "1/few_shot/true_false/en",
     }
     with pytest.raises(NoAnswer, match="code 1 for question 1, 3 times"):
-        asyncio.run(CommandAnswerer("false")(question))
+        asyncio.run(CommandAnswerer("false", timeout_s=60)(question))
+    with pytest.raises(NoAnswer, match=r"'sleep' took longer than 0.1 s for question 1, 3 times"):
+        asyncio.run(CommandAnswerer("sleep 60", timeout_s=0.1)(question))
 
 
 @pytest.mark.long
