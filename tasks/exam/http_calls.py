@@ -129,7 +129,7 @@ class HttpCaller:
 
 
 def _check_address(url: str) -> None:
-    """Pass for what can be called: nobody waits an hour for what is no server. Secrets in it are not repeated."""
+    """Pass for an address that can be called; UsageError, which repeats no secret, otherwise."""
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -172,7 +172,7 @@ async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIter
 
 
 def write_progress(ledger: Ledger, home: Path, run_id: str) -> None:
-    """Write `progress.json` whole; a disk or ledger that fails leaves it as it was, and ends no run."""
+    """Write `progress.json` whole; a disk or ledger that fails ends no run."""
     with contextlib.suppress(OSError, StoreError):
         names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
         text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
