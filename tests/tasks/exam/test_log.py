@@ -300,7 +300,7 @@ def test_the_end_of_a_session_signs_the_head_here_and_in_the_file(seat: Seat) ->
 
 
 def test_a_ledger_that_could_not_be_written_leaves_the_next_end_of_a_session_its_head(
-    seat: Seat, monkeypatch: pytest.MonkeyPatch
+    seat: Seat, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     writer = seat.world.ledger.writer
 
@@ -312,6 +312,7 @@ def test_a_ledger_that_could_not_be_written_leaves_the_next_end_of_a_session_its
         seat.heads.keep_soon()
         with pytest.raises(StoreError):
             writer.run(lambda _: None)
+    assert "is not signed: The ledger could not commit" in caplog.text
     for seq in range(1, 7):
         seat.answer(seq, "an answer")
     writer.run(lambda _: None)
