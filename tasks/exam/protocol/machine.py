@@ -128,17 +128,23 @@ class ExamProtocol:
 
         Raises ExamError 409 for any other question, 404 for a number that its texts do not name.
         """
-        for put in await self.read_pending(token, lease):
-            if put.seq == seq:
-                for picture in put.content.pictures:
-                    if picture.number == number:
-                        return picture.sha256
-                raise ExamError(404, "no_such_picture", "The question has no picture of this number.")
-        raise ExamError(
-            409,
-            "not_pending",
-            "Pictures are handed out with their question, until it is answered. Ask for the next question.",
-        )
+        pending = self._moves.list_pending(token, lease)
+
+        def operation(connection: Connection) -> str:
+            for put in pending.operation(connection):
+                if put.seq == seq:
+                    for picture in put.content.pictures:
+                        if picture.number == number:
+                            return picture.sha256
+                    raise ExamError(404, "no_such_picture", "The question has no picture of this number.")
+            raise ExamError(
+                409,
+                "not_pending",
+                "Pictures are handed out with their question, until it is answered. Ask for the next question.",
+            )
+
+        # One transaction: the log says what came of it.
+        return await self._perform_async(Move(pending.action, token, lease.session_id, operation))
 
     # --- states and lists ------------------------------------------------------------------------------------
 
