@@ -102,7 +102,10 @@ class ExamProtocol:
         counts as unanswered, and the next one comes. Raises ExamError 401, 403 (`lease_expired`, `lease_lost`,
         `quota_reached`, `deadline_passed` and those of opening).
         """
-        return await self._perform_async(self._moves.ask(token, lease))
+        asked = await self._perform_async(self._moves.ask(token, lease))
+        if asked.is_end:
+            self._note_end()
+        return asked.put
 
     async def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
         """Store the answer to a question that was handed out; the last one closes the session.
@@ -239,11 +242,16 @@ class ExamProtocol:
             )
         )
 
-    async def _acknowledge(self, accepted: Accepted) -> tuple[Receipt, Put | None]:
-        """The receipt of a durable answer; after a session's last one the log's head is signed."""
-        receipt, entry, put = accepted
-        if receipt.is_closed and self._heads is not None:
+    def _note_end(self) -> None:
+        """Let the log's head be signed after the end of a session."""
+        if self._heads is not None:
             self._heads.keep_soon()
+
+    async def _acknowledge(self, accepted: Accepted) -> tuple[Receipt, Put | None]:
+        """The receipt of a durable answer."""
+        receipt, entry, put = accepted
+        if receipt.is_closed:
+            self._note_end()
         signature = None
         if self._receipts is not None:
             said = describe_receipt(

@@ -299,6 +299,20 @@ def test_the_end_of_a_session_signs_the_head_here_and_in_the_file(seat: Seat) ->
     assert not seat.heads.keep()
 
 
+def test_the_end_of_a_session_whose_last_question_ran_out_signs_the_head_once(seat: Seat) -> None:
+    world = seat.world
+    with world.ledger.write() as connection:
+        connection.execute(update(tables.sessions).values(question_s=600))
+    for seq in range(1, 6):
+        seat.answer(seq, f"answer {seq}")
+    world.now += 601
+    lease = asyncio.run(seat.protocol.open_session(seat.token, seat.session_id, seat.lease.secret))
+    for _ in range(2):
+        assert asyncio.run(seat.protocol.next_question(seat.token, lease)) is None
+        world.ledger.writer.run(lambda _: None)
+        assert len(list(iter_kept_heads(world.settings))) == 1
+
+
 def test_a_ledger_that_could_not_be_written_leaves_the_next_end_of_a_session_its_head(
     seat: Seat, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
