@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
-from schemas.vocabulary import GIVEN_STATUSES
+from schemas.vocabulary import DISCIPLINES, GIVEN_STATUSES
 
 _LARGEST_INT = 2**31 - 1
 
@@ -24,7 +24,16 @@ def _check_storable(password: SecretStr) -> SecretStr:
     return password
 
 
+def _check_discipline(name: str) -> str:
+    if name not in DISCIPLINES:
+        raise ValueError("unknown")
+    return name
+
+
 Password = Annotated[SecretStr, AfterValidator(_check_storable)]
+Discipline = Annotated[
+    str, AfterValidator(_check_discipline), Field(json_schema_extra={"enum": list(DISCIPLINES)})
+]
 
 
 class _Body(BaseModel):
@@ -295,7 +304,7 @@ class UserRequest(_Body):
     role: Literal["admin", "examiner", "candidate", "annotator", "analyst"]
     organisation: Name | None = None
     model: Name | None = None
-    disciplines: list[Name] | None = Field(None, max_length=100)
+    disciplines: list[Discipline] | None = Field(None, max_length=100)
     question_limit: Count | None = None
     password: Password | None = Field(None, min_length=12, max_length=200)
 

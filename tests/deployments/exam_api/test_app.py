@@ -169,6 +169,9 @@ def test_an_admin_writes_a_user_once_and_lists_them_without_passwords(client: Te
     created = client.post("/users", json=new, headers=admin)
     assert (created.status_code, created.json()["role"]) == (201, "examiner")
     assert code_of(client.post("/users", json=new, headers=admin)) == (409, "not_possible")
+    # Whoever reviews a discipline that there is not would be given nothing, and nobody would know why.
+    misspelt = {"user_id": "reviewer", "role": "annotator", "disciplines": ["Law", "Histroy"]}
+    assert code_of(client.post("/users", json=misspelt, headers=admin)) == (422, "request_invalid")
     names = [user["user_id"] for user in client.get("/users", headers=admin).json()["users"]]
     assert names == ["ada", "ann", "candidate:alpha", "candidate:rho", "eve", "new"]
     assert "password" not in client.get("/users", headers=admin).text
