@@ -59,7 +59,7 @@ class Accepted(NamedTuple):
     put: Put | None
 
 
-class Asked(NamedTuple):
+class NextPut(NamedTuple):
     """The question that comes, null for none; `is_end`: the last one's time was over just now."""
 
     put: Put | None
@@ -140,21 +140,21 @@ class Moves:
 
         return Move("renew", token, lease.session_id, operation)
 
-    def ask(self, token: str, lease: Lease) -> Move[Asked]:
+    def ask(self, token: str, lease: Lease) -> Move[NextPut]:
         """The next question, or the pending one again."""
 
-        def operation(connection: Connection) -> Asked:
+        def operation(connection: Connection) -> NextPut:
             now = self._clock()
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, self._clock)
             at = now_text()
             entry = log_use(connection, claims, seat, Entry("next", accessed_at=at))
             if seat.status == "closed":
-                return Asked(None)
+                return NextPut(None)
             answered = seat.answered_count + self._give_up_late(connection, seat, now)
             if answered == seat.question_count:
                 _close(connection, lease.session_id, answered, at)
-                return Asked(None, is_end=True)
+                return NextPut(None, is_end=True)
             pending = seat.next_seq - 1 - answered
             put, next_seq = None, seat.next_seq
             if pending < self._window(seat):
@@ -173,7 +173,7 @@ class Moves:
                 answered_count=answered,
                 expires_at=now + self._lease_s,
             )
-            return Asked(put)
+            return NextPut(put)
 
         return Move("next", token, lease.session_id, operation)
 
