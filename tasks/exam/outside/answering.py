@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
+import os
 import shlex
+import signal
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -182,19 +185,24 @@ class CommandAnswerer:
 
     async def _run(self, told: bytes) -> tuple[int | None, bytes]:
         try:
+            # A session of its own, so that whatever it started ends with it.
             process = await asyncio.create_subprocess_exec(
-                *self._words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+                *self._words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,
             )
         except OSError as error:
             raise UsageError(f"--command: {self._words[0]!r} cannot be started ({error.strerror}).") from None
         try:
             output, _ = await asyncio.wait_for(process.communicate(told), self._timeout_s)
-        except TimeoutError:
-            return None, b""
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+            if isinstance(error, TimeoutError):
+                return None, b""
+            raise
         return process.returncode or 0, output
 
     async def close(self) -> None:
