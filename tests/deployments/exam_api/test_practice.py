@@ -121,6 +121,7 @@ def test_the_public_questions_are_of_every_type_and_language_with_their_answers(
             assert mark_answer(question, "".join(question.answer)).is_correct is True
             # Nothing could be read, which is not wrong: a judge reads the whole response.
             assert mark_answer(question, "I do not know.").is_correct is None
+            assert mark_answer(question, " \n").is_correct is False
     assert (
         mark_answer(questions[2], "The answer is B because a queue is first in, first out.").is_correct
         is None
