@@ -90,7 +90,7 @@ async def note_refusal(
     """
     strangers: StrangerLog = request.app.state.strangers
     user_id = request.scope.get("state", {}).get("user_id")
-    address = request.client.host[:64] if request.client else None
+    address = request.client.host if request.client else None
     await strangers.note(address, action, status, code, user_id, target)
 
 

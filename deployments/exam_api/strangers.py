@@ -74,8 +74,9 @@ class StrangerLog:
         """
         if self._clock() - self._began >= _MINUTE_S:
             await self.finish()
-        CALLER.set(Caller(address=address))
-        name = address or ""
+        # A proxy may pass on any text as an address; the log keeps so much of it.
+        name = (address or "")[:64]
+        CALLER.set(Caller(address=name or None))
         if self._written >= ENTRIES_PER_MINUTE or self._by_address[name] >= ENTRIES_PER_ADDRESS:
             self._left_out += 1
             if self._timer is None:
