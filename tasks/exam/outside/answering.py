@@ -177,7 +177,11 @@ class CommandAnswerer:
             if attempt < _COMMAND_TRIES:
                 await asyncio.sleep(pause_s)
                 pause_s *= 2
-        what = f"took longer than {self._timeout_s:g} s" if code is None else f"ended with code {code}"
+        what = (
+            f"took longer than {self._timeout_s:g} s (--timeout)"
+            if code is None
+            else f"ended with code {code}"
+        )
         raise NoAnswer(
             f"{self._words[0]!r} {what} for question {question['seq']}, {_COMMAND_TRIES} times. Correct it and "
             "run this command again: it continues with this question."

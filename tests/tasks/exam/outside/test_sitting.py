@@ -267,7 +267,7 @@ def test_a_program_that_fails_is_tried_again_and_then_stops_the_sitting(tmp_path
     # What the program started may hold its pipes: it ends with it.
     late = tmp_path / "late"
     words = shlex.join(["sh", "-c", f"(sleep 1; touch {shlex.quote(str(late))}) | cat"])
-    with pytest.raises(NoAnswer, match=r"'sh' took longer than 0.1 s for question 1, 3 times"):
+    with pytest.raises(NoAnswer, match=r"'sh' took longer than 0.1 s \(--timeout\) for question 1, 3 times"):
         asyncio.run(CommandAnswerer(words, timeout_s=0.1)(question))
     assert not late.exists()
 
