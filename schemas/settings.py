@@ -56,6 +56,8 @@ HOME_CONTENTS = ("ledger.sqlite", "lake", "models.yaml", "secrets", HOME_MARK)
 
 # What no token may outlive, whatever is set.
 LONGEST_LIFE_S = 366 * 86_400
+# A deadline is a date, and dates end with the year 9999.
+_MOST_DAYS = 1_000_000
 # Characters that are kept of a reply: a book's chapter of a model that we call, and more of an answer to the exam.
 LONGEST_REPLY = 262_144
 LONGEST_RESPONSE = 1_000_000
@@ -349,11 +351,13 @@ class Settings(BaseSettings):
     session_days: float = Field(
         14.0,
         gt=0,
+        le=_MOST_DAYS,
         description="Days after the planning in which a session must be finished; then it is closed.",
     )
     question_s: float = Field(
         3600.0,
         gt=0,
+        le=_MOST_DAYS * 86_400,
         description="Seconds in which an outside candidate must answer a question that it was handed.",
     )
     witnesses: Recipients = Field(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -18,6 +19,7 @@ from deployments.exam_api.strangers import note_attempt
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, read_public_key
+from tasks.exam.protocol import ExamProtocol
 from tasks.exam.protocol.tokens import PERMISSIONS, KeyFile, issue_token
 from warehouse.ledger.engine.leases.clock import read_lease_time
 from warehouse.ledger.engine.ledger import Ledger
@@ -64,13 +66,14 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         A candidate names the session that it is for, if any.
         """
         stored = await _check_password(request, "token", body.user_id, body.password, ledger)
-        token = await run_in_threadpool(
-            _issue,
-            ledger,
-            settings,
-            request.app.state.keys,
-            _Wanted(body.user_id, body.session_id, checked_hash=stored),
-        )
+        async with _noting_refusal(protocol, "token", body.user_id):
+            token = await run_in_threadpool(
+                _issue,
+                ledger,
+                settings,
+                request.app.state.keys,
+                _Wanted(body.user_id, body.session_id, checked_hash=stored),
+            )
         await note_attempt(protocol, "token", body.user_id, body.session_id, 200, None, token.token_id)
         return token
 
@@ -81,7 +84,8 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         """Enrol a candidate's key, once, with its password: from then on its answers must be signed."""
         stored = await _check_password(request, "enrol_key", user_id, body.password, ledger)
         acting_as(user_id)
-        public_key = await run_in_threadpool(_enrol, ledger, user_id, body.public_key, stored)
+        async with _noting_refusal(protocol, "enrol_key", user_id):
+            public_key = await run_in_threadpool(_enrol, ledger, user_id, body.public_key, stored)
         return bodies.EnrolledKey(user_id=user_id, public_key=public_key)
 
     @app.get("/log/key")
@@ -192,6 +196,16 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         if found:
             return _describe_run(*found[0])
         raise ExamError(404, "run_unknown", "There is no such run.")
+
+
+@asynccontextmanager
+async def _noting_refusal(protocol: ExamProtocol, action: str, user_id: str) -> AsyncIterator[None]:
+    """Write into the audit log what somebody is refused whose password was right."""
+    try:
+        yield
+    except ExamError as error:
+        await note_attempt(protocol, action, user_id, None, error.status, error.code)
+        raise
 
 
 def _read(ledger: Ledger, operation: Callable[[Connection], T]) -> T:

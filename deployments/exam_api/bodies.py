@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
-from schemas.vocabulary import GIVEN_STATUSES
+from schemas.vocabulary import DISCIPLINES, GIVEN_STATUSES
 
 _LARGEST_INT = 2**31 - 1
 
@@ -16,6 +16,24 @@ Count = Annotated[int, Field(ge=0, le=_LARGEST_INT)]
 PlaceNumber = Annotated[int, Field(ge=1, le=_LARGEST_INT)]
 Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 LeaseSecret = Annotated[str, StringConstraints(min_length=32, max_length=200, pattern=r"^[A-Za-z0-9_.~-]+$")]
+
+
+def _check_storable(password: SecretStr) -> SecretStr:
+    """A password that has bytes: half of a surrogate pair, which JSON can hold, has none."""
+    password.get_secret_value().encode()
+    return password
+
+
+def _check_discipline(name: str) -> str:
+    if name not in DISCIPLINES:
+        raise ValueError("unknown")
+    return name
+
+
+Password = Annotated[SecretStr, AfterValidator(_check_storable)]
+Discipline = Annotated[
+    str, AfterValidator(_check_discipline), Field(json_schema_extra={"enum": list(DISCIPLINES)})
+]
 
 
 class _Body(BaseModel):
@@ -41,7 +59,7 @@ class TokenRequest(_Body):
     """A user's name and password, and the session that the token is for."""
 
     user_id: Name
-    password: SecretStr = Field(min_length=1, max_length=200)
+    password: Password = Field(min_length=1, max_length=200)
     session_id: SessionId | None = None
 
 
@@ -51,7 +69,7 @@ class KeyRequest(_Body):
     The candidate's answers are signed with this key from now on.
     """
 
-    password: SecretStr = Field(min_length=1, max_length=200)
+    password: Password = Field(min_length=1, max_length=200)
     public_key: str = Field(min_length=1, max_length=2000)
 
 
@@ -286,9 +304,9 @@ class UserRequest(_Body):
     role: Literal["admin", "examiner", "candidate", "annotator", "analyst"]
     organisation: Name | None = None
     model: Name | None = None
-    disciplines: list[Name] | None = Field(None, max_length=100)
+    disciplines: list[Discipline] | None = Field(None, max_length=100)
     question_limit: Count | None = None
-    password: SecretStr | None = Field(None, min_length=12, max_length=200)
+    password: Password | None = Field(None, min_length=12, max_length=200)
 
 
 class UserChange(_Body):
@@ -296,7 +314,7 @@ class UserChange(_Body):
 
     is_active: bool | None = None
     question_limit: Count | None = None
-    password: SecretStr | None = Field(None, min_length=12, max_length=200)
+    password: Password | None = Field(None, min_length=12, max_length=200)
 
 
 class UserBody(_Body):

@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from deployments.exam_api import bodies
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
-from warehouse.ledger.engine.logs.chain import CALLER, Caller
 
 _FIELDS = frozenset(
     name
@@ -91,8 +90,7 @@ async def note_refusal(
     """
     strangers: StrangerLog = request.app.state.strangers
     user_id = request.scope.get("state", {}).get("user_id")
-    address = request.client.host[:64] if request.client else None
-    CALLER.set(Caller(address=address))
+    address = request.client.host if request.client else None
     await strangers.note(address, action, status, code, user_id, target)
 
 

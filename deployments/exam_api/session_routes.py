@@ -13,6 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import MOST_PER_PAGE, Exam, Held, Limit, Token, cut_page
+from deployments.exam_api.refusals import note_refusal
 from schemas.errors import ExamError, StoreError
 from schemas.settings import Settings
 from tasks.exam import describe_session, describe_task
@@ -83,7 +84,12 @@ def add_session_routes(app: FastAPI, settings: Settings) -> None:
         responses={200: {"content": {"image/png": {}, "image/jpeg": {}}}},
     )
     async def read_picture(
-        lease: Held, token: Token, protocol: Exam, seq: bodies.PlaceNumber, number: bodies.PlaceNumber
+        request: Request,
+        lease: Held,
+        token: Token,
+        protocol: Exam,
+        seq: bodies.PlaceNumber,
+        number: bodies.PlaceNumber,
     ) -> Response:
         """A picture of the question that is to be answered now; its SHA-256 stands in the question.
 
@@ -93,6 +99,7 @@ def add_session_routes(app: FastAPI, settings: Settings) -> None:
         try:
             data = await run_in_threadpool(load_bytes, settings.exam_pictures_dir, sha256)
         except StoreError:
+            await note_refusal(request, "pending", 409, "picture_lost", lease.session_id)
             raise ExamError(
                 409,
                 "picture_lost",

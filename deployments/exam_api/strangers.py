@@ -15,6 +15,7 @@ from typing import Final
 from fastapi.concurrency import run_in_threadpool
 
 from tasks.exam.protocol import ExamProtocol
+from warehouse.ledger.engine.logs.chain import CALLER, Caller
 
 ENTRIES_PER_ADDRESS: Final = 10
 ENTRIES_PER_MINUTE: Final = 30
@@ -73,7 +74,9 @@ class StrangerLog:
         """
         if self._clock() - self._began >= _MINUTE_S:
             await self.finish()
-        name = address or ""
+        # A proxy may pass on any text as an address; the log keeps so much of it.
+        name = (address or "")[:64]
+        CALLER.set(Caller(address=name or None))
         if self._written >= ENTRIES_PER_MINUTE or self._by_address[name] >= ENTRIES_PER_ADDRESS:
             self._left_out += 1
             if self._timer is None:
@@ -92,6 +95,8 @@ class StrangerLog:
             self._timer.cancel()
             self._timer = None
         if count:
+            # Of many addresses, and by nobody's call.
+            CALLER.set(Caller())
             await self._write("strangers", 429, f"{count} more refusals")
 
     async def _write(

@@ -14,7 +14,6 @@ from urllib.parse import quote, urlencode
 
 from tasks.exam.http_calls import PATIENCE_S, HttpCaller
 from tasks.exam.protocol import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
-from warehouse.stores.away import EXAM
 
 
 class Door(Protocol):
@@ -44,7 +43,7 @@ class HttpDoor:
     """
 
     def __init__(self, url: str, *, patience_s: float = PATIENCE_S) -> None:
-        self._caller = HttpCaller(url, patience_s=patience_s, noted_as=EXAM)
+        self._caller = HttpCaller(url, patience_s=patience_s)
         self._call = self._caller.call
 
     async def __aenter__(self) -> Self:

@@ -7,10 +7,11 @@ import random
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
+from urllib.parse import urlsplit
 
-from schemas.errors import ExamError, ProctorError
+from schemas.errors import ExamError, ProctorError, UsageError
 from tasks.exam.protocol import Lease
-from warehouse.stores.away import note_away, note_back
+from warehouse.stores.away import EXAM, note_away, note_back
 
 if TYPE_CHECKING:
     import aiohttp
@@ -33,14 +34,13 @@ class DoorError(ProctorError):
 
 
 class HttpCaller:
-    """The exam API at an address; an async context manager.
+    """The exam API at an address; an async context manager. UsageError for what is no address.
 
     Args:
-        url: address of the API, without a path.
+        url: address of the API.
         patience_s: how long a server that does not answer, or is busy, is tried again before DoorError.
         longest_wait_s: longest pause between two tries where the server asks for none.
         advice: what to do when it does not answer.
-        noted_as: its name in the log, as of a store that is away; null where the caller shows its own progress.
     """
 
     def __init__(
@@ -50,13 +50,12 @@ class HttpCaller:
         patience_s: float = PATIENCE_S,
         longest_wait_s: float = _LONGEST_WAIT_S,
         advice: str = _ADVICE,
-        noted_as: str | None = None,
     ) -> None:
+        _check_address(url)
         self._url = url.rstrip("/")
         self._patience_s = patience_s
         self._longest_wait_s = longest_wait_s
         self._advice = advice
-        self._noted_as = noted_as
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -105,11 +104,13 @@ class HttpCaller:
             wished_s = 0.0
             try:
                 async with self._session.request(
-                    method, self._url + path, headers=headers, json=json
+                    method, self._url + path, headers=headers, json=json, allow_redirects=False
                 ) as reply:
+                    if 300 <= reply.status < 400:
+                        # Followed, an answer would become a question, without its token.
+                        raise DoorError(f"{self._url} sends callers to another address. Name that one.")
                     if reply.status < 500 and reply.status not in _BUSY:
-                        if self._noted_as is not None:
-                            note_back(self._noted_as)
+                        note_back(EXAM)
                         if as_bytes and reply.status < 400:
                             return await reply.read()
                         return _parse_reply(reply.status, await reply.json())
@@ -121,10 +122,24 @@ class HttpCaller:
             pause_s = max(wait_s * random.uniform(0.7, 1.0), wished_s * random.uniform(1.0, 1.1))
             if loop.time() + pause_s > give_up_at:
                 raise DoorError(f"The exam API at {self._url} does not answer ({reason}). {self._advice}")
-            if self._noted_as is not None and loop.time() - began > _NOTED_AFTER_S:
-                note_away(self._noted_as, self._patience_s)
+            if loop.time() - began > _NOTED_AFTER_S:
+                note_away(EXAM, self._patience_s)
             await asyncio.sleep(pause_s)
             wait_s = min(self._longest_wait_s, wait_s * 2)
+
+
+def _check_address(url: str) -> None:
+    """Pass for an address that can be called; UsageError, which repeats no secret, otherwise."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or "@" in url or not url.isprintable() or " " in url:
+        raise UsageError(
+            "The address of the exam API is https:// (or http://) and a host, without a name and a password. Correct --url, in house "
+            "PROCTOR_EXAM_URL."
+        )
 
 
 def _read_wish(text: str | None) -> float:

@@ -18,6 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from schemas.errors import StoreError
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.exam import sittings
@@ -171,11 +172,12 @@ async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIter
 
 
 def write_progress(ledger: Ledger, home: Path, run_id: str) -> None:
-    """Write `progress.json` whole; a disk that is full leaves the former one and ends no run."""
-    names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
-    text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
-    with contextlib.suppress(OSError), writing_whole(home / FILE_NAME) as draft:
-        draft.write_text(text, encoding="utf-8")
+    """Write `progress.json` whole; a disk or ledger that fails ends no run."""
+    with contextlib.suppress(OSError, StoreError):
+        names = dict.fromkeys([run_id, *list_runs_under_way(ledger)])
+        text = json.dumps({"runs": [asdict(read_run_progress(ledger, name)) for name in names]}, indent=2)
+        with writing_whole(home / FILE_NAME) as draft:
+            draft.write_text(text, encoding="utf-8")
 
 
 async def _write_for_ever(ledger: Ledger, home: Path, run_id: str) -> None:

@@ -136,6 +136,13 @@ def test_a_number_without_an_end_is_no_setting(text: str, monkeypatch: pytest.Mo
         load_settings()
 
 
+@pytest.mark.parametrize("name", ["session_days", "question_s"])
+def test_a_deadline_has_a_date(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"PROCTOR_{name.upper()}", "1e12")
+    with pytest.raises(UsageError, match=f"'{name}'"):
+        load_settings()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "read"),
     [

@@ -144,7 +144,7 @@ def _sit_in_house(run_id: str, how: FlowOptions) -> None:
 
 def _make_answerer(who: AnswererOptions, timeout_s: float) -> EndpointAnswerer | CommandAnswerer:
     if who.command:
-        return CommandAnswerer(who.command)
+        return CommandAnswerer(who.command, timeout_s=timeout_s)
     try:
         chosen = json.loads(who.parameters or "{}")
         if not isinstance(chosen, dict):
@@ -168,7 +168,7 @@ async def _sit_over_http(
     url: str, seat: SeatOptions, answerer: EndpointAnswerer | CommandAnswerer, sitting: SittingOptions
 ) -> OutsideReport:
     credentials = Credentials(
-        token=os.environ.get(_TOKEN_VARIABLE, ""),
+        token=os.environ.get(_TOKEN_VARIABLE, "").strip(),
         token_file=seat.token_file,
         user_id=seat.user_id,
         password=os.environ.get(_PASSWORD_VARIABLE, ""),

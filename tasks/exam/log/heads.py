@@ -8,6 +8,7 @@ the last line that is there.
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +28,8 @@ from warehouse.ledger.trust import access
 from warehouse.stores.shared_files import EXAM_KEYS, KEYS, SharedFile, read_shared_files
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from sqlalchemy import Connection
 
 # Entries that say which keys sign tokens: as they were found first, and as they were changed since.
@@ -37,6 +40,7 @@ LOG_KEY_ACTIONS: Final = ("log_key", "confirm_log_key", "rotate_log_key")
 REPLACED: Final = "replaced"
 # Keys of which the log has a fingerprint of the file; that of the token keys changes with each rotation.
 HOME_KEYS: Final = tuple(name for name in KEYS if name != EXAM_KEYS)
+_log = logging.getLogger("proctor.exam_api")
 
 
 class HeadKeeper:
@@ -80,7 +84,14 @@ class HeadKeeper:
             self._is_asked = False
             return _write_head(connection, self.signer, self._path)
 
-        self._ledger.writer.submit(operation)
+        self._ledger.writer.submit(operation).add_done_callback(self._note_end)
+
+    def _note_end(self, done: Future[bool]) -> None:
+        # Where the ledger could not be written it has not begun: whoever asks next is heard all the same.
+        self._is_asked = False
+        if (error := done.exception()) is not None:
+            reason = str(error) if isinstance(error, StoreError) else type(error).__name__
+            _log.error("The head of the audit log is not signed: %s", reason)
 
     def keep(self) -> bool:
         """Sign the last entry of the log; false when only the entry of the last signing came after."""

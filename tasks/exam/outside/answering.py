@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
+import os
 import shlex
+import signal
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -142,9 +145,14 @@ class CommandAnswerer:
     The question is JSON on its standard input; the answer's text is on its standard output. The JSON is the question as the API
     sends it, with `prompt`: the words in which in-house candidates are asked, and `pictures` where it has any: number and base64
     of each.
+
+    Args:
+        command: the program and its arguments.
+        timeout_s: seconds that it may take for a question; then it is ended, which is a failure.
     """
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, command: str, *, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -160,7 +168,7 @@ class CommandAnswerer:
             sees_pictures="pictures" in question,
         )
         told = json.dumps({**question, "prompt": messages[-1]["content"]}, ensure_ascii=False).encode()
-        pause_s, code = _FIRST_PAUSE_S, 0
+        pause_s, code = _FIRST_PAUSE_S, None
         for attempt in range(1, _COMMAND_TRIES + 1):
             code, output = await self._run(told)
             if code == 0:
@@ -169,24 +177,36 @@ class CommandAnswerer:
             if attempt < _COMMAND_TRIES:
                 await asyncio.sleep(pause_s)
                 pause_s *= 2
+        what = (
+            f"took longer than {self._timeout_s:g} s (--timeout)"
+            if code is None
+            else f"ended with code {code}"
+        )
         raise NoAnswer(
-            f"{self._words[0]!r} ended with code {code} for question {question['seq']}, {_COMMAND_TRIES} times. Correct it and "
+            f"{self._words[0]!r} {what} for question {question['seq']}, {_COMMAND_TRIES} times. Correct it and "
             "run this command again: it continues with this question."
         )
 
-    async def _run(self, told: bytes) -> tuple[int, bytes]:
+    async def _run(self, told: bytes) -> tuple[int | None, bytes]:
         try:
+            # A session of its own, so that whatever it started ends with it.
             process = await asyncio.create_subprocess_exec(
-                *self._words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+                *self._words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,
             )
         except OSError as error:
             raise UsageError(f"--command: {self._words[0]!r} cannot be started ({error.strerror}).") from None
         try:
-            output, _ = await process.communicate(told)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
+            output, _ = await asyncio.wait_for(process.communicate(told), self._timeout_s)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+            if isinstance(error, TimeoutError):
+                return None, b""
+            raise
         return process.returncode or 0, output
 
     async def close(self) -> None:

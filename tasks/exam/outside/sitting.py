@@ -13,7 +13,7 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -24,8 +24,8 @@ from tasks.exam.outside.answering import Answerer
 from tasks.exam.outside.credentials import Credentials
 from tasks.exam.outside.signing import sign_answer
 from tasks.exam.outside.state import SittingState
-from tasks.exam.protocol import Lease
-from tasks.texts import cut_text, make_storable
+from tasks.exam.practice import PRACTICE
+from tasks.exam.protocol import Answer, Lease
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -140,23 +140,19 @@ class OutsideSitter:
     async def _answer_one(self, question: dict[str, Any]) -> dict[str, Any] | None:
         """Answer a question; returns the next one."""
         seq = int(question["seq"])
-        kept = self._state.find_answer(seq)
+        # A practice begins again, and is there to try another model or program: none answers for the one before.
+        kept = None if self._session_id == PRACTICE else self._state.find_answer(seq)
+        given = await self._answer(await self._fetch_pictures(question)) if kept is None else kept
+        # Cut as the server would cut it: what is signed is the response as it is kept.
+        answer = Answer(
+            **{name: value for name, value in given.items() if name != "seq" and value is not None}
+        ).fitted(self._longest_response)
+        found = {name: value for name, value in asdict(answer).items() if value is not None}
         if kept is None:
-            question = await self._fetch_pictures(question)
-            found = {
-                name: value for name, value in (await self._answer(question)).items() if value is not None
-            }
-            # Cut as the server would cut it: what is signed is the response as it is kept.
-            found["response"], whole = cut_text(make_storable(found["response"]), self._longest_response)
-            if whole is not None and found.get("answer_status", "answered") == "answered":
-                found["answer_status"] = "truncated"
             self._state.keep_answer(seq, found)
-            answer = {"seq": seq, **found}
-        else:
-            answer = kept
-        body = {**answer, "wants_next": True}
+        body = {"seq": seq, **found, "wants_next": True}
         if self._key is not None:
-            body["signature"] = sign_answer(self._key, self._session_id, seq, answer["response"])
+            body["signature"] = sign_answer(self._key, self._session_id, seq, answer.response)
         try:
             reply = await self._call("POST", "/answers", body)
         except ExamError as error:

@@ -176,5 +176,8 @@ def mark_answer(question: QuestionContent, response: str) -> PracticeOutcome:
     """How a response to a public question is; only true/false and choices are compared."""
     key = "".join(question.answer) if question.question_type == "multiple_choice" else question.answer[0]
     read_as = extract_answer(question.bare, response)
-    is_correct = read_as == key if question.question_type in _MARKED else None
+    # A judge reads the whole response, which may well be right where no label could be read with confidence; of a blank one there
+    # is nothing to read.
+    is_marked = question.question_type in _MARKED and (read_as is not None or not response.strip())
+    is_correct = read_as == key if is_marked else None
     return PracticeOutcome(is_correct, read_as, key, question.explanation)

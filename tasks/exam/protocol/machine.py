@@ -13,12 +13,14 @@ session never opens again.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from schemas.errors import ExamError
+from schemas.errors import ExamError, StoreError, UsageError
 from schemas.ledger.trust import Approval
 from schemas.settings import Settings
 from tasks.exam.log import HeadKeeper
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+_log = logging.getLogger("proctor.exam_api")
 
 
 class ExamProtocol:
@@ -99,7 +102,10 @@ class ExamProtocol:
         counts as unanswered, and the next one comes. Raises ExamError 401, 403 (`lease_expired`, `lease_lost`,
         `quota_reached`, `deadline_passed` and those of opening).
         """
-        return await self._perform_async(self._moves.ask(token, lease))
+        asked = await self._perform_async(self._moves.ask(token, lease))
+        if asked.is_end:
+            self._note_end()
+        return asked.put
 
     async def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
         """Store the answer to a question that was handed out; the last one closes the session.
@@ -107,14 +113,14 @@ class ExamProtocol:
         Raises ExamError 409 (`already_answered`, `not_delivered`, `too_late`), 422, and those of next_question.
         """
         move = self._moves.answer(token, lease, seq, answer, wants_next=False)
-        return self._acknowledge(await self._perform_async(move))[0]
+        return (await self._acknowledge(await self._perform_async(move)))[0]
 
     async def submit_and_next(
         self, token: str, lease: Lease, seq: int, answer: Answer
     ) -> tuple[Receipt, Put | None]:
         """Both in one transaction; the question is a new one, or null when none is left to hand out."""
         move = self._moves.answer(token, lease, seq, answer, wants_next=True)
-        return self._acknowledge(await self._perform_async(move))
+        return await self._acknowledge(await self._perform_async(move))
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
         """All questions handed out and not answered, in order: what an in-house holder resumes with."""
@@ -125,17 +131,23 @@ class ExamProtocol:
 
         Raises ExamError 409 for any other question, 404 for a number that its texts do not name.
         """
-        for put in await self.read_pending(token, lease):
-            if put.seq == seq:
-                for picture in put.content.pictures:
-                    if picture.number == number:
-                        return picture.sha256
-                raise ExamError(404, "no_such_picture", "The question has no picture of this number.")
-        raise ExamError(
-            409,
-            "not_pending",
-            "Pictures are handed out with their question, until it is answered. Ask for the next question.",
-        )
+        pending = self._moves.list_pending(token, lease)
+
+        def operation(connection: Connection) -> str:
+            for put in pending.operation(connection):
+                if put.seq == seq:
+                    for picture in put.content.pictures:
+                        if picture.number == number:
+                            return picture.sha256
+                    raise ExamError(404, "no_such_picture", "The question has no picture of this number.")
+            raise ExamError(
+                409,
+                "not_pending",
+                "Pictures are handed out with their question, until it is answered. Ask for the next question.",
+            )
+
+        # One transaction: the log says what came of it.
+        return await self._perform_async(Move(pending.action, token, lease.session_id, operation))
 
     # --- states and lists ------------------------------------------------------------------------------------
 
@@ -230,18 +242,22 @@ class ExamProtocol:
             )
         )
 
-    def _acknowledge(self, accepted: Accepted) -> tuple[Receipt, Put | None]:
-        """The receipt of a durable answer; after a session's last one the log's head is signed."""
-        receipt, entry, put = accepted
-        if receipt.is_closed and self._heads is not None:
+    def _note_end(self) -> None:
+        """Let the log's head be signed after the end of a session."""
+        if self._heads is not None:
             self._heads.keep_soon()
+
+    async def _acknowledge(self, accepted: Accepted) -> tuple[Receipt, Put | None]:
+        """The receipt of a durable answer."""
+        receipt, entry, put = accepted
+        if receipt.is_closed:
+            self._note_end()
         signature = None
         if self._receipts is not None:
-            signature = self._receipts.signer.sign(
-                describe_receipt(
-                    receipt.session_id, receipt.seq, receipt.answer_sha256, entry.number, entry.entry_hash
-                )
+            said = describe_receipt(
+                receipt.session_id, receipt.seq, receipt.answer_sha256, entry.number, entry.entry_hash
             )
+            signature = await _sign(self._receipts, said)
         return replace(receipt, entry=entry.number, head=entry.entry_hash, signature=signature), put
 
     def _perform(self, move: Move[T]) -> T:
@@ -303,6 +319,17 @@ def make_protocol(
         heads=heads or HeadKeeper(ledger, settings),
         two_persons=TwoPersons.from_settings(settings),
     )
+
+
+async def _sign(keeper: HeadKeeper, said: Mapping[str, object]) -> str | None:
+    """A signature; None where nobody signs now: the answer is kept all the same."""
+    try:
+        signer = keeper.signer
+        # Somebody may have to touch a key: the other candidates do not wait for it.
+        return await asyncio.to_thread(signer.sign, said) if signer.is_held_elsewhere else signer.sign(said)
+    except (StoreError, UsageError) as error:
+        _log.error("The receipt of an answer is not signed: %s", error)
+        return None
 
 
 def _cut(target: str | None) -> str | None:

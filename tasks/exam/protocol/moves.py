@@ -59,6 +59,13 @@ class Accepted(NamedTuple):
     put: Put | None
 
 
+class NextPut(NamedTuple):
+    """The question that comes, null for none; `is_end`: the last one's time was over just now."""
+
+    put: Put | None
+    is_end: bool = False
+
+
 @dataclass(frozen=True)
 class SeatRules:
     """How sessions are held.
@@ -133,21 +140,21 @@ class Moves:
 
         return Move("renew", token, lease.session_id, operation)
 
-    def ask(self, token: str, lease: Lease) -> Move[Put | None]:
+    def ask(self, token: str, lease: Lease) -> Move[NextPut]:
         """The next question, or the pending one again."""
 
-        def operation(connection: Connection) -> Put | None:
+        def operation(connection: Connection) -> NextPut:
             now = self._clock()
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, self._clock)
             at = now_text()
             entry = log_use(connection, claims, seat, Entry("next", accessed_at=at))
             if seat.status == "closed":
-                return None
+                return NextPut(None)
             answered = seat.answered_count + self._give_up_late(connection, seat, now)
             if answered == seat.question_count:
                 _close(connection, lease.session_id, answered, at)
-                return None
+                return NextPut(None, is_end=True)
             pending = seat.next_seq - 1 - answered
             put, next_seq = None, seat.next_seq
             if pending < self._window(seat):
@@ -166,7 +173,7 @@ class Moves:
                 answered_count=answered,
                 expires_at=now + self._lease_s,
             )
-            return put
+            return NextPut(put)
 
         return Move("next", token, lease.session_id, operation)
 

@@ -16,6 +16,7 @@ from tasks.texts import cut_text, make_storable
 FOR_EXAMINERS: Final = frozenset({"run_id", "model", "organisation", "repeat", "is_reference"})
 # Characters that the ledger keeps of each.
 _LONGEST: Final = {"finish_reason": 40, "error": 200, "prompt_version": 60, "call_key": 64, "signature": 88}
+_NUMBERS: Final = ("cost_usd", "latency_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +100,26 @@ class Answer:
     signature: str | None = None
 
     def fitted(self, most: int = LONGEST_RESPONSE) -> Answer:
-        """The answer with at most `most` characters of response, and of reasoning; cuts are marked."""
+        """The answer as a ledger keeps it: at most `most` characters of response, and of reasoning.
+
+        Cuts of these two are marked; the short texts are cut to their columns.
+        """
         response, of_response = cut_text(make_storable(self.response), most)
         reasoning = None if self.reasoning is None else cut_text(make_storable(self.reasoning), most)[0]
         is_cut_answer = of_response is not None and self.answer_status == "answered"
+        short = {
+            name: make_storable(text)[:length]
+            for name, length in _LONGEST.items()
+            if (text := getattr(self, name)) is not None
+        }
+        # SQLite gives back 0.0 for -0.0, and the audit log has the digest of the answer as it was given.
+        numbers = {name: number + 0.0 for name in _NUMBERS if (number := getattr(self, name)) is not None}
         return replace(
             self,
             response=response,
             reasoning=reasoning,
             answer_status="truncated" if is_cut_answer else self.answer_status,
+            **{**short, "prompt_version": short["prompt_version"] or "own", **numbers},
         )
 
     def checked(self, most: int = LONGEST_RESPONSE) -> dict[str, Any]:
@@ -119,17 +131,10 @@ class Answer:
                 f"answer_status must be one of {', '.join(GIVEN_STATUSES)}. Where your model failed, ask it again and send its "
                 "answer; without one, send an empty response.",
             )
-        return self.fitted(most)._row()
-
-    def _row(self) -> dict[str, Any]:
-        status = self.answer_status
-        if status == "answered" and not self.response.strip():
-            status = "empty"
-        row = {item.name: getattr(self, item.name) for item in fields(self)} | {"answer_status": status}
-        for name, length in _LONGEST.items():
-            if row[name] is not None:
-                row[name] = make_storable(row[name])[:length]
-        return {**row, "prompt_version": row["prompt_version"] or "own"}
+        kept = self.fitted(most)
+        is_empty = kept.answer_status == "answered" and not kept.response.strip()
+        row = {item.name: getattr(kept, item.name) for item in fields(kept)}
+        return row | {"answer_status": "empty"} if is_empty else row
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,6 +169,9 @@ def test_an_admin_writes_a_user_once_and_lists_them_without_passwords(client: Te
     created = client.post("/users", json=new, headers=admin)
     assert (created.status_code, created.json()["role"]) == (201, "examiner")
     assert code_of(client.post("/users", json=new, headers=admin)) == (409, "not_possible")
+    # Whoever reviews a discipline that there is not would be given nothing, and nobody would know why.
+    misspelt = {"user_id": "reviewer", "role": "annotator", "disciplines": ["Law", "Histroy"]}
+    assert code_of(client.post("/users", json=misspelt, headers=admin)) == (422, "request_invalid")
     names = [user["user_id"] for user in client.get("/users", headers=admin).json()["users"]]
     assert names == ["ada", "ann", "candidate:alpha", "candidate:rho", "eve", "new"]
     assert "password" not in client.get("/users", headers=admin).text
@@ -195,18 +198,22 @@ def test_a_malformed_request_is_told_which_field_and_never_what_it_sent(
 ) -> None:
     session_id = world.sessions()[0]["session_id"]
     marker = "SENT-IN-A-REQUEST"
-    token = world.token(session_id)
+    token, admin = world.token(session_id), bearer(ask_token(client, "ada"))
+    as_json = {"Content-Type": "application/json"}
     replies = [
         client.post("/token", json={"user_id": 7, "password": {"x": marker}}),
-        client.post(
-            "/token", content=f'{{"user_id": "{marker}"', headers={"Content-Type": "application/json"}
-        ),
+        client.post("/token", content=f'{{"user_id": "{marker}"', headers=as_json),
         client.post(f"/sessions/{session_id}/open", json={"lease_secret": marker}, headers=bearer(token)),
         client.post(f"/sessions/{session_id}/open", json={marker: marker}, headers=bearer(token)),
         client.get(f"/sessions/{session_id}/next", headers={**bearer(token), "X-Lease-Generation": marker}),
         client.get(f"/sessions/{marker * 20}", headers=bearer(token)),
+        # Half of a surrogate pair: no password can be made of it, and none be compared with it.
+        client.post(
+            "/token", content=f'{{"user_id": "ada", "password": "{marker}\\ud800"}}', headers=as_json
+        ),
+        client.patch("/users/eve", content='{"password": "%s"}' % (12 * r"\ud800"), headers=as_json | admin),
     ]
-    assert [code_of(reply) for reply in replies] == [(422, "request_invalid")] * 6
+    assert [code_of(reply) for reply in replies] == [(422, "request_invalid")] * 8
     assert [reply.text for reply in replies if marker in reply.text] == []
     assert "password" in replies[0].json()["message"]
     assert "lease_secret" in replies[2].json()["message"]

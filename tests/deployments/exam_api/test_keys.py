@@ -35,11 +35,17 @@ def test_a_candidate_enrols_its_key_once_with_its_password(client: TestClient, w
     assert code_of(client.post(ROUTE, json={**body, "public_key": "AAAA"})) == (422, "key_invalid")
     assert client.post(ROUTE, json=body).json() == {"user_id": "candidate:alpha", "public_key": PUBLIC}
     assert code_of(client.post(ROUTE, json=body)) == (409, "key_enrolled")
+    foreign = {"user_id": "candidate:alpha", "password": PASSWORD, "session_id": "of-another"}
+    assert code_of(client.post("/token", json=foreign)) == (403, "session_invalid")
     with world.ledger.read() as connection:
         rows = connection.execute(access_log.select().where(access_log.c.action == "enrol_key")).all()
+        refused = connection.execute(access_log.select().where(access_log.c.code == "session_invalid")).all()
+    assert [(row.action, row.user_id) for row in refused] == [("token", "candidate:alpha")]
     assert [(row.http_status, row.user_id, row.target, row.address) for row in rows] == [
         (401, None, "candidate:alpha", "testclient"),
+        (422, "candidate:alpha", None, "testclient"),
         (200, "candidate:alpha", "candidate:alpha", "testclient"),
+        (409, "candidate:alpha", None, "testclient"),
     ]
 
 

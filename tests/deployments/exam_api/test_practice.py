@@ -78,7 +78,9 @@ def test_a_candidate_practises_by_the_rules_and_sees_each_result(client: TestCli
     assert count_rows(world.ledger) == before
 
 
-def test_the_client_sits_practice_to_its_end_and_it_begins_again(world: World, tmp_path: Path) -> None:
+def test_the_client_sits_practice_to_its_end_and_begins_again_with_whoever_answers_now(
+    world: World, tmp_path: Path
+) -> None:
     told: list[OutsideProgress] = []
     questions = read_questions()
 
@@ -87,20 +89,26 @@ def test_the_client_sits_practice_to_its_end_and_it_begins_again(world: World, t
         wrong = question["seq"] == 2
         return {"response": "true" if wrong else "".join(known.answer)}
 
-    async def run(folder: Path, url: str) -> None:
+    async def guess(question: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "response": "I do not know.",
+            "finish_reason": "a word that is longer than what a column holds",
+        }
+
+    async def run(folder: Path, url: str, answer: Any) -> None:
         token = world.token("s-1", permissions=("sit", "list_own_sessions"))
         async with HttpCaller(url) as caller:
             with SittingState(folder, url, PRACTICE) as state:
                 shown = Credentials(token=token)
-                sitter = OutsideSitter(caller, shown, PRACTICE, state, know, progress=told.append)
+                sitter = OutsideSitter(caller, shown, PRACTICE, state, answer, progress=told.append)
                 assert (await sitter.sit()).is_finished
 
     with serve_app(create_app(world.settings, ledger=world.ledger)) as url:
-        asyncio.run(run(tmp_path / "one", url))
-        asyncio.run(run(tmp_path / "two", url))
+        asyncio.run(run(tmp_path / "one", url, know))
+        asyncio.run(run(tmp_path / "one", url, guess))
     results = [one.result and one.result["is_correct"] for one in told]
-    marked = [True, False, True, True]
-    assert results == [*marked, *[None] * (len(questions) - 4)] * 2
+    unmarked = [None] * len(questions)
+    assert results == [True, False, True, True, *unmarked[4:], *unmarked]
 
 
 def test_the_public_questions_are_of_every_type_and_language_with_their_answers() -> None:
@@ -111,7 +119,13 @@ def test_the_public_questions_are_of_every_type_and_language_with_their_answers(
         assert question.answer and question.explanation, question.stem
         if question.question_type in ("true_false", "multiple_choice"):
             assert mark_answer(question, "".join(question.answer)).is_correct is True
-            assert mark_answer(question, "I do not know.").is_correct is False
+            # Nothing could be read, which is not wrong: a judge reads the whole response.
+            assert mark_answer(question, "I do not know.").is_correct is None
+            assert mark_answer(question, " \n").is_correct is False
+    assert (
+        mark_answer(questions[2], "The answer is B because a queue is first in, first out.").is_correct
+        is None
+    )
     assert mark_answer(questions[3], "BD").answer == "BD"
     assert mark_answer(questions[3], "B").is_correct is False
 

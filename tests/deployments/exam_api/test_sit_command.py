@@ -89,6 +89,15 @@ def test_a_program_practises_and_sees_what_was_right(
         (["exam", "sit", "2026-11", "--url", "http://127.0.0.1:9"], "Name a run"),
         (["exam", "sit", "--url", "http://127.0.0.1:9"], "Say who answers"),
         (["exam", "sit", "--url", "http://127.0.0.1:9", "--command", "cat"], "There is no token"),
+        *(
+            (["exam", "sit", "--url", url, "--command", "cat", "--token-file", "token"], "is https://")
+            for url in (
+                "exam.example",
+                "https://ada:secret@exam.example",
+                "http://exam example",
+                "http://h:99999",
+            )
+        ),
         (["exam", "sit", "--url", "u", "--endpoint", "ftp://x", "--model", "m"], "starts with http"),
         (["exam", "sit", "--url", "u", "--endpoint", "http://x"], "--endpoint needs --model"),
     ],
@@ -101,3 +110,4 @@ def test_what_is_missing_is_said_before_anybody_is_called(
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 2, done.output
     assert advice in " ".join(done.output.split())
+    assert "secret" not in done.output

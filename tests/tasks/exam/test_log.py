@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from sqlalchemy import delete, func, select, update
 from sqlalchemy import text as sql
 
-from schemas.errors import ExamError, UsageError
+from schemas.errors import ExamError, StoreError, UsageError
 from tasks.exam.closed.closing import force_close
 from tasks.exam.log.check import check_ledger, check_log
 from tasks.exam.log.heads import (
@@ -297,6 +297,40 @@ def test_the_end_of_a_session_signs_the_head_here_and_in_the_file(seat: Seat) ->
     assert kept.number == report.entry_count - 1
     assert name_heads_file(world.settings).stat().st_mode & 0o077 == 0
     assert not seat.heads.keep()
+
+
+def test_the_end_of_a_session_whose_last_question_ran_out_signs_the_head_once(seat: Seat) -> None:
+    world = seat.world
+    with world.ledger.write() as connection:
+        connection.execute(update(tables.sessions).values(question_s=600))
+    for seq in range(1, 6):
+        seat.answer(seq, f"answer {seq}")
+    world.now += 601
+    lease = asyncio.run(seat.protocol.open_session(seat.token, seat.session_id, seat.lease.secret))
+    for _ in range(2):
+        assert asyncio.run(seat.protocol.next_question(seat.token, lease)) is None
+        world.ledger.writer.run(lambda _: None)
+        assert len(list(iter_kept_heads(world.settings))) == 1
+
+
+def test_a_ledger_that_could_not_be_written_leaves_the_next_end_of_a_session_its_head(
+    seat: Seat, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    writer = seat.world.ledger.writer
+
+    def refuse(*_: Any) -> Any:
+        raise StoreError("The ledger could not commit: it was locked all the while.")
+
+    with monkeypatch.context() as locked:
+        locked.setattr(writer, "_try_commit", refuse)
+        seat.heads.keep_soon()
+        with pytest.raises(StoreError):
+            writer.run(lambda _: None)
+    assert "is not signed: The ledger could not commit" in caplog.text
+    for seq in range(1, 7):
+        seat.answer(seq, "an answer")
+    writer.run(lambda _: None)
+    assert len(list(iter_kept_heads(seat.world.settings))) == 1
 
 
 def test_heads_that_a_restored_file_lacks_are_written_to_it(seat: Seat) -> None:

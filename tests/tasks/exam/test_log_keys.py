@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -28,6 +29,9 @@ from tasks.exam.log.signing import (
     read_public_key,
 )
 from tasks.exam.log.signing.keys import create_key_file, name_next_key_file
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
+from tasks.exam.protocol.words import Answer, Receipt
 from tasks.exam.public.log.check import check_public_log
 from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.log_file import name_log_file
@@ -126,6 +130,28 @@ def test_an_agent_that_does_not_sign_is_one_sentence(
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     with pytest.raises(UsageError, match="SSH_AUTH_SOCK is not set"):
         open_signer(held(world.settings, "agent", public))
+
+
+def test_an_answer_whose_receipt_nobody_signs_is_kept_and_other_candidates_do_not_wait(world: World) -> None:
+    public = name_public(Ed25519PrivateKey.generate())
+    heads = HeadKeeper(world.ledger, held(world.settings, "command:sleep 1", public))
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock, heads=heads)
+    session_id = str(world.sessions()[0]["session_id"])
+    token = world.token(session_id)
+
+    async def sit() -> tuple[Receipt, int]:
+        lease = await protocol.open_session(token, session_id)
+        await protocol.next_question(token, lease)
+        answering = asyncio.create_task(protocol.submit_answer(token, lease, 1, Answer("one")))
+        count = 0
+        while not answering.done():
+            await protocol.renew_lease(token, lease)
+            count += 1
+        return await answering, count
+
+    receipt, count = asyncio.run(sit())
+    assert count > 10
+    assert (receipt.signature, receipt.entry > 0, world.answers(session_id)) == (None, True, {1: "one"})
 
 
 @pytest.mark.parametrize("form", ["base64", "raw"])

@@ -8,6 +8,7 @@ import io
 import os
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +57,7 @@ from tests.tasks.exam.world import (
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.tables import sessions
+from warehouse.ledger.engine.tables import access_log, sessions
 from warehouse.ledger.exam import sittings
 
 CODES = "QKZXVJWPHN"
@@ -307,6 +308,15 @@ def close_sessions(ledger: Ledger, session_ids: list[str], *, status: str = "clo
         )
 
 
+def read_refused(world: World, session_id: str | None) -> list[Any]:
+    """What the audit log has of refusals in a session, or in none."""
+    refused = access_log.select().where(access_log.c.http_status != 200)
+    with world.ledger.read() as connection:
+        return list(
+            connection.execute(refused.where(access_log.c.session_id.is_not_distinct_from(session_id)))
+        )
+
+
 def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_path: Path) -> None:
     session_id = outside.sessions()[0]["session_id"]
     refusals: list[str] = []
@@ -337,6 +347,8 @@ def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_pat
     # Of a question that is answered, or not handed out yet, there is no picture.
     assert refusals.count("no_such_picture") == 6
     assert set(refusals) == {"no_such_picture", "not_pending", "request_invalid"}
+    told = Counter(row.code for row in read_refused(outside, session_id))
+    assert told == Counter(code for code in refusals if code != "request_invalid")
 
 
 def test_a_changed_picture_is_refused_at_every_door(
@@ -353,6 +365,8 @@ def test_a_changed_picture_is_refused_at_every_door(
         with pytest.raises(ExamError) as caught:
             sit_outside(url, outside, tmp_path / "state", answer)
         assert caught.value.code == "picture_lost"
+        (told,) = read_refused(outside, None)
+        assert (told.code, told.target) == ("picture_lost", outside.sessions()[0]["session_id"])
         # Changed on its way: the client holds it to the hash in the question.
         monkeypatch.setattr(
             "deployments.exam_api.session_routes.load_bytes", lambda folder, sha256: draw_code("OTHER")

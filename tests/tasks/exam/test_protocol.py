@@ -180,6 +180,21 @@ def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     )
 
 
+def test_an_account_beyond_its_columns_is_cut_and_the_log_still_fits_the_answer(
+    any_door: DoorToTheExam, world: World
+) -> None:
+    session_id, token, lease = open_one(any_door, world)
+    any_door.call(lambda d: d.next_question(token, lease))
+    # As a gateway may give them.
+    odd = Answer("a", finish_reason="f" * 41, error="\ud800" * 201, prompt_version="", latency_ms=-0.0)
+    any_door.call(lambda d: d.submit_answer(token, lease, 1, odd))
+    with world.ledger.read() as connection:
+        row = read_response_rows(connection, [session_id])[0]
+        assert check_ledger(connection).findings == ()
+    kept = (row["finish_reason"], row["error"], row["prompt_version"])
+    assert kept == ("f" * 40, "\ufffd" * 200, "own")
+
+
 def test_text_that_the_stores_cannot_hold_is_kept_with_marks_in_its_place(
     any_door: DoorToTheExam, world: World
 ) -> None:

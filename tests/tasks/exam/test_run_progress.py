@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from schemas.errors import ProctorError, UsageError
+from schemas.errors import ProctorError, StoreError, UsageError
+from tasks.exam import run_progress
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
 from tasks.exam.run_progress import CandidateProgress, read_run_progress, writing_progress
@@ -152,3 +153,28 @@ def test_the_file_is_whole_at_every_moment_and_tells_the_end(
     assert datetime.fromisoformat(run_now["updated_at"]).timestamp() == pytest.approx(time.time(), abs=30)
     assert path.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in crowd.settings.home.iterdir() if one.name.startswith(".progress")] == []
+
+
+def test_a_ledger_that_fails_while_progress_is_read_ends_no_run(
+    crowd: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_progress, "_EVERY_S", 0.01)
+    monkeypatch.setattr(run_progress, "_REST_FACTOR", 0.0)
+    read, count = run_progress.read_run_progress, 0
+
+    def fail_once(ledger: Ledger, run_id: str) -> run_progress.RunProgress:
+        nonlocal count
+        count += 1
+        if count == 1:
+            raise StoreError("The ledger cannot be read (OperationalError).")
+        return read(ledger, run_id)
+
+    monkeypatch.setattr(run_progress, "read_run_progress", fail_once)
+
+    async def run() -> None:
+        async with writing_progress(crowd.ledger, crowd.settings.home, crowd.plan.run_id):
+            await asyncio.sleep(1.0)
+
+    asyncio.run(run())
+    assert count >= 3
+    assert (crowd.settings.home / run_progress.FILE_NAME).exists()

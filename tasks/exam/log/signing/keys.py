@@ -36,18 +36,19 @@ class LogSigner:
         key_id: first 16 digits of the SHA-256 of the public key.
         public_key: 32 bytes in base64.
         place: host and home, as they are now called.
+        is_held_elsewhere: whether somebody signs for it, who may take half a minute.
     """
 
     key_id: str
     public_key: str
     place: str
     _sign: Callable[[bytes], bytes] = field(repr=False)
-    _is_held_elsewhere: bool = False
+    is_held_elsewhere: bool = False
 
     def sign(self, values: Mapping[str, object]) -> str:
         """The signature of a JSON object, in base64; StoreError where its holder does not sign."""
         signature = base64.b64encode(self._sign(encode_signed(values))).decode()
-        if self._is_held_elsewhere and not is_signed(self.public_key, signature, values):
+        if self.is_held_elsewhere and not is_signed(self.public_key, signature, values):
             raise StoreError(
                 "PROCTOR_LOG_SIGNER signed with another key than PROCTOR_LOG_PUBLIC_KEY, or signed something else: correct either. "
                 "Nothing was written."

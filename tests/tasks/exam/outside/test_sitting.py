@@ -21,12 +21,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from deployments.exam_api import create_app
 from schemas.errors import ExamError, UsageError
-from tasks.exam.http_calls import HttpCaller
+from tasks.exam.http_calls import DoorError, HttpCaller
 from tasks.exam.outside.answering import CommandAnswerer, NoAnswer
 from tasks.exam.outside.credentials import Credentials
 from tasks.exam.outside.signing import read_signing_key, sign_answer, write_signed_bytes
 from tasks.exam.outside.sitting import OutsideProgress, OutsideReport, OutsideSitter
 from tasks.exam.outside.state import SittingState
+from tests.local_server import Handler, serve
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
@@ -192,6 +193,25 @@ def test_a_token_without_a_session_finds_the_first_that_is_not_closed() -> None:
         asyncio.run(Credentials(token="a.b.c").find_session(Pages("http://unused")))
 
 
+def test_an_address_that_sends_callers_on_is_said_and_nothing_follows_it() -> None:
+    asked: list[str] = []
+
+    class Redirecting(Handler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send(301, {}, {"Location": "/elsewhere"})
+
+    with serve(Redirecting) as port:
+
+        async def call() -> None:
+            async with HttpCaller(f"http://127.0.0.1:{port}", patience_s=5) as caller:
+                await caller.call("GET", "/sessions/s-1/next", "token")
+
+        with pytest.raises(DoorError, match="sends callers to another address"):
+            asyncio.run(call())
+    assert asked == ["/sessions/s-1/next"]
+
+
 def test_a_folder_of_another_sitting_is_refused_and_one_in_use_is_left_alone(tmp_path: Path) -> None:
     with SittingState(tmp_path / "state", "http://one", "s1") as first:
         assert len(first.lease_secret) >= 32
@@ -236,14 +256,20 @@ def test_a_program_that_fails_is_tried_again_and_then_stops_the_sitting(tmp_path
         "sys.exit(p.write_text('') or 3) if not p.exists() else print(q['prompt'][:30], q['content']['stem'])"
     )
     words = shlex.join([sys.executable, "-c", program, str(marker)])
-    answer = asyncio.run(CommandAnswerer(words)(question))
+    answer = asyncio.run(CommandAnswerer(words, timeout_s=60)(question))
     assert answer == {
         "response": "Here are some examples first.\n Water is wet.",
         "attempts": 2,
         "prompt_version": "1/few_shot/true_false/en",
     }
     with pytest.raises(NoAnswer, match="code 1 for question 1, 3 times"):
-        asyncio.run(CommandAnswerer("false")(question))
+        asyncio.run(CommandAnswerer("false", timeout_s=60)(question))
+    # What the program started may hold its pipes: it ends with it.
+    late = tmp_path / "late"
+    words = shlex.join(["sh", "-c", f"(sleep 1; touch {shlex.quote(str(late))}) | cat"])
+    with pytest.raises(NoAnswer, match=r"'sh' took longer than 0.1 s \(--timeout\) for question 1, 3 times"):
+        asyncio.run(CommandAnswerer(words, timeout_s=0.1)(question))
+    assert not late.exists()
 
 
 @pytest.mark.long
