@@ -33,7 +33,7 @@ INSTRUCTION = re.compile(
     r"\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle (?:the|one|all)|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
 )
 # what says that several questions share the options, or the text, below it
-SHARES = re.compile(r"\s*\d+\s*[～~\-—–至]\s*\d+\s*题共用(?:备选|(?P<text>材料))")
+SHARES = re.compile(r"\s*[（(【\[]?\s*\d+\s*[～~\-—–至]\s*\d+\s*题共用(?:备选|(?P<text>材料))")
 CHAPTER = re.compile(
     rf"^\s*(?:#*\s*)(?:第\s*[{_CN}\d]{{1,4}}\s*[章节单元讲课编篇]|第[一二三四五六七八九十]部分\s+(?!.*题)|(?:Chapter|CHAPTER|Unit|Lesson|Lecture|Module|Topic)\s+[\dIVX]+\b|(?:Variante?|Вариант)\s+[\dIVX]+\s*[.:]?\s*$|"
     rf"(?:模拟|试卷|试题|真题|练习|测试|习题)[题试卷集]?\s*[（(]?[{_CN}\d]{{1,3}}[)）]?\s*$|导论|绪论|(?:.{{0,12}})(?:练习题|习题|测试题|试卷|复习题)[（(]?[{_CN}\dA-Da-d]{{0,3}}卷?[)）]?\s*$)"

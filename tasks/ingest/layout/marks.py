@@ -22,7 +22,7 @@ from tasks.ingest.layout.answer_marks import (
     write_repeated_keys,
 )
 from tasks.ingest.layout.exports import write_exports
-from tasks.ingest.layout.headings import MARKS_GROUP, read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, is_instruction, read_heading
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
@@ -48,6 +48,7 @@ from tasks.ingest.layout.option_marks import (
     write_unlettered,
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
+from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
@@ -93,7 +94,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(write_filled_places(lines)))))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
-    lines = _write_framed(_write_numbers(_write_headings(write_turns(_write_chaptered(write_codes(lines))))))
+    lines = _write_framed(_write_numbers(_write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(lines)))))))
     lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
@@ -445,6 +446,46 @@ def _may_open_number(first: str) -> bool:
         or _NUMERAL_START.match(first) is not None
         or may_open_number_word(first)
     )
+
+
+# with what Roman numerals and circled numbers begin a line
+_NUMERAL_STARTS = frozenset("IVX") | frozenset(map(chr, (*range(0x2160, 0x216C), *range(0x2460, 0x2474))))
+
+
+def _write_numerals(lines: IndexedLines) -> IndexedLines:
+    """Write `I. Why …`, `①水是____。` as `1. …` where nothing else counts and all of them ask.
+
+    The answers to them may count alike.
+    """
+    found = lines.open_with(_NUMERAL_STARTS)
+    own = [(place, label) for place in found if (label := lines.labels[place]) is not None]
+    styles = {label.style for label in lines.labels if label is not None and not label.is_weak}
+    values = [label.value for _, label in own]
+    count = values.index(1, 1) if 1 in values[1:] else len(values)
+    if len(styles) != 1 or styles.isdisjoint(("roman", "circ")) or count < _MIN_RUN:
+        return lines
+    if values != [*range(1, count + 1), *range(1, len(values) - count + 1)] or len(values) > 2 * count:
+        return lines
+    last = own[count - 1][0]
+    for place, label in own[:count]:
+        piece = lines.pieces[place]
+        offers = any(OPTION_A.match(one.text) for one in lines.pieces[place + 1 : place + 2])
+        heads = place < last and place + 1 not in found and read_heading(piece.text) is not None
+        asks = asking().search(piece.text[label.end :]) is not None and not heads
+        if not (offers or asks) or is_instruction(piece):
+            return lines
+    written = {place: rewrite(lines.pieces[place], label.end, f"{label.value}. ") for place, label in own}
+    for place in range(last + 1, len(lines.pieces)):
+        piece = lines.pieces[place]
+        circled = [*_CIRCLED.finditer(piece.text)]  # `答案：①B ②C ③A`
+        if [read_number(one[0]) for one in circled] == [*range(1, count + 1)]:
+            for number, one in reversed([*enumerate(circled, start=1)]):
+                piece = rewrite(piece, one.end(), f" {number}. ", one.start())
+            written[place] = piece
+    return lines.replace(written)
+
+
+_CIRCLED = re.compile("[①-⑳]")
 
 
 def _write_numbers(lines: IndexedLines) -> IndexedLines:
