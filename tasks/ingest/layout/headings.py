@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.key_lines import read_key_line
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import PASSAGE, Piece
 from tasks.ingest.words.labels import Label, parse_label, read_number
 from tasks.ingest.words.lexicon import (
     FineType,
@@ -289,6 +289,13 @@ FORM = re.compile(
 CASE = re.compile(
     r"^\s*【?(?:案例|材料|史料|资料|Case|CASE|Passage|PASSAGE|Text)\s*(?:[一二三四五六七八九]|\d|[IVX]+|[A-D])\s*】?\s*(?:[:：.、]|$)"
 )
+
+
+def opens_case(text: str) -> bool:
+    """Whether a line is the title of a case or a passage."""
+    return CASE.match(text) is not None or text.startswith(PASSAGE)
+
+
 _OPTION_STARTS = frozenset("（(Aa")
 FIRST_OPTION = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 

@@ -20,6 +20,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _JUDGING = frozenset(word.casefold() for words in truth_words() for word in words if word.isalpha())
 # most lines hold none of these
 _JUDGES = re.compile("|".join(sorted(map(re.escape, _JUDGING))), re.IGNORECASE)
+_OPTION = re.compile(r"\s*[（(]?([A-Za-z])\s*[)）.．、:：]\s*\S")
 # So near a word that judges stands its letter.
 _NEAR = 3
 _ENTRY = re.compile(
@@ -84,6 +85,10 @@ def _read_told(
     words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
     if not any(word.casefold() in _JUDGING for word in words) or {*"ABC"} <= {*_ALONE.findall(text)}:
         return None  # `Choose the correct answer (A, B, C or D). No calculators.`
+    around = [_OPTION.match(piece.text) for piece in lines.pieces[max(place - 1, 0) : place + 2]]
+    letters = [ord(one[1]) if one is not None else 0 for one in around]
+    if _OPTION.match(text) and any(right == left + 1 for left, right in pairwise(letters)):
+        return None  # `C. A is true but R is false.`
     found: dict[str, str] = {}
     for at, word in enumerate(words):
         truth = read_truth(word) if len(word) > 1 and word.casefold() in _JUDGING else None

@@ -94,7 +94,9 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(write_filled_places(lines)))))
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
-    lines = _write_framed(_write_numbers(_write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(lines)))))))
+    lines = _write_framed(
+        _write_numbers(_write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(lines))))))
+    )
     lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))

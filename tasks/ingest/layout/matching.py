@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, pairwise
 
 from tasks.ingest.layout.furniture import move_brackets
-from tasks.ingest.layout.headings import INSTRUCTION, SHARES, STRONG_STYLES, read_heading
+from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
 from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
@@ -151,20 +151,71 @@ _MATCHES = re.compile(
 def write_banks(lines: IndexedLines) -> IndexedLines:
     """Say of a box of lettered words that the questions below it share it."""
     kept: list[Piece] = []
-    place = 0
+    place = settled = 0
     moved = move_brackets(lines)  # `(  )1. The cat is ____ the box.`
     while place < len(moved.pieces):
         bank = _read_bank(moved, place) if moved.pieces[place].text.lstrip(" |")[:1] in _BANK_STARTS else None
-        if bank is None:
+        column = None
+        if bank is None and moved.pieces[place].text.lstrip(" |")[:1] in _BANK_STARTS:
+            column = _read_second_column(moved, settled, place)
+        if bank is not None:
+            written, place = bank
+            settled = place
+            kept += written
+        elif column is not None:
+            first, written, end = column
+            del kept[len(kept) - (place - first) :]
+            place = settled = end
+            kept += written
+        else:
             kept.append(moved.pieces[place])
             place += 1
-        else:
-            written, place = bank
-            kept += written
     return lines if len(kept) == len(lines.pieces) else IndexedLines(kept)
 
 
 _BANK_STARTS = frozenset("Aa（(①")
+
+
+# what tells one of two columns from the other: `Column A`, `List II`, `甲栏`
+_WHICH = re.compile(r"\b(?:[A-BXY]|[IⅠⅡ]{1,2}|[12])\b|[甲乙左右一二]|(?<![A-Za-z])[AB](?![A-Za-z])")
+_COMBINES = re.compile(r"[A-Za-z\d]\s*[-–—]\s*[A-Za-z\d]\b|[\W\d]+$|[①-⑳]")
+
+
+def _read_second_column(lines: IndexedLines, settled: int, begin: int) -> tuple[int, list[Piece], int] | None:
+    """Short numbered lines with the lettered lines below them, where a line above says to match these.
+
+    Or two titles do, `Column A` and `Column B`. What is returned begins and ends at these places.
+    """
+    pieces = lines.pieces
+    below = begin - 1 if begin and not _counts(lines, begin - 1) else begin
+    first = below
+    while first > settled and _counts(lines, first - 1):
+        label, after = lines.labels[first - 1], lines.labels[first]
+        if first < below and (not label or not after or label[:2] != (after.style, after.value - 1)):
+            break
+        first -= 1
+    head, last = (lines.labels[at] if first < below else None for at in (first, below - 1))
+    if head is None or last is None or below - first < _LEAST_ROWS:
+        return None
+    above = [pieces[at].text.strip() for at in range(max(first - _LINES_ABOVE, settled), first)]
+    titles = [_WHICH.sub("", text).strip(" :：") for text in (*above[-1:], pieces[below].text.strip())]
+    are_columns = below < begin and len(titles) == 2 and titles[0].casefold() == titles[1].casefold() != ""
+    is_asked = any(map(_MATCHES.search, above)) and not any(
+        _counts(lines, at) for at in range(max(first - _LINES_ABOVE, settled), first)
+    )
+    if not (are_columns or is_asked):
+        return None
+    end = begin
+    while end < min(len(pieces), begin + _MOST_LINES) and not _counts(lines, end) and not _parts(lines, end):
+        end += 1
+    offered, rest = _read_box(pieces[begin:end])
+    if len(offered) < below - first or any(_COMBINES.match(option_text(own)[3:]) for own in offered):
+        return None
+    lead = _lead(pieces[first], head.value, last.value)
+    top = first - 1 if are_columns else first
+    if top > settled and _MATCHES.search(pieces[top - 1].text) and not _parts(lines, top - 1):
+        top -= 1
+    return top, [lead, *chain.from_iterable(offered), *pieces[first:below], *rest], end
 
 
 def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | None:
@@ -321,7 +372,8 @@ _LONGEST_RANGE = 16
 
 
 def write_passages(lines: IndexedLines) -> IndexedLines:
-    """Say that a text begins at letters A B C that stand alone, each above one."""
+    """Say that a text begins at letters A B C that stand alone, each above one, or at `Case 1`, `案例二`."""
+    lines = _write_cases(lines)
     found = [
         (place, ord(match[1]) - ord("A"))
         for place in lines.short
@@ -336,6 +388,28 @@ def write_passages(lines: IndexedLines) -> IndexedLines:
     ):
         return lines
     return lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place, _ in found})
+
+
+_CASE_STARTS = frozenset("【案材史资CPT")
+
+
+def _write_cases(lines: IndexedLines) -> IndexedLines:
+    """Say that a text begins at `Case 2` alone on a line, where each stands above one and its questions."""
+    found = [
+        place for place in lines.open_with(_CASE_STARTS) if CASE.fullmatch(lines.pieces[place].text.strip())
+    ]
+    titles = [lines.pieces[place].text.strip() for place in found]
+    half = len(found) // 2
+    again = found[half:] if titles[:half] == titles[half:] else []  # above the answers
+    found = found[:half] if again else found
+    if len(found) < _LEAST_TEXTS or not all(_opens_text(lines, one) for one in found):
+        return lines
+    for place, following in pairwise(found):
+        own = (lines.labels[at] for at in range(place + 1, following))
+        if not any(label is not None and label.style == "num" and not label.is_weak for label in own):
+            return lines  # two materials of one question
+    written = lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place in found}).pieces
+    return IndexedLines([piece for place, piece in enumerate(written) if place not in again])
 
 
 def _opens_text(lines: IndexedLines, place: int) -> bool:

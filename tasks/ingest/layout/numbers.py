@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from tasks.ingest.layout.headings import CASE
+from tasks.ingest.layout.headings import opens_case
 from tasks.ingest.layout.options import offers_options_in
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
@@ -70,7 +70,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
     kind = section.fine.question_type if section.fine else None
     is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
     marks: list[Mark] = []
-    cases = [index for index, piece in enumerate(section.pieces) if CASE.match(piece.text)]
+    cases = [index for index, piece in enumerate(section.pieces) if opens_case(piece.text)]
     first_stop = _stop(spots[0][2])
     for place, (index, begin, label, is_inline) in enumerate(spots):
         end = spots[place + 1][0] if place + 1 < len(spots) else len(section.pieces)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import dropwhile
 
 from tasks.ingest.layout.heading_search import BULLET
-from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, is_instruction
+from tasks.ingest.layout.headings import INSTRUCTION, SHARES, is_instruction, opens_case
 from tasks.ingest.layout.numbers import Mark, choose_questions, find_candidates
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import PASSAGE, Piece, join_pieces
@@ -199,6 +199,12 @@ def join_shared(
     found: list[tuple[Label | None, list[Piece], str | None]], section: Section
 ) -> list[tuple[Label | None, list[Piece], str | None]]:
     """Make one question of those below one material that offer no options."""
+    first_of: dict[str, int] = {}
+    for label, _, material in found:
+        if material is not None and label is not None and label.style == "num":
+            first_of.setdefault(material, label.value)
+    if len(first_of) > 1:
+        return found  # their numbers run on over several materials: each is a question
     joined: list[tuple[Label | None, list[Piece], str | None]] = []
     last: str | None = None
     singles: dict[int, tuple[Label | None, list[Piece], str | None]] = {}
@@ -266,7 +272,7 @@ def cut_material(lines: list[Piece], section: Section) -> tuple[list[Piece], lis
         if place and len(line.text) <= _LONGEST_TITLE and _TITLED_RANGE.fullmatch(line.text):
             return lines[:place], lines[place:]
         if is_analysis and not (
-            CASE.match(line.text) or _RANGE.search(line.text[:60]) or offers_options(lines[:place], False)
+            opens_case(line.text) or _RANGE.search(line.text[:60]) or offers_options(lines[:place], False)
         ):
             continue
         if place and _is_material(line.text) and (line.text.strip()[:1] not in "ABCD"):
