@@ -47,6 +47,7 @@ from tasks.ingest.layout.furniture import (
     move_brackets,
     write_leading_keys,
     write_numbered_answers,
+    write_scripts,
 )
 from tasks.ingest.layout.headings import FORM, has_options_ahead
 from tasks.ingest.layout.headlines import (
@@ -142,7 +143,9 @@ def split_lines(
 
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    made = write_leading_keys(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
+    made = write_leading_keys(
+        write_scripts(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
+    )
     marked = write_matching(write_judgements(write_marks(write_numbered_answers(made))))
     return write_key_blocks(write_ranges(write_passages(write_gaps(write_banks(marked)))))
 

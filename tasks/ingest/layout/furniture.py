@@ -8,10 +8,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import FORM, has_options_ahead
-from tasks.ingest.layout.pieces import BESIDE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.words.answers import has_colon
-from tasks.ingest.words.grammar import may_open_answer, numbered_answer, truth_word, truth_words
+from tasks.ingest.words.answers import has_colon, match_answer
+from tasks.ingest.words.grammar import (
+    answer_name,
+    is_script_title,
+    may_open_answer,
+    numbered_answer,
+    truth_word,
+    truth_words,
+)
 from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 from tasks.ingest.words.points import POINT, SUM
 
@@ -95,6 +102,58 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
         kept.append(pieces[index])
         index += 1
     return IndexedLines(kept)
+
+
+_SCRIPT_STARTS = frozenset("听聽录錄SsTtAaLl【[（(一二三四五六七八九十附")
+
+
+def write_scripts(lines: IndexedLines) -> IndexedLines:
+    """Say of what is read aloud that it is the text of the questions below it.
+
+    Below all questions it is left out: it ends above the answers.
+    """
+    from tasks.ingest.layout.headings import read_heading
+
+    pieces = lines.pieces
+    left_out: set[int] = set()
+    changed: dict[int, Piece] = {}
+    for place in lines.open_with(_SCRIPT_STARTS):
+        if place in left_out or not is_script_title(pieces[place].text):
+            continue
+        end = place + 1
+        while end < len(pieces) and not (
+            is_script_title(pieces[end].text)
+            or match_answer(pieces[end].text)
+            or answer_name().match(pieces[end].text.strip())
+            or read_heading(pieces[end].text) is not None
+            or (lines.labels[end] is not None and has_options_ahead(pieces[end + 1 : end + 3]))
+        ):
+            end += 1
+        asks = end < len(pieces) and lines.labels[end] is not None and read_heading(pieces[end].text) is None
+        if end == place + 1:
+            continue
+        if asks:
+            changed[place] = rewrite(pieces[place], len(pieces[place].text), PASSAGE)
+        elif _last_number(lines, 0, place) >= _last_number(lines, place, end) and any(
+            OPTION_A.search(piece.text) for piece in pieces[:place]
+        ):
+            left_out.update(range(place, end))
+    kept = lines.replace(changed)
+    return (
+        IndexedLines([piece for place, piece in enumerate(kept.pieces) if place not in left_out])
+        if left_out
+        else kept
+    )
+
+
+def _last_number(lines: IndexedLines, first: int, last: int) -> int:
+    """The highest of the numbers there, 0 where there is none."""
+    found = (_COUNTED.match(piece.text) for piece in lines.pieces[first:last])
+    return max((int(match[1]) for match in found if match is not None), default=0)
+
+
+# with the place for a key before it: `（ ）3.`
+_COUNTED = re.compile(r"[^\w]{0,12}(\d{1,3})\s?[.．、:：)）\]】]")
 
 
 def move_brackets(lines: IndexedLines) -> IndexedLines:

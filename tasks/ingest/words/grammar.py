@@ -266,6 +266,11 @@ def is_instruction_title(text: str) -> bool:
     return bool(parts) and (_names_rules(folded) or all(map(_names_rules, parts)))
 
 
+def is_script_title(text: str) -> bool:
+    """Whether a line heads what is read aloud: `听力原文`, `Tapescript:`."""
+    return len(text) <= 40 and _fold_title(text) in WORDS["script_titles"]
+
+
 def _names_rules(folded: str) -> bool:
     if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
         return True
