@@ -49,7 +49,7 @@ from tasks.ingest.layout.option_marks import (
 )
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_turns
+from tasks.ingest.layout.unnumbered import write_codes, write_counted, write_paired, write_turns
 from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
@@ -95,7 +95,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_framed(
-        _write_numbers(_write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(lines))))))
+        _write_numbers(_write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(write_paired(lines)))))))
     )
     lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))

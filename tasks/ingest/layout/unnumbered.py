@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import answer_mark, asking, number_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
@@ -129,6 +130,67 @@ def write_codes(lines: IndexedLines) -> IndexedLines:
             piece, lead = rewrite(piece, 0, lead[1]).begin_at(lead[0].start), None
         written.append(piece)
     return IndexedLines(written)
+
+
+# `1.1 What is …`, `A1. State …`: a section and the number in it
+_PAIRED = re.compile(
+    r"(?<![\w.．])(?P<section>\d{1,2}(?=[.．])|[A-H])[.．]?(?P<number>\d{1,2})(?![.．]?\d)(?:\s?[.．、:：)）]\s*|\s+|(?=[\u3400-\u9fff]))(?=\S)"
+)
+_LEAST_PAIRED = 4
+
+
+def write_paired(lines: IndexedLines) -> IndexedLines:
+    """Number `1.1 …`, `1.2 …`, `2.1 …` and `A1. …`, `B1. …` through, where they run on and nothing else counts."""
+    pieces = lines.pieces
+    found: list[tuple[int, re.Match[str]]] = []
+    for place in lines.open_where(_may_pair):
+        match = _PAIRED.match(pieces[place].text.lstrip()) if pieces[place].kind != "table" else None
+        label = lines.labels[place]
+        if match is not None:
+            found.append((place, match))
+        elif label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+            if read_heading(pieces[place].text) is None:
+                return lines
+    numbers: dict[tuple[str, str], int] = {}
+    last = ("", 0)
+    for _, match in found:
+        section, number = match["section"], int(match["number"])
+        if (section, match["number"]) in numbers:
+            break  # the answers begin
+        if (section, number) != (last[0], last[1] + 1) and (number != 1 or not section > last[0]):
+            return lines
+        numbers[section, match["number"]] = len(numbers) + 1
+        last = (section, number)
+    if len(numbers) < _LEAST_PAIRED or len({section for section, _ in numbers}) < 2:
+        return lines
+    asked = found[: len(numbers)]
+    asks = sum(
+        1
+        for place, _ in asked
+        if asking().search(pieces[place].text)
+        or any(_OPTION_A.match(piece.text) for piece in pieces[place + 1 : place + 2])
+    )
+    if asks < _MOST_CODED * len(asked):
+        return lines
+    changed: dict[int, Piece] = {}
+    for place in range(asked[0][0], len(pieces)):
+        piece = pieces[place]
+        is_key = place > asked[-1][0]
+        pairs = [one for one in _PAIRED.finditer(piece.text) if (one["section"], one["number"]) in numbers]
+        told = [numbers[one["section"], one["number"]] for one in pairs]
+        is_run = is_key and len(told) > 1 and told == [*range(told[0], told[0] + len(told))]
+        begins = bool(pairs) and not piece.text[: pairs[0].start()].strip()
+        for number, one in reversed([*zip(told, pairs, strict=True)][: None if is_run else int(begins)]):
+            piece = rewrite(piece, one.end(), f"{number}. ", one.start())
+        if piece is not pieces[place]:
+            changed[place] = piece
+    if last[0].isalpha() and max(changed) <= asked[-1][0]:
+        return lines  # without answers they are read as they stand
+    return lines.replace(changed)
+
+
+def _may_pair(first: str) -> bool:
+    return first.isdecimal() or first in "ABCDEFGH（("
 
 
 def _answers(word: str) -> bool:
