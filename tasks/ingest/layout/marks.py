@@ -54,6 +54,7 @@ from tasks.ingest.words.answers import EXPLANATION_MARK, read_key, read_truth
 from tasks.ingest.words.grammar import (
     answer_name,
     asking,
+    is_section_title,
     is_status_line,
     may_open_number_word,
     may_open_status,
@@ -114,7 +115,33 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
             for place, piece in enumerate(pieces)
             if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
         }
+    idle |= _find_titles(lines)
     return IndexedLines([piece for place, piece in enumerate(pieces) if place not in idle]) if idle else lines
+
+
+_LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
+
+
+def _find_titles(lines: IndexedLines) -> set[int]:
+    """The titles of sections right above a number that name no type: `能力提升`, any two in brackets."""
+    found: set[int] = set()
+    framed: dict[str, list[int]] = {}
+    for place, label in enumerate(lines.labels):
+        if not place or label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+            continue
+        above = lines.pieces[place - 1]
+        text = above.text.strip()
+        if len(text) > _LONGEST_REPEATED or above.kind == "table" or lines.labels[place - 1] is not None:
+            continue
+        bracket = _LONE_BRACKET.fullmatch(text)
+        if is_section_title(text) and (place < 2 or len(lines.pieces[place - 2].text.strip()) > 2):
+            found.add(place - 1)
+        elif bracket and not answer_name().search(text) and not EXPLANATION_MARK.match(text):
+            if match_exactly(bracket[1]) is None:
+                framed.setdefault(text, []).append(place - 1)
+    if len(framed) > 1 and all(len(places) == 1 for places in framed.values()):
+        found.update(places[0] for places in framed.values())
+    return found
 
 
 # So often short lines must come again, each time below another number, to be what a platform prints.

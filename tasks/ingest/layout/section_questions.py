@@ -204,7 +204,7 @@ def join_shared(
         if material is not None and label is not None and label.style == "num":
             first_of.setdefault(material, label.value)
     if len(first_of) > 1:
-        return found  # their numbers run on over several materials: each is a question
+        return found  # below one heading each material has questions of its own
     joined: list[tuple[Label | None, list[Piece], str | None]] = []
     last: str | None = None
     singles: dict[int, tuple[Label | None, list[Piece], str | None]] = {}

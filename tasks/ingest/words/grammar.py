@@ -271,6 +271,11 @@ def is_script_title(text: str) -> bool:
     return len(text) <= 40 and _fold_title(text) in WORDS["script_titles"]
 
 
+def is_section_title(text: str) -> bool:
+    """Whether a line is the title of a section, and names no type: `能力提升`, `【Grammar】`."""
+    return len(text) <= 30 and _fold_title(text) in WORDS["section_titles"]
+
+
 def _names_rules(folded: str) -> bool:
     if len(folded) <= 12 and _RULES_TITLE.fullmatch(folded):
         return True
