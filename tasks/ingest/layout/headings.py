@@ -161,6 +161,8 @@ def read_heading(text: str) -> Heading | None:
     if fine is None:
         return None
     tail = body[end:]
+    if label is not None and label.style in ("num", "word") and _FORMULA.match(tail) is not None:
+        return None  # `2. 计算 (-2)×5。` asks
     if fine.name == "short_answer" and may_match_pattern(tail):
         # `Answer all questions. Each has four options; choose the correct one.`
         fine = find_type_by_pattern(tail, INSTRUCTED) or fine
@@ -184,6 +186,11 @@ def read_heading(text: str) -> Heading | None:
 _SAID = re.compile(r"(?<=[^\W_])\s?[（(][^\W\d_]{2,12}[)）](?=\s*\w)")
 # `代码题：要求代码完整……（总分40分）` tells how to answer
 _TOTAL = re.compile(rf"[（(,，]\s*(?:{TOTAL}|每小?题)[^（()）]{{0,12}}{POINT}\s*[)）]?\s*$")
+
+
+_FORMULA = re.compile(
+    r"[\s:：]*[（(][^（()）\u3400-\u9fff]{1,24}[)）]\s*(?:[-+−×*/÷=^²³⁴]|[（(]\s*[-+−]?[\da-z])"
+)
 
 
 def read_capital(text: str) -> Label | None:

@@ -96,7 +96,9 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = drop_decoration(write_exports(lines))
     lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
     lines = _write_framed(
-        _write_numbers(_write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(write_paired(lines)))))))
+        _write_numbers(
+            _write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(write_paired(lines))))))
+        )
     )
     lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))

@@ -98,13 +98,21 @@ def task() -> re.Pattern[str]:
     )
 
 
+# Behind a colon a sign that touches more than a key belongs to the answer: `Answer: -10`, `答案：≥5`, `Ans: #include`.
+_OWN_SIGN = (
+    r"(?:(?<=[:：=】\]为是])|(?<=[.．]\s)|(?<=\sis\s))\s*+"
+    r"(?![-–—~=>→#*·•]\s?[（(\[]?[A-Ja-j](?:[)）\]】.。,，、:：*\s]|$)|[\[【<{]\s?[A-Ja-j]\s?[\]】>}]|[-–—~](?:[A-Za-zÀ-ÖØ-öø-ÿ]{2}|[\u0400-\u04ff\u3040-\uffdc])|"
+    r"[:：】\]•·●▪◦►▶]|\*\*)[^\w\s](?=[\w$|(（√\\'\"“‘\[{])"
+)
+
+
 @lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
     """What opens an answer; group 1 is a closing separator or empty."""
     words = WORDS
     return re.compile(
         rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}(?:{_any(words['answer_words'])})\s*+[.．]?"
-        rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
+        rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:(?!{_OWN_SIGN})\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:(?!{_OWN_SIGN})\s*>)?)\s*",
         re.IGNORECASE,
     )
 
