@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ from tasks.ingest.layout.mending import (
     open_options,
     part_boxes,
     part_lines,
+    part_rows,
     raise_letters,
     tick_right,
     write_bare_letters,
@@ -60,7 +62,7 @@ from tasks.ingest.words.grammar import (
     may_open_status,
     number_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, read_number
+from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, parse_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM
 
@@ -94,10 +96,14 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     )
     lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(write_filled_places(lines)))))
     lines = drop_decoration(write_exports(lines))
-    lines = write_truths(write_bare_letters(drop_upright(part_lines(lines))))
+    lines = write_truths(write_bare_letters(drop_upright(part_rows(part_lines(lines)))))
     lines = _write_framed(
         _write_numbers(
-            _write_numerals(_write_headings(write_turns(_write_chaptered(write_codes(write_paired(lines))))))
+            _write_numerals(
+                _write_headings(
+                    write_turns(_write_chaptered(write_codes(write_paired(_write_lone(_move_worth(lines))))))
+                )
+            )
         )
     )
     lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
@@ -138,9 +144,10 @@ def _find_titles(lines: IndexedLines) -> set[int]:
         bracket = _LONE_BRACKET.fullmatch(text)
         if is_section_title(text) and (place < 2 or len(lines.pieces[place - 2].text.strip()) > 2):
             found.add(place - 1)
-        elif bracket and not answer_name().search(text) and not EXPLANATION_MARK.match(text):
-            if match_exactly(bracket[1]) is None:
-                framed.setdefault(text, []).append(place - 1)
+        elif bracket and not (
+            answer_name().search(text) or EXPLANATION_MARK.match(text) or match_exactly(bracket[1])
+        ):
+            framed.setdefault(text, []).append(place - 1)
     if len(framed) > 1 and all(len(places) == 1 for places in framed.values()):
         found.update(places[0] for places in framed.values())
     return found
@@ -259,6 +266,64 @@ _HEADING_STARTS = frozenset("第一二三四五六七八九十ⅠⅡⅢⅣⅤⅥ
 
 def _may_open_heading(first: str) -> bool:
     return first in _HEADING_STARTS or is_sign(first)
+
+
+# `(20 points) Section 1. Multiple choice`, `（共10分）二、计算题`: what a heading is worth before it
+_WORTH_BEFORE = re.compile(rf"\s*(?P<worth>{MARKS_GROUP.pattern})\s*(?=\S)")
+
+
+def _move_worth(lines: IndexedLines) -> IndexedLines:
+    """Put what a heading is worth behind it."""
+    changed: dict[int, Piece] = {}
+    for place in lines.open_with("（([【"):
+        piece = lines.pieces[place]
+        match = _WORTH_BEFORE.match(piece.text) if piece.kind != "table" else None
+        rest = piece.text[match.end() :].strip() if match is not None else ""
+        label = parse_label(rest)
+        heading = read_heading(rest)
+        if match is None or heading is None or not (heading.label or match_exactly(rest)):
+            continue
+        if label is not None and label.style not in (*_SECTIONS, "capital"):
+            continue
+        tail = f" {match['worth'].strip()}"
+        bare = piece.cut(match.end())
+        bare = replace(bare, text=bare.text.rstrip())
+        sources = (*bare.sources[: len(bare.text)], *([piece.start] * len(tail)))
+        changed[place] = replace(bare, text=bare.text + tail, sources=sources, start=piece.start)
+    return lines.replace(changed)
+
+
+_LONE_NUMBER = re.compile(r"\s*(\d{1,3})\s*")
+_FIRST_OPTION_NEAR = 6
+
+
+def _write_lone(lines: IndexedLines) -> IndexedLines:
+    """Write `1` alone on a line above a question as `1. `, where nothing else counts and lone numbers run on from 1."""
+    if any(
+        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS for label in lines.labels
+    ):
+        return lines
+    pieces = lines.pieces
+    found: list[int] = []
+    for place in lines.short:
+        match = _LONE_NUMBER.fullmatch(pieces[place].text)
+        if match is None or int(match[1]) != len(found) + 1 or pieces[place].kind == "table":
+            continue
+        below = pieces[place + 1 : place + 1 + _FIRST_OPTION_NEAR]
+        if below and (asking().search(below[0].text) or any(OPTION_A.match(one.text) for one in below)):
+            found.append(place)
+    if len(found) < _MIN_RUN:
+        return lines
+    # a page prints its number once, a question stands below each of these
+    ends = [*found[1:], len(pieces)]
+    if not all(end - place > 1 for place, end in zip(found, ends, strict=True)):
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(pieces[place], len(pieces[place].text), f"{number}.")
+            for number, place in enumerate(found, start=1)
+        }
+    )
 
 
 def _write_headings(lines: IndexedLines) -> IndexedLines:

@@ -513,6 +513,33 @@ def part_lines(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(parted)
 
 
+_BESIDE_NUMBER = re.compile(
+    r"(?<=\s\s)(\d{1,3})\s?[.．、)）]\s*(?=\S)|(?<=\t)(\d{1,3})\s?[.．、)）]\s*(?=\S)"
+)
+# what is left open: a sum ends with its sign or has a place for what it makes
+_SUM = re.compile(r"[=＝≈]\s*$|[○〇]|_{2,}|[（(]\s*[)）]")
+_LONGEST_SUM = 60
+
+
+def part_rows(lines: IndexedLines) -> IndexedLines:
+    """Begin a line at each sum of a row: `1. 5+3=____   2. 9-4=____`."""
+    parted: list[Piece] = []
+    for piece, label in zip(lines.pieces, lines.labels, strict=True):
+        found = [*_BESIDE_NUMBER.finditer(piece.text)] if label is not None and label.style == "num" else []
+        ends = [0, *(one.start() for one in found), len(piece.text)]
+        cells = [piece.cut(first, last) for first, last in pairwise(ends)]
+        values = [label.value if label is not None else 0, *(int(one[1] or one[2]) for one in found)]
+        if (
+            len(cells) > 1
+            and values == [*range(values[0], values[0] + len(values))]
+            and all(_SUM.search(cell.text) and len(cell.text.strip()) <= _LONGEST_SUM for cell in cells)
+        ):
+            parted += [replace(cell, kind="body", wraps=False) for cell in cells]
+        else:
+            parted.append(piece)
+    return IndexedLines(parted) if len(parted) > len(lines.pieces) else lines
+
+
 _LEAST_UPRIGHT = 4
 
 

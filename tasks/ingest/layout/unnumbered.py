@@ -148,9 +148,13 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
         label = lines.labels[place]
         if match is not None:
             found.append((place, match))
-        elif label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
-            if read_heading(pieces[place].text) is None:
-                return lines
+        elif (
+            label is not None
+            and not label.is_weak
+            and label.style in KNOWN_NUMBERS
+            and read_heading(pieces[place].text) is None
+        ):
+            return lines
     numbers: dict[tuple[str, str], int] = {}
     last = ("", 0)
     for _, match in found:
