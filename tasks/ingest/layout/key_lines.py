@@ -46,6 +46,9 @@ _FOREIGN = re.compile(
 )
 
 
+_STOPPED = re.compile(r"(?<![^\s,，;；。|])(\d{1,3})[.．、)）]\s+(?=\S)")
+
+
 @dataclass
 class KeyEntry:
     """One answer: the number of its question, the answer as printed, an explanation."""
@@ -108,6 +111,9 @@ def _read_entries(text: str) -> list[KeyEntry]:
     numbers = [int(match.group(1)) for match in matches]
     if any(right <= left for left, right in pairwise(numbers)):
         return []
+    told = {int(match[1]) for match in _STOPPED.finditer(stripped)}
+    if any(number - 1 in numbers for number in told.difference(numbers)):
+        return []  # `1. B 2. C 3. 30` has an answer that is no key
     return [KeyEntry(int(match.group(1)), match.group(2)) for match in matches]
 
 
