@@ -279,7 +279,7 @@ _REGION = re.compile(
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确|备选")
 _LINE_OF_ANSWERS = re.compile(
-    r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
+    r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：]|(?i:(?:answer|solution)s?(?:\s+keys?)?|keys?)\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
 )
 _OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
 _ASKS = re.compile(r"\s*(?:(?:答|解)\s*[:：]|\d{1,3}\s*[.．、].*[？?]\s*$)")
@@ -418,6 +418,9 @@ def _names_answers(text: str) -> bool:
 _NAMED = re.compile("wer|olu|ey|mar|" + key_title().lower())
 
 
+_LINE_STARTS = tuple("AaSsKk")
+
+
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
     """Put the one line of answers that closes a paper below a line `答案：` of its own.
 
@@ -426,7 +429,8 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
     found = [
         index
         for index, piece in enumerate(pieces)
-        if "答案" in piece.text and _LINE_OF_ANSWERS.match(piece.text) is not None
+        if ("答案" in piece.text or piece.text.lstrip()[:1] in _LINE_STARTS)
+        and _LINE_OF_ANSWERS.match(piece.text) is not None
     ]
     if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
         return list(pieces)

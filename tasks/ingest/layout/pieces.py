@@ -169,9 +169,9 @@ def _part_long(piece: Piece) -> list[Piece]:
     return parts
 
 
-# a heading, or the fence of a program
-_SIGNED = re.compile(r"\s*(?:#{1,6}\s+\S|```[\w+#.-]*\s*$)")
-_MARKS = ("#", "`")
+# a heading, the fence of a program, or bold print
+_SIGNED = re.compile(r"\s*(?:#{1,6}\s+\S|```[\w+#.-]*\s*$|\*\*[^\s*][^*]{0,60}(?<=[^\s*])\*\*)")
+_MARKS = ("#", "`", "*")
 _MARKUP = re.compile(
     r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```[\w+#.-]*\s*$|<br\s*/?>|\\(?=[_*#+>-])"
 )
