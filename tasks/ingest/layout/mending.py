@@ -11,7 +11,14 @@ from itertools import pairwise
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import match_answer, read_truth
-from tasks.ingest.words.grammar import answer_name, is_status_line, may_open_status, truth_word, truth_words
+from tasks.ingest.words.grammar import (
+    answer_name,
+    asking,
+    is_status_line,
+    may_open_status,
+    truth_word,
+    truth_words,
+)
 from tasks.ingest.words.labels import parse_label
 
 _DECORATION = re.compile(
@@ -433,7 +440,33 @@ def raise_letters(lines: IndexedLines) -> IndexedLines:
             for match in letters:
                 piece = rewrite(piece, match.end(), match[1].upper(), match.start())
             changed[place] = piece
-    return lines.replace(changed)
+    return lines.replace(changed or _raise_rows(lines))
+
+
+# `1. Which is a fruit?   a. carrot   b. apple   c. potato`
+_SMALL_LETTER = re.compile(r"(?<=\s)[(（]?([a-h])\s?[.．)）]\s*(?=\S)")
+_LEAST_SMALL, _MOST_SMALL = 3, 0.7
+
+
+def _raise_rows(lines: IndexedLines) -> dict[int, Piece]:
+    """Write small letters as capitals that offer short words behind the stem on most numbered lines."""
+    changed: dict[int, Piece] = {}
+    numbered = 0
+    for place, label in enumerate(lines.labels):
+        piece = lines.pieces[place]
+        if label is None or label.is_weak or label.style not in ("num", "paren", "word"):
+            continue
+        numbered += 1
+        marks = [*_SMALL_LETTER.finditer(piece.text, label.end)]
+        if len(marks) < _LEAST_SMALL or "".join(one[1] for one in marks) != "abcdefgh"[: len(marks)]:
+            continue
+        ends = [*(one.start() for one in marks[1:]), len(piece.text)]
+        cells = [piece.text[one.end() : end] for one, end in zip(marks, ends, strict=True)]
+        if piece.text[label.end : marks[0].start()].strip() and not any(map(asking().search, cells)):
+            for one in marks:
+                piece = rewrite(piece, one.end(1), one[1].upper(), one.start(1))
+            changed[place] = piece
+    return changed if len(changed) >= max(_LEAST_SMALL, _MOST_SMALL * numbered) else {}
 
 
 # So many pairs of lines must say *true* and *false* for those to be what is offered.
