@@ -46,7 +46,7 @@ _FOREIGN = re.compile(
 )
 
 
-_STOPPED = re.compile(r"(?<![^\s,，;；。|])(\d{1,3})[.．、)）]\s+(?=\S)")
+_STOPPED = re.compile(r"(?<![^\s,，;；。|])(\d{1,3})[.．、)）]\s+(?!\d{1,3}[.．、)）])(?=\S)")
 
 
 @dataclass
