@@ -131,7 +131,7 @@ _LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
 
 
 def _find_titles(lines: IndexedLines) -> set[int]:
-    """The titles of sections right above a number that name no type: `能力提升`, any two in brackets."""
+    """The titles right above numbers that name no type: `能力提升`, any two in brackets."""
     found: set[int] = set()
     framed: dict[str, list[int]] = {}
     for place, label in enumerate(lines.labels):
@@ -298,7 +298,10 @@ _FIRST_OPTION_NEAR = 6
 
 
 def _write_lone(lines: IndexedLines) -> IndexedLines:
-    """Write `1` alone on a line above a question as `1. `, where nothing else counts and lone numbers run on from 1."""
+    """Write `1` alone on a line above a question as `1. `.
+
+    Such numbers run on from 1, and nothing else counts.
+    """
     if any(
         label is not None and not label.is_weak and label.style in KNOWN_NUMBERS for label in lines.labels
     ):

@@ -182,9 +182,9 @@ _COMBINES = re.compile(r"[A-Za-z\d]\s*[-–—]\s*[A-Za-z\d]\b|[\W\d]+$|[①-⑳
 
 
 def _read_second_column(lines: IndexedLines, settled: int, begin: int) -> tuple[int, list[Piece], int] | None:
-    """Short numbered lines with the lettered lines below them, where a line above says to match these.
+    """Short numbered lines with the lettered lines below them, that are to be matched.
 
-    Or two titles do, `Column A` and `Column B`. What is returned begins and ends at these places.
+    A line above says so, or two titles do, `Column A` and `Column B`. What is returned begins and ends at these places.
     """
     pieces = lines.pieces
     below = begin - 1 if begin and not _counts(lines, begin - 1) else begin
@@ -372,7 +372,7 @@ _LONGEST_RANGE = 16
 
 
 def write_passages(lines: IndexedLines) -> IndexedLines:
-    """Say that a text begins at letters A B C that stand alone, each above one, or at `Case 1`, `案例二`."""
+    """Say that a text begins at letters A B C that stand alone above it, or at `案例二`."""
     lines = _write_cases(lines)
     found = [
         (place, ord(match[1]) - ord("A"))
@@ -394,7 +394,7 @@ _CASE_STARTS = frozenset("【案材史资CPT")
 
 
 def _write_cases(lines: IndexedLines) -> IndexedLines:
-    """Say that a text begins at `Case 2` alone on a line, where each stands above one and its questions."""
+    """Say that a text begins at `Case 2` alone on a line, above it and its questions."""
     found = [
         place for place in lines.open_with(_CASE_STARTS) if CASE.fullmatch(lines.pieces[place].text.strip())
     ]

@@ -449,7 +449,7 @@ _LEAST_SMALL, _MOST_SMALL = 3, 0.7
 
 
 def _raise_rows(lines: IndexedLines) -> dict[int, Piece]:
-    """Write small letters as capitals that offer short words behind the stem on most numbered lines."""
+    """Write small letters that offer short words behind most stems as capitals."""
     changed: dict[int, Piece] = {}
     numbered = 0
     for place, label in enumerate(lines.labels):

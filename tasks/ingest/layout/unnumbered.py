@@ -140,7 +140,10 @@ _LEAST_PAIRED = 4
 
 
 def write_paired(lines: IndexedLines) -> IndexedLines:
-    """Number `1.1 …`, `1.2 …`, `2.1 …` and `A1. …`, `B1. …` through, where they run on and nothing else counts."""
+    """Number `1.1 …`, `1.2 …`, `2.1 …` or `A1. …`, `B1. …` through.
+
+    They run on, and nothing else counts.
+    """
     pieces = lines.pieces
     found: list[tuple[int, re.Match[str]]] = []
     for place in lines.open_where(_may_pair):
