@@ -22,6 +22,7 @@ from tasks.ingest.content.section_answers import (
     cut_numbers_again,
     cut_own_number,
     drop_form_lines,
+    drop_omitted,
     find_filled,
     find_offering,
     part_glued,
@@ -410,6 +411,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    drop_omitted(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)
     checked, results = check_reading(

@@ -214,6 +214,9 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         if truth is not None:
             letters = [label for label, option in draft.options if read_truth(option) == truth] or None
             rest = f"{remark or ''}\n{rest}" if letters else rest
+    if letters is None and (chosen := _CHOSEN_LAST.search(text)) is not None:
+        letters = read_key(chosen[1], labels)
+        rest = text if letters else rest
     if letters is None:
         stray = read_key(first)
         draft.notes.append("key_not_among_options" if stray is not None else "answer_unreadable")
@@ -228,6 +231,12 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     rest = rest.strip()
     if rest:
         draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+# `标准托盘长1200毫米，故选C。`: the reason, and what is to be chosen for it
+_CHOSEN_LAST = re.compile(
+    r"(?:选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5})[)）]?\s*[.。．]?\s*$"
+)
 
 
 IN_ORDER = "key_gives_order"

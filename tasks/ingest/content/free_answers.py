@@ -15,6 +15,7 @@ from tasks.ingest.readers.extraction import IMAGE, is_picture
 from tasks.ingest.words.answers import (
     PROGRAM_ANSWER,
     TRUTH_KEY,
+    corrects,
     read_bare_truth,
     read_bracketed_key,
     read_bracketed_truth,
@@ -71,7 +72,8 @@ def settle_free(
             first = re.split(r"[\s.,;:。，；]", first.strip())[0]
         truth = read_truth(first) if first and len(first) < 8 else None
         truth = truth if len(answer_text) < 8 or _ASKS_TRUTH.match(draft.stem) else None
-        if judged is not None or (truth is not None and len(draft.stem) > 4):
+        is_judged = truth is not None and len(draft.stem) > 4
+        if judged is not None or is_judged or corrects(draft.stem, answer_text):
             kind = "true_false"
         else:
             kind = infer_free_type(draft.stem, draft.material)

@@ -15,6 +15,7 @@ from tasks.ingest.readers.extraction import PICTURE_MARK
 from tasks.ingest.words.answers import (
     ANSWER_MARK,
     METADATA,
+    corrects,
     find_explanation,
     has_colon,
     read_judgement,
@@ -93,7 +94,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
     if draft.options:
         set_choice_answer(draft, text)
     elif draft.question_type == "true_false" or (
-        read_truth(text) and draft.fine is None and len(draft.stem) > 8
+        draft.fine is None and len(draft.stem) > 8 and (read_truth(text) or corrects(draft.stem, text))
     ):
         truth, remark = read_judgement(text)
         if truth:

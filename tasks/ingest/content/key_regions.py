@@ -11,6 +11,7 @@ from functools import lru_cache
 from tasks.ingest.content.key_marks import KeyPart, split_inline
 from tasks.ingest.layout.headings import (
     FIRST_OPTION,
+    RUN_OF_KEYS,
     STRONG_STYLES,
     has_options_ahead,
     is_chapter,
@@ -493,6 +494,8 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
             return True  # what stood above a question stands above its answer: `Aufgabe 1`
         label = piece.label
         if label is not None:
+            if label.value == 1 and label.style == "cn" and _holds_answers(piece.cut(label.end)):
+                return True
             if label.value == 1 and label.style in _OPENING_STYLES:
                 if not before or any(one.kind == "questions" for one in before):
                     return True
@@ -507,6 +510,11 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
                 return not _answers_parts(label, before)
             return False
     return False
+
+
+def _holds_answers(piece: Piece) -> bool:
+    """Whether what follows `一、` are answers: `√××√`, `1.北 2.南`."""
+    return RUN_OF_KEYS.fullmatch(piece.text.strip()) is not None or list_values(piece)[:2] == [1, 2]
 
 
 def _asks_one(pieces: Sequence[Piece], place: int) -> bool:

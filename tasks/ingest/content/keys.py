@@ -30,6 +30,7 @@ from tasks.ingest.content.key_marks import (
     look_ahead,
     read_run,
 )
+from tasks.ingest.layout.headings import RUN_OF_KEYS
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import divide
@@ -49,7 +50,13 @@ class Matched:
 
 def part_region(pieces: Sequence[Piece]) -> list[KeyPart]:
     """The answer part of a paper by its headings."""
-    return [KeyPart(one.pieces, one.number, one.fine) for one in divide(pieces) if one.pieces]
+    parts = [KeyPart(one.pieces, one.number, one.fine) for one in divide(pieces) if one.pieces]
+    if len(parts) == 1 and parts[0].number is None and len(parts[0].pieces) == 1:
+        piece = parts[0].pieces[0]  # `一、BCBAA`: of a paper with one section
+        rest = piece.cut(piece.label.end) if piece.label is not None else piece
+        if piece.label is not None and piece.label.style == "cn" and RUN_OF_KEYS.fullmatch(rest.text.strip()):
+            return [KeyPart([rest], piece.label.value, parts[0].fine)]
+    return parts
 
 
 def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPart]:
@@ -122,12 +129,19 @@ def _cut_answers(
         numbered = [index for index in inside if marks[index].style != HEADING]
         met = {index: one for index in numbered if (one := of_mark.get(index)) is not None}
         asked = [one for one in met.values() if one.draft is not None]
-        whole = _find_whole(heading, asked, targets, [marks[one] for one in numbered])
+        is_parted = any(_SECOND_PART.search(piece.text) for piece in part.pieces)
+        whole = _find_whole(heading, asked, targets, [marks[one] for one in numbered], is_parted)
         run = read_run(part)
         if run is not None and heading is not None and heading.draft is None:
             given += _share_run(run, [one for one in targets if one.section == heading.section and one.draft])
         elif whole is not None:
-            given.append((whole, read_entry(whole.value or 1, part.pieces)))
+            first = marks[numbered[0]] if numbered else None
+            is_own = first is not None and (first.style, first.value) == (whole.style, whole.value)
+            lines = list(part.pieces)
+            if first is not None and is_own and first.piece == 0 and not lines[0].text[: first.begin].strip():
+                if all(marks[one].style != first.style for one in numbered[1:]):
+                    lines[0] = lines[0].cut(first.end)  # `1. 解：（1）…（2）…`
+            given.append((whole, read_entry(whole.value or 1, lines)))
         else:
             opening = _list_openings(marks, numbered, met)
             for index in opening:
@@ -161,7 +175,11 @@ def _list_openings(marks: Sequence[KeyMark], numbered: Sequence[int], met: Mappi
 
 
 def _find_whole(
-    heading: Target | None, met: Sequence[Target], targets: Sequence[Target], numbered: Sequence[KeyMark]
+    heading: Target | None,
+    met: Sequence[Target],
+    targets: Sequence[Target],
+    numbered: Sequence[KeyMark],
+    is_parted: bool,
 ) -> Target | None:
     """The one question that all of a part answers: its heading, or the one that has its parts."""
     if heading is not None and heading.draft is not None:
@@ -169,6 +187,10 @@ def _find_whole(
     if heading is not None and not met:
         held = [one for one in targets if one.section == heading.section and one.draft is not None]
         return held[0] if len(held) == 1 else None
+    if heading is not None and len(numbered) == len(met) == 1 and numbered[0].style in _PARTS:
+        only = met[0]
+        if only.is_alone and only.style not in _PARTS and only.draft is not None and is_parted:
+            return only  # `（1）0.05（2）0`
     counted = [(mark.style, mark.value) for mark in numbered]
     unanswered = [one for one in met if one.draft is not None and not one.draft.answer]
     if len(counted) < 2 or len(unanswered) > 1 or not all(one.is_alone for one in unanswered):
@@ -187,6 +209,8 @@ def _find_whole(
     return None
 
 
+_PARTS = ("nump", "circ")
+_SECOND_PART = re.compile(r"[（(]\s*2\s*[)）]|②")
 _RUN_KEY = re.compile(rf"[A-Ja-j①-⑩TF]|{TRUTH_KEY}")
 
 

@@ -107,6 +107,20 @@ def read_judged_below(drafts: Sequence[Draft]) -> None:
                 draft.notes.append("answer_without_mark")
 
 
+# `略`, `见教材第三章`, `Answers will vary.`: the paper prints no answer
+_OMITTED = re.compile(
+    r"[（(]?\s*(?:(?:参考)?(?:答案|解答)\s*)?(?:从?略|(?:请?参)?(?:见|看|阅|考)(?:教材|课本|书|讲义|课件|笔记)[^。；;，,]{0,16}|不唯一)\s*[)）]?[。.]?|"
+    r"[（(]?(?i:(?:answers?|solutions?)?\s*(?:(?:is|are) )?(?:omitted|not provided|not given)|(?:refer to|see) (?:the |your )?(?:text\s?book|text|book|lectures?|(?:lecture|class|course) notes|notes|slides)\b[^.;,\n]{0,24}|(?:student )?(?:answers?|responses?) (?:will |may )?vary)[)]?\s*\.?"
+)
+
+
+def drop_omitted(drafts: Sequence[Draft]) -> None:
+    """Take what only says that no answer is printed, or where it stands, from free questions."""
+    for draft in drafts:
+        if not draft.options and len(draft.answer) == 1 and _OMITTED.fullmatch(draft.answer[0].strip()):
+            draft.answer = []
+
+
 _LEAST_REPEATED = 5
 
 

@@ -59,7 +59,8 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         elif style == "nump" and not _ENDS_TITLE.fullmatch(piece.text.partition(heading.title)[2]):
             is_heading = False  # `(1) 计算(AD)+。` asks, whatever the type that its first word names
         else:
-            is_heading = bool(style) or _starts_list(pieces, index)
+            holds_more = heading.rest < len(piece.text)  # `单选题：B A B`
+            is_heading = bool(style) or holds_more or _starts_list(pieces, index)
         if is_heading:
             typed[index] = heading
     for index, heading in list(typed.items()):

@@ -169,7 +169,10 @@ def read_heading(text: str) -> Heading | None:
     marks = read_each(body)
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()
-    has_keys = bool(remainder) and remainder[0] in _KEY_START and holds_keys(remainder)
+    has_keys = bool(remainder) and (
+        (remainder[0] in _KEY_START and (holds_keys(remainder) or _FIRST.match(remainder) is not None))
+        or (RUN_OF_KEYS.fullmatch(remainder) is not None)
+    )
     if remainder and not has_keys and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
         remainder = ""
     if remainder and not has_keys and _TOTAL.search(remainder):
@@ -183,6 +186,10 @@ def read_heading(text: str) -> Heading | None:
     return Heading(label, title, fine, marks, shift + end + rest if remainder else len(text))
 
 
+# `判断：√×√`, `单项选择题：B A B`: the keys of a section in a row
+RUN_OF_KEYS = re.compile(r"(?:[A-J][\s,，、;；]*){2,}|(?:[√×✓✗][\s,，、;；]*){2,}|(?:[对错][\s,，、;；]*){2,}")
+# `填空题：1. 主视图`: the first of its answers, or of its questions
+_FIRST = re.compile(r"1\s*[.、．)）]\s*\D")
 _SAID = re.compile(r"(?<=[^\W_])\s?[（(][^\W\d_]{2,12}[)）](?=\s*\w)")
 # `代码题：要求代码完整……（总分40分）` tells how to answer
 _TOTAL = re.compile(rf"[（(,，]\s*(?:{TOTAL}|每小?题)[^（()）]{{0,12}}{POINT}\s*[)）]?\s*$")

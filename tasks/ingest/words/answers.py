@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tasks.ingest.words.grammar import truth_word, truth_words
+from tasks.ingest.words.grammar import asking, truth_word, truth_words
+from tasks.ingest.words.points import BRACKETED, POINTS
 
 # a judgement where nothing else is expected; letters count there, too
 TRUTH_KEY = rf"(?:{truth_word()}|[TFtfYNyn](?![A-Za-z])|[VvXxХх](?![A-Za-z])|[正误誤是否真假])"
@@ -125,6 +126,17 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text.strip("（()）[]【】.。 "))
     return truth, (text[len(first) :].strip(" ,，。.;；:：–—→-") or None) if truth else None
+
+
+# `False. Drones gather nothing.`, `错误，雄蜂不采蜜`: a judgement and what corrects the statement
+_JUDGES = re.compile(
+    r"(?:(?i:true|false|(?:in)?correct)|[TF]|[√×✓✗✔✘]|正确|错误?|对)\s*(?:[.。,，;；:：(（]|[-–—]\s)"
+)
+
+
+def corrects(stem: str, text: str) -> bool:
+    """Whether an answer judges a statement, which asks nothing: `Is it flat? False, it is round.` does."""
+    return _JUDGES.match(text) is not None and asking().search(stem) is None
 
 
 _AFTER_JUDGEMENT = re.compile(r"[\s,，。.;；:：（(–—→-]")
@@ -254,15 +266,36 @@ def split_alternatives(text: str) -> tuple[str, str | None]:
 def split_fillings(text: str, blank_count: int = 0) -> list[str]:
     """Split the answers of several blanks at semicolons, bars, wide gaps or numbers in brackets.
 
-    With `blank_count` a weaker separator (、 ， or a single space) counts where it gives exactly so many answers.
+    With `blank_count` a weaker separator (、 ， / or a single space) counts where it gives exactly so many answers.
     """
+    text = _WORTH.sub(" ", text).strip() or text  # `north (1 mark)  dry (1 mark)`
     parts = _split_plainly(text)
     if blank_count > 1 and len(parts) != blank_count:
-        for separator in (r"[、]", r"[,，]", r"\s+", r"[、,，\s]+"):
-            weaker = [part.strip() for part in re.split(separator, text.strip(" 。.")) if part.strip()]
+        for separator in _WEAKER:
+            weaker = [
+                part for one in separator.split(text.strip(" 。.")) if (part := _AND.sub("", one).strip())
+            ]
             if len(weaker) == blank_count:
                 return weaker
     return parts
+
+
+_WORTH = re.compile(rf"\s*(?:{BRACKETED}|[（(]每[空格个处]\s*{POINTS}[)）])\s*")
+_AND = re.compile(r"^\s*and\s")
+# `a) north b) dry`, `north ... dry`, `north, dry and wet`
+_WEAKER = [
+    re.compile(separator)
+    for separator in (
+        r"、",
+        r"[,，]",
+        r"(?<!\d)[/／]|[/／](?!\d)",
+        r"(?:^|[\s,，])[（(]?[a-h][)）]\s*",
+        r"\.{3,}|…+",
+        r"\s+",
+        r"[、,，\s]+",
+        r"[,，]|\band\b|[和与及]",
+    )
+]
 
 
 def _split_plainly(text: str) -> list[str]:
