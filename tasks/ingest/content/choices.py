@@ -199,6 +199,9 @@ def set_choice_answer(draft: Draft, text: str) -> None:
             letters = read_key(match.group(1), labels)
             rest = (match.group(2) + "\n" + rest).strip()
             rest = _drop_echo(rest, draft.options, letters or [])
+        more = _read_all_named(first, draft.options) if match else []
+        if len(more) > 1 and letters and letters[0] in more:
+            letters, rest = more, text.partition("\n")[2]
     if letters is None:
         folded = re.sub(r"\s+|[。.；;]$", "", first)
         letters = [
@@ -214,6 +217,9 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         if truth is not None:
             letters = [label for label, option in draft.options if read_truth(option) == truth] or None
             rest = f"{remark or ''}\n{rest}" if letters else rest
+    if letters is None and CHOOSES_ALL.fullmatch(first):
+        closing = [label for label, option in draft.options if CHOOSES_ALL.fullmatch(option)]
+        letters = closing[:1] or [label for label, _ in draft.options]
     if letters is None and (chosen := _CHOSEN_LAST.search(text)) is not None:
         letters = read_key(chosen[1], labels)
         rest = text if letters else rest
@@ -233,9 +239,13 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
 
 
+# `全选`: all options, or the one that says so
+CHOOSES_ALL = re.compile(
+    r"\s*(?:(?:以上)?(?:全选|全部(?:都?选|正确|选项)?|都选|都是|都对|皆是)|(?i:all(?: (?:of )?(?:the above|them|these))?(?: options)?(?: are correct)?))\s*[.。]?\s*"
+)
 # `标准托盘长1200毫米，故选C。`: the reason, and what is to be chosen for it
 _CHOSEN_LAST = re.compile(
-    r"(?:选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5})[)）]?\s*[.。．]?\s*$"
+    r"(?:选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*[.。．]?\s*$"
 )
 
 
@@ -371,6 +381,20 @@ def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | No
     is_joined = len(rest) <= len(found) or (len(found) > 1 and is_between_keys(rest))
     is_whole = is_joined and len({place for place, _, _ in found}) == len(found)
     return sorted(label for _, _, label in found) if found and is_whole else None
+
+
+def _read_all_named(text: str, options: Sequence[tuple[str, str]]) -> list[str]:
+    """The labels of `A. Stilton, C. Roquefort`, where nothing else is said."""
+    found: list[str] = []
+    rest = text
+    for label, option in options:
+        mark = (
+            re.search(rf"(?<![^\W_]){label}\s*[.)．、:：）]\s*{re.escape(option)}", rest) if option else None
+        )
+        if mark is not None:
+            found.append(label)
+            rest = rest[: mark.start()] + rest[mark.end() :]
+    return found if is_between_keys(rest) else []
 
 
 def _fold_option(text: str) -> str:

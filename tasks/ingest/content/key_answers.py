@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.content.choices import find_lettered, set_choice_answer
+from tasks.ingest.content.choices import CHOOSES_ALL, find_lettered, set_choice_answer
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.layout.headings import MARKS_GROUP
@@ -70,6 +70,8 @@ def may_answer(draft: Draft, text: str) -> bool:
     """Whether a text has the form of an answer to a question."""
     if draft.options:
         labels = "".join(label for label, _ in draft.options)
+        if read_key(text, labels) or CHOOSES_ALL.fullmatch(text):
+            return True
         return re.match(
             rf"\s*[（(]?(?:[{labels}{labels.lower()}①-⑩]{{1,8}}|\d)(?![A-Za-z])", text
         ) is not None or any(option and option in text for _, option in draft.options)

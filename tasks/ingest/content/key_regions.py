@@ -84,6 +84,16 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
             and _asks_again(pieces, place, headings)
         ):
             return place
+        elif (
+            label is not None
+            and run is not None
+            and (run.style, run.first) == (label.style, label.value)
+            and len(given) >= run.count > 1
+            and any(heading > place for heading in headings)
+            and has_options_ahead(pieces[place : place + _ASKING_LINES])
+            and _fold_question(piece) not in asked
+        ):
+            return place - (pieces[place - 1].label is None)  # `B卷`: another paper below its name
         given.update(
             value for value in list_values(piece) if run is not None and run.first <= value <= run.last
         )

@@ -452,12 +452,22 @@ def find_offering(
                 if offers_letters(lines[place], any_case=True)
                 and not any(_PART_A.match(line.text) for line in lines[place])
             )
+        chosen = [
+            place
+            for place in own
+            if any(_CHOSEN_SMALL.search(line.text) for line in lines[place][2:])
+            and offers_letters(lines[place], any_case=True)
+        ]
+        if len(chosen) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
+            found.update(chosen)
         offering = sum(offers_options(one, False) or offers_below_asking(one) for one in lines.values())
         if offering >= max(_LEAST_USUAL, _MOST_USUAL * len(own)):
             found.update(place for place in own if not offers_tasks(lines[place]))
     return found
 
 
+# `Heating drives off the water. Therefore the answer is (b).`
+_CHOSEN_SMALL = re.compile(r"(?i)\b(?:answer|option|choice) is\s*[(（]?[a-h][)）]?\s*\.?\s*$")
 _PART_A = re.compile(r"\s*[（(]a\s*[)）]")
 # So many questions must offer options, and so many of all, before another's letters are options too.
 _LEAST_USUAL, _MOST_USUAL = 4, 0.8

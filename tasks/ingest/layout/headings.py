@@ -187,7 +187,9 @@ def read_heading(text: str) -> Heading | None:
 
 
 # `判断：√×√`, `单项选择题：B A B`: the keys of a section in a row
-RUN_OF_KEYS = re.compile(r"(?:[A-J][\s,，、;；]*){2,}|(?:[√×✓✗][\s,，、;；]*){2,}|(?:[对错][\s,，、;；]*){2,}")
+RUN_OF_KEYS = re.compile(
+    r"(?:[A-J][\s,，、;；]*){2,}|(?:[√×✓✗][\s,，、;；]*){2,}|(?:[对错][\s,，、;；]*){2,}"
+)
 # `填空题：1. 主视图`: the first of its answers, or of its questions
 _FIRST = re.compile(r"1\s*[.、．)）]\s*\D")
 _SAID = re.compile(r"(?<=[^\W_])\s?[（(][^\W\d_]{2,12}[)）](?=\s*\w)")

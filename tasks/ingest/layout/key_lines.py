@@ -24,17 +24,17 @@ _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[Ⅰ-Ⅻ]|[A-H]|[一二三四五六七
 _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
 # `A1/A2型题  1.B  2.C`: the title of a section before all its keys
 _TITLED = re.compile(rf"(?!\d)[^:：。？?]{{2,16}}?(?<!\d)\s+(?={_OPEN}\d)")
-_LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
-KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z])|[①-⑩]{{1,5}})"
+_LETTERS = r"[A-J](?:[、,，][A-J](?![A-Za-z]))+|[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?"
+KEY_MARK = rf"(?:{_LETTERS}|全选|{TRUTH_KEY}|[a-j](?![a-z])|[①-⑩]{{1,5}})"
 _ENTRY = re.compile(
-    rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+    rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s|(?=[（(][A-J√×✓✗TF对错]))\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
     rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN]|[a-j](?![a-z]))(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
 )
 _RANGE = re.compile(
-    rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：]?\s*"
+    rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：,，]?\s*"
 )
 _LETTERS_RUN = re.compile(
     rf"(?:\s*[（(]?\s*(?:{_LETTERS}|{truth_word()}|[TFYNVX]+|[a-j]+(?![a-z]))\s*[)）]?\s*[,，、;；]?\s*)+"
@@ -301,6 +301,10 @@ _LEAST_NAMED, _LEAST_BARE = 3, 5
 _KEY_LEAD = re.compile(
     rf"\s*[【\[(（]?\s*(?:参考|标准|正确)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?)\s*[】\])）]?\s*[:：]?\s*(?=[A-JTFYN]|{truth_word()})"
 )
+# what alone above keys says that they are
+_TITLE = re.compile(
+    r"\W*(?:(?:参考|标准|正确|试题)?答案|(?i:(?:answer|solution)s?(?: keys?)?|keys?|correct answers))\W*"
+)
 # one key, or several of one alphabet that touch each other
 _LONE_KEY = re.compile(rf"[（(\[【]?\s*([A-J]+|[a-j]+|[TF]+|[YN]+|{truth_word()}+)\s*[)）\]】]?")
 _IN_BRACKET = re.compile(r"([（(\[【])\s*([^\s（(\[【】\])）]+)\s*([】\])）])")
@@ -334,9 +338,11 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
             continue
         if not keys:
             lead = _KEY_LEAD.match(piece.text) if _may_open_block(piece.text.lstrip()[:1]) else None
-            keys, last = _read_bare_keys(pieces, place, len(numbers), lead)
+            is_titled = 0 < place < len(pieces) and _TITLE.fullmatch(pieces[place - 1].text) is not None
+            keys, last = _read_bare_keys(pieces, place, len(numbers), lead, is_titled)
             if not keys:
-                numbers = [] if lead is not None or match_answer(piece.text) is not None else numbers
+                opens = match_answer(piece.text) is not None and _TITLE.fullmatch(piece.text) is None
+                numbers = [] if lead is not None or opens or is_titled else numbers
                 continue
             values = numbers[-len(keys) :]
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
@@ -357,7 +363,7 @@ def _may_open_block(first: str) -> bool:
 
 
 def _read_bare_keys(
-    pieces: Sequence[Piece], place: int, count: int, lead: re.Match[str] | None
+    pieces: Sequence[Piece], place: int, count: int, lead: re.Match[str] | None, is_titled: bool
 ) -> tuple[list[str], int]:
     """The keys, `count` at most, of lines that hold nothing else, and the last line."""
     first = pieces[place].text[lead.end() if lead is not None else 0 :]
@@ -366,14 +372,18 @@ def _read_bare_keys(
         return [], place
     if lead is not None:
         keys = _count_out(tokens, count, is_whole=False)
-        return (keys, place) if len(keys) >= _LEAST_NAMED else ([], place)
+        # `参考答案：√×`, `ABC；ABC` of two: one choice could have two letters
+        is_two = len(keys) == count == 2 and (not keys[0].isascii() or max(map(len, keys)) > 1)
+        return (keys, place) if len(keys) >= _LEAST_NAMED or is_two else ([], place)
     keys = _count_out(tokens, count, is_whole=True)
     last = place
     if not keys and len(tokens) == 1:
         below = takewhile(lambda one: len(one) == 1, (_split_keys(one.text) for one in pieces[place + 1 :]))
         keys = [*tokens, *(one[0] for one in below)]
         last = place + len(keys) - 1
-    is_meant = len(keys) == count >= _LEAST_BARE and (last == place or len(set(keys)) > 1)
+    is_meant = len(keys) == count >= (_LEAST_NAMED if is_titled else _LEAST_BARE) and (
+        last == place or len(set(keys)) > 1
+    )
     return (keys, last) if is_meant else ([], place)
 
 

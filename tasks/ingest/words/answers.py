@@ -44,6 +44,8 @@ METADATA = re.compile(
 _WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or|und|et|y|и)\b|[\s,，、;；/.。&+|和与]+")
 # what is neither a letter nor stands between letters: most texts that are asked hold it
 _NO_KEY = re.compile(r"[^A-Za-z①-⑩甲乙丙丁戊己选项和与\s,，、;；/.。&+|]")
+_ONE_BRACKETED = re.compile(r"[（(]([A-Ja-j])[)）]")
+_KEY_WORDS = re.compile(r"\s*(?:[应故]?选择?项?\s*(?=[A-J①-⑩])|(?i:both|options?|choices?)\s+(?=[A-Ja-j]\b))")
 _CIRCLED = re.compile(r"[①-⑩]+")
 _LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
@@ -83,7 +85,11 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
 
     None when it is no key. With `labels` (the offered ones) every letter must be among them.
     """
+    if text[:1] in "（(":
+        text = _ONE_BRACKETED.sub(r"\1", text)  # `(A) and (C)`
     folded = text.strip().strip("（()）[]【】")
+    if len(folded) > 1:
+        folded = _KEY_WORDS.sub("", folded)
     if not (folded.isalpha() and folded.isascii()) or folded.casefold() in ("and", "or"):
         if _NO_KEY.search(folded) is not None:
             return None
