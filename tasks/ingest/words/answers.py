@@ -12,11 +12,11 @@ from tasks.ingest.words.points import BRACKETED, POINTS
 TRUTH_KEY = rf"(?:{truth_word()}|[TFtfYNyn](?![A-Za-z])|[VvXxХх](?![A-Za-z])|[正误誤是否真假])"
 _KEY = r"(?:[①-⑩](?:[\s,，、]*[①-⑩])*|[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9})"
 ANSWER_MARK = re.compile(
-    r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"
-    r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一]))|"
+    r"^\s*(?:【\s*(?:(?:参考|正确|标准)?(?:答案|解答)|[解证答]|证明)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"
+    r"(?:\s*(?:为|是)?\s*[:：]|\s*(?=[A-J√×][\sA-J,，、.。）)]*$)|\s*$|(?=\s*[(（][1１一])|(?<=[解证])\s+(?=[A-Z]\w{0,3}\s*[=＝]|[由设令因根]))|"
     r"(?:(?:Correct|Reference|Suggested|Model|Sample|Right)\s+)?(?:(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)(?:\s+is)?\s*(?:[:：]|$)|"
     r"(?:Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Proof)[^\S\n]*\d{0,2}[^\S\n]*(?:[(][a-h\d][)])?[^\S\n]*[.:：](?=\s|$)|(?:Solution|Answer)\s+(?:to|for|of)\s+(?:the\s+)?(?:problem|question|exercise|part)?\s*\w{1,3}\s*[.:：]|"
-    r"(?:Ans|ANS)\s*(?:[.:：]|$)|Information for graders\s*[:：]|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
+    r"(?:Ans|ANS)\s*(?:[.:：]|$)|(?:Sol|SOL|Soln)\s*[.:：]|Information for graders\s*[:：]|(?:answer|solution|ans|key)\s*[:：])\s*)\s*[:：]?\s*"
 )
 # what the mark of an answer may begin with
 ANSWER_STARTS = frozenset("【[（(参正标本我你您学考答试解证CRSMAKPIask")
@@ -52,7 +52,7 @@ _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])"
 _OPENING = re.compile(r"[（(\[【]")
 _BRACKET_TF = re.compile(rf"[（(\[【]\s*({TRUTH_KEY})\s*[)）\]】]")
 _BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
-_TRAILING_KEY = re.compile(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$")
+_TRAILING_KEY = re.compile(rf"(?:_{{2,}}|[（(]\s*[)）]|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*[。．]?\s*$")
 _BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({TRUTH_KEY})\s*[)）\]】]?\s*[.。]?\s*$")
 
 
@@ -194,13 +194,15 @@ def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
     if _NAMES.match(stem, match.end()) is not None:
         return False  # `Assertion (A): Soil holds water.`
     return not match.group(2).islower() and not (
-        before.isascii() and (before.isupper() or (before in "_0123456789" and before))
+        before.isascii()
+        and (before.isupper() or (before in "_0123456789" and before))
+        and not stem.endswith("___", 0, match.start())
     )
 
 
 def read_trailing_key(stem: str, labels: str) -> Found | None:
     """Take a key after blanks or wide space at the end of a stem (`… is ____ B`)."""
-    match = _TRAILING_KEY.search(stem) if stem.rstrip()[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩" else None
+    match = _TRAILING_KEY.search(stem) if stem.rstrip(" \n\t。．")[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩" else None
     if not match:
         return None
     letters = read_key(match.group(1), labels)
