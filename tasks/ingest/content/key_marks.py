@@ -143,7 +143,8 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
         return marks
     inline = split_inline(piece)
     if inline:
-        return [KeyMark(part, index, begin, end, number, "num", 0.2) for number, begin, end in inline]
+        style = "nump" if piece.text[inline[0][1] : inline[0][2]].strip()[:1] in tuple("（(") else "num"
+        return [KeyMark(part, index, begin, end, number, style, 0.2) for number, begin, end in inline]
     letter = _LETTER_LEAD.match(piece.text)
     if letter is not None:  # `B. 4. The lamp …`: a section's letter before its first answer
         inner = _list_line_marks(part, index, piece.cut(letter.end()))

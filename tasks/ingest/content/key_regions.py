@@ -22,7 +22,7 @@ from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
-from tasks.ingest.words.grammar import answer_mark, key_title, may_open_answer, number_word
+from tasks.ingest.words.grammar import answer_mark, asking, key_title, may_open_answer, number_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
 
@@ -360,13 +360,58 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
         and _KEYED.match(piece.text[label.end :]) is not None
     ]
     if len(keyed) < _LEAST_KEYED or keyed[0] < _LEAST_KEYED:
-        return None
+        return _find_titled(pieces)
     index = keyed[0] - 1
     run = find_run(pieces[:index])
     is_title = pieces[index].label is None and len(pieces[index].text.strip()) <= _MAX_HEADING
     if not is_title or run is None or has_options_ahead(pieces[keyed[0] :]):
         return None
     return index if _answers_run(run, pieces[:index], pieces[keyed[0] :]) else None
+
+
+# `阅卷参考`, `Sample responses`: what may be a title of answers where what follows counts as the questions do
+_MAY_TITLE = re.compile(
+    r"参考|阅卷|评阅|批阅|批改|(?i:\b(?:responses?|suggested|expected|model|sample|teachers?|instructors?|examiners?|markers?|feedback)\b)"
+)
+
+
+def _find_titled(pieces: Sequence[Piece]) -> int | None:
+    """The one line below which as many numbers as questions above begin again, and nothing asks."""
+    titles = [
+        place
+        for place, piece in enumerate(pieces)
+        if piece.label is None
+        and len(piece.text.strip()) <= _MAX_TITLED
+        and _MAY_TITLE.search(piece.text) is not None
+        and _NO_HEADING.search(piece.text) is None
+    ]
+    for place in titles[-_LEAST_KEYED:]:
+        run = find_run(pieces[:place])
+        below = pieces[place + 1 :]
+        counts = [
+            piece.label.value
+            for piece in below
+            if piece.label is not None and piece.label.style in _RUN_STYLES and not piece.label.is_weak
+        ]
+        if (
+            run is not None
+            and run.first == 1
+            and run.count >= _LEAST_KEYED
+            and counts == [*range(1, run.count + 1)]
+            and sum(1 for piece in pieces[:place] if piece.label and asking().search(piece.text))
+            >= run.count - 1
+            and not any(asking().search(_cut_label(piece)) for piece in below)
+            and not has_options_ahead(below)
+        ):
+            return place
+    return None
+
+
+_MAX_TITLED = 24
+
+
+def _cut_label(piece: Piece) -> str:
+    return piece.text[piece.label.end :] if piece.label is not None else piece.text
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:

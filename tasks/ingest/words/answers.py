@@ -202,7 +202,11 @@ def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
 
 def read_trailing_key(stem: str, labels: str) -> Found | None:
     """Take a key after blanks or wide space at the end of a stem (`… is ____ B`)."""
-    match = _TRAILING_KEY.search(stem) if stem.rstrip(" \n\t。．")[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩" else None
+    match = (
+        _TRAILING_KEY.search(stem)
+        if stem.rstrip(" \n\t。．")[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩"
+        else None
+    )
     if not match:
         return None
     letters = read_key(match.group(1), labels)
