@@ -11,6 +11,7 @@ from tasks.ingest.layout.options import OptionSplit, option_text, strip_separato
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.answers import (
+    cut_key_lead,
     is_between_keys,
     read_bare_key,
     read_bare_truth,
@@ -182,7 +183,8 @@ def make_true_false(draft: Draft) -> None:
 def set_choice_answer(draft: Draft, text: str) -> None:
     """Set the key of a choice question from a printed answer: letters, or the text of an option."""
     labels = "".join(label for label, _ in draft.options)
-    text, alternative = split_alternatives(text.strip())
+    text = _cut_named(text.strip(), draft.options)
+    text, alternative = split_alternatives(text)
     if alternative is not None:
         draft.notes.append("alternative_key_printed")
     first, _, rest = text.partition("\n")
@@ -192,7 +194,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = _read_named(first, draft.options)
     if letters is None:
         match = re.match(
-            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]|\s+[A-Z$€£]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：;；]|\s+[A-Z$€£]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",
             first,
         )
         if match:
@@ -247,6 +249,18 @@ CHOOSES_ALL = re.compile(
 _CHOSEN_LAST = re.compile(
     r"(?:选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*[.。．]?\s*$"
 )
+
+
+# `The oldest (B)`: the text of an option before its letter
+_LETTER_BEHIND = re.compile(r"[（(\[]\s*([A-Ja-j])\s*[)）\]]\s*[.。]?$")
+
+
+def _cut_named(text: str, options: Sequence[tuple[str, str]]) -> str:
+    """The letter of an answer that prints the text of its option before it, or words before a key."""
+    behind = _LETTER_BEHIND.search(text)
+    if behind is not None and _read_named(text[: behind.start()], options) == [behind[1].upper()]:
+        return behind[1].upper()
+    return text if _read_named(text.partition("\n")[0], options) else cut_key_lead(text)
 
 
 IN_ORDER = "key_gives_order"

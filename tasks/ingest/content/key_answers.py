@@ -16,6 +16,7 @@ from tasks.ingest.words.answers import (
     ANSWER_MARK,
     METADATA,
     corrects,
+    cut_key_lead,
     find_explanation,
     has_colon,
     read_judgement,
@@ -39,7 +40,9 @@ def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     text = join_pieces(filled).strip()
     for pattern in (MARKS_GROUP, ANSWER_MARK):  # `(5分) 解答：…`
         mark = pattern.match(text)
-        text = text[mark.end() :].strip() if mark is not None else text
+        if mark is not None:
+            part = _PART_CHOSEN.search(mark.group())  # `Answer (b). It moves pallets.`
+            text = text[mark.end() if part is None else part.start() :].strip()
     text = METADATA.sub("", text).strip() if has_colon(text) else text
     explanation = find_explanation(text)
     key = text[: explanation.start()].strip() if explanation is not None else text
@@ -52,6 +55,7 @@ def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     return KeyEntry(number, key if chosen is None else chosen.group(1), why or None)
 
 
+_PART_CHOSEN = re.compile(r"\([a-h]\)\s*[.:]\s*$")
 # what parts a key from its reason
 _KEY_FIRST = re.compile(r"\s*(?:[.．。,，;；:：)）–—]|\s-|(?i:because|since)\b|因为)\s*")
 # `D.` alone below an answer: the letter of the section whose answers follow
@@ -70,6 +74,7 @@ def may_answer(draft: Draft, text: str) -> bool:
     """Whether a text has the form of an answer to a question."""
     if draft.options:
         labels = "".join(label for label, _ in draft.options)
+        text = cut_key_lead(text)
         if read_key(text, labels) or CHOOSES_ALL.fullmatch(text):
             return True
         return re.match(

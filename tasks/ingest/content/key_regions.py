@@ -280,8 +280,8 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 
 
 _REGION = re.compile(
-    r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
-    r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
+    r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|答案)"
+    r"(?:及|与|與|和)?(?:评分标准|評分標準|评分细则|解析|详解|詳解|要点|要點|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
     r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker)\b|Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s)?)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
     + key_title()
     + r")(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?(?:\s*[-–—:]\s*(?:Modelo|Model|Form|Version|Variante?|Variant|Test|Quiz|Exam|Unit|Chapter|Module|Lesson|Week|Forma|Fila|Tipo|Set|Серия|Вариант)\s+\w{1,3})?"
@@ -371,7 +371,7 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
 
 # `阅卷参考`, `Sample responses`: what may be a title of answers where what follows counts as the questions do
 _MAY_TITLE = re.compile(
-    r"参考|阅卷|评阅|批阅|批改|(?i:\b(?:responses?|suggested|expected|model|sample|teachers?|instructors?|examiners?|markers?|feedback)\b)"
+    r"参考|阅卷|评阅|批阅|批改|[解讲]析|详解|(?i:\b(?:responses?|explanations?|rationales?|suggested|expected|model|sample|teachers?|instructors?|examiners?|markers?|feedback)\b)"
 )
 
 
@@ -398,8 +398,7 @@ def _find_titled(pieces: Sequence[Piece]) -> int | None:
             and run.first == 1
             and run.count >= _LEAST_KEYED
             and counts == [*range(1, run.count + 1)]
-            and sum(1 for piece in pieces[:place] if piece.label and asking().search(piece.text))
-            >= run.count - 1
+            and _ask(pieces[:place], run.count)
             and not any(asking().search(_cut_label(piece)) for piece in below)
             and not has_options_ahead(below)
         ):
@@ -408,6 +407,12 @@ def _find_titled(pieces: Sequence[Piece]) -> int | None:
 
 
 _MAX_TITLED = 24
+
+
+def _ask(pieces: Sequence[Piece], count: int) -> bool:
+    """Whether numbered lines, all but one of so many, ask or offer options."""
+    asking_ones = sum(1 for piece in pieces if piece.label and asking().search(piece.text))
+    return asking_ones >= count - 1 or has_options_ahead(pieces)
 
 
 def _cut_label(piece: Piece) -> str:
@@ -464,13 +469,14 @@ def _says_answers(text: str) -> bool:
 
 def _names_answers(text: str) -> bool:
     """Whether a line holds one of the words without which the pattern matches nothing."""
-    if "答案" in text or "评分标准" in text or "试题解析" in text:
+    if _HAN_NAMED.search(text) is not None:
         return True
     # answer, solution, key, marking: parts of them whose letters have no further forms in other case
     lowered = text.lower()
     return _NAMED.search(lowered) is not None
 
 
+_HAN_NAMED = re.compile("答案|解答|[评評]分[标標]准|評分標準|[试試][题題]解析")
 _NAMED = re.compile("wer|olu|ey|mar|" + key_title().lower())
 
 

@@ -226,7 +226,29 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
+    return list(_open_answers(_number_keys(_part_columns(_part_glued(lines)))).pieces)
+
+
+# `1B` on a line of its own
+_GLUED_ALONE = re.compile(rf"\s*(\d{{1,3}})\s?([A-J]|[TF]|{truth_word()})\s*")
+
+
+def _part_glued(lines: IndexedLines) -> IndexedLines:
+    """Write `1B`, `2C`, `3A` on lines below each other as `1.B`."""
+    changed: dict[int, Piece] = {}
+    run: list[tuple[int, re.Match[str]]] = []
+    for place, piece in enumerate([*lines.pieces, None]):
+        match = _GLUED_ALONE.fullmatch(piece.text) if piece is not None and len(piece.text) < 12 else None
+        if match is not None and (not run or int(match[1]) == int(run[-1][1][1]) + 1):
+            run.append((place, match))
+            continue
+        if len(run) >= _LEAST_ROWS:
+            for at, one in run:
+                text = f"{one[1]}.{one[2]}"
+                begin = lines.pieces[at].start
+                changed[at] = replace(lines.pieces[at], text=text, sources=(begin,) * len(text))
+        run = [(place, match)] if match is not None else []
+    return lines.replace(changed)
 
 
 _PAIR = re.compile(r"(\d{1,3})\s*[.．、)）:：]?(?:\s+(\S.*))?")
@@ -299,7 +321,7 @@ _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
 _LEAST_NAMED, _LEAST_BARE = 3, 5
 # `参考答案：` before keys
 _KEY_LEAD = re.compile(
-    rf"\s*[【\[(（]?\s*(?:参考|标准|正确)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?)\s*[】\])）]?\s*[:：]?\s*(?=[A-JTFYN]|{truth_word()})"
+    rf"\s*[【\[(（]?\s*(?:[\u4e00-\u9fff]{{0,5}}[题題](?=答案|\s*[:：])|(?i:multiple[- ]choice)\s*(?=Answ|Key|[:：]))?(?:[参參]考|[标標][准準]|正确|正確)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?|(?<=[题題e])(?=\s*[:：]))\s*[】\])）]?\s*[:：]?\s*(?=[A-JTFYN]|{truth_word()})"
 )
 # what alone above keys says that they are
 _TITLE = re.compile(
@@ -355,7 +377,7 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
 
 
 # what the word before a block may begin with
-_BLOCK_STARTS = frozenset("【[（(参标正答AaKk") | ANSWER_STARTS
+_BLOCK_STARTS = frozenset("【[（(参參标標正答选選单單多判AaKkMm") | ANSWER_STARTS
 
 
 def _may_open_block(first: str) -> bool:

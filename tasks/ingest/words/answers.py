@@ -26,7 +26,7 @@ PROGRAM_ANSWER = re.compile(
     r"^\s*(?:【?(?:参考(?:程序|代码|实现|语句)|程序(?:代码|如下|清单)|源程序|源代码|实现代码|代码如下|(?:程序)?(?:的)?(?:运行|输出|执行|打印)(?:的)?结果)(?:为|是)?】?\s*[:：])\s*"
 )
 EXPLANATION_MARK = re.compile(
-    r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明|评分标准|评分细则|评分参考|得分点|采分点)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由|评分标准|评分细则|得分点|采分点)\s*[:：]|"
+    r"(?:\[解析\]|【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明|评分标准|评分细则|评分参考|得分点|采分点)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由|评分标准|评分细则|得分点|采分点)\s*[:：]|"
     r"(?:Begründung|Erklärung|Explication|Explicación|Пояснение|Объяснение|Обяснение|Spiegazione|解説|Explanation|EXPLANATION|Rationale|RATIONALE|Analysis|Reason|Reasoning|Feedback|FEEDBACK|Justification|Grading(?: notes?| scheme| rubric)?|(?:Marking |Grading )?Rubric|Marking(?: scheme| guide)?)\s*[:：])\s*[:：]?\s*"
 )
 INLINE_ANSWER = re.compile(
@@ -68,7 +68,7 @@ def has_colon(text: str) -> bool:
 
 def find_explanation(text: str) -> re.Match[str] | None:
     """Return the first mark of an explanation: `解析：`, `【解析】`, `Explanation:`."""
-    return EXPLANATION_MARK.search(text) if has_colon(text) or "【" in text else None
+    return EXPLANATION_MARK.search(text) if has_colon(text) or "【" in text or "[" in text else None
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,21 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
     if len(set(letters)) != len(letters) or (labels is not None and not set(letters) <= set(labels)):
         return None
     return sorted(letters)
+
+
+# `选B。`, `Option B –`, `答案为B。`, `【B】`: what stands before and around a key that a reason follows
+_KEY_LEAD = re.compile(
+    r"\s*(?:(?:正确)?答案[为是选]?\s*[:：]?|[应故]?选择?|(?i:(?:the )?(?:correct )?(?:answer|ans|option|choice)(?: is)?)\s*[.:：]?)?\s*"
+    r"[（(【\[]?\s*([A-J]{1,6}|(?<=[（(【\[])[a-j](?=[)）】\]]))\s*[)）】\]]?\s*(?=$|[\n.。,，;；:：]|[-–—]\s|(?<=[】)）\]]))"
+)
+
+
+def cut_key_lead(text: str) -> str:
+    """`选B。鲜奶易变质。` as `B。鲜奶易变质。`."""
+    lead = _KEY_LEAD.match(text)
+    if lead is None or not text[: lead.start(1)].strip(" （("):
+        return text
+    return f"{lead[1].upper()}。{text[lead.end() :].lstrip(' .。,，;；:：–—-')}"
 
 
 def is_between_keys(text: str) -> bool:
