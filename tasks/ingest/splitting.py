@@ -32,6 +32,7 @@ from tasks.ingest.content.section_answers import (
     read_filled,
     read_judged_below,
     read_small_keys,
+    take_explanations,
 )
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.content.three_judgements import offer_three_judgements
@@ -411,6 +412,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    take_explanations(drafts)
     drop_omitted(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)

@@ -415,4 +415,4 @@ def _fold_option(text: str) -> str:
     """An option without white space, its own label, closing stops and signs of private fonts."""
     text = re.sub(r"[\ue000-\uf8ff\s]+", "", text)
     text = re.sub(r"^[（(]?[A-Ja-j][)）.．、:：]", "", text)
-    return text.strip("。.；;，, ").casefold()
+    return text.strip('。.；;，, "“”‘’').casefold()

@@ -143,6 +143,10 @@ _LEADING_PLACE = re.compile(r"^\s*(?:[（(\[]\s*(?:\.{2,}|…+|_+)?\s*[)）\]]|_
 _NUMBERED_PLACE = re.compile(r"【\s*\d{1,2}\s*】")  # `当 x 为 3 的倍数时 【6】`: the place to fill in
 
 
+# `（卯眼）`, `【卯眼】`, `[mortise]`: what fills a gap
+FILLED_BRACKET = re.compile(r"([（(【\[])([^（()）【】\[\]]{1,40})([)）】\]])")
+
+
 def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:
     """Read answers printed inside blanks: `是__质__的`, `是（ 质 ）的`."""
     underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
@@ -157,10 +161,10 @@ def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answere
         return
     # the spaces before a closing bracket are gone from the cleaned stem
     padded = _PADDED.findall(raw)
-    tight = re.findall(r"（([^（()）]{1,40})）", draft.stem) if is_answered and not padded else []
+    tight = [one[2] for one in FILLED_BRACKET.finditer(draft.stem)] if is_answered and not padded else []
     if tight:
         draft.answer = [text.strip() for text in tight]
-        draft.stem = clean_text(re.sub(r"（[^（()）]{1,40}）", "（）", draft.stem), language)
+        draft.stem = clean_text(FILLED_BRACKET.sub(r"\1\3", draft.stem), language)
         draft.notes.append("answer_without_mark")
         return
     if padded:

@@ -51,12 +51,29 @@ class Matched:
 def part_region(pieces: Sequence[Piece]) -> list[KeyPart]:
     """The answer part of a paper by its headings."""
     parts = [KeyPart(one.pieces, one.number, one.fine) for one in divide(pieces) if one.pieces]
-    if len(parts) == 1 and parts[0].number is None and len(parts[0].pieces) == 1:
-        piece = parts[0].pieces[0]  # `一、BCBAA`: of a paper with one section
-        rest = piece.cut(piece.label.end) if piece.label is not None else piece
-        if piece.label is not None and piece.label.style == "cn" and RUN_OF_KEYS.fullmatch(rest.text.strip()):
-            return [KeyPart([rest], piece.label.value, parts[0].fine)]
-    return parts
+    return [one for part in parts for one in _part_runs(part)]
+
+
+def _part_runs(part: KeyPart) -> list[KeyPart]:
+    """A part of its own for each `一、BCBAA`, `Section B: TF` that no heading was seen in."""
+    runs = {
+        index: rest
+        for index, piece in enumerate(part.pieces)
+        if piece.label is not None
+        and piece.label.style in ("cn", "part")
+        and RUN_OF_KEYS.fullmatch((rest := piece.cut(piece.label.end)).text.strip())
+    }
+    if part.number is not None or not runs:
+        return [part]
+    found: list[KeyPart] = []
+    for index, piece in enumerate(part.pieces):
+        if index in runs and piece.label is not None:
+            found.append(KeyPart([runs[index]], piece.label.value))
+        elif found and found[-1].number is None:
+            found[-1].pieces = [*found[-1].pieces, piece]
+        else:
+            found.append(KeyPart([piece], None, part.fine))
+    return found
 
 
 def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPart]:

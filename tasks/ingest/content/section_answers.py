@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, take_below
+from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, FILLED_BRACKET, take_below
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.layout.options import offers_below_asking, offers_letters, offers_options, offers_tasks
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
-from tasks.ingest.words.answers import read_judgement, split_fillings
+from tasks.ingest.words.answers import cut_key_lead, match_answer, read_judgement, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, truth_word
 from tasks.ingest.words.labels import Label
@@ -110,8 +110,22 @@ def read_judged_below(drafts: Sequence[Draft]) -> None:
 # `略`, `见教材第三章`, `Answers will vary.`: the paper prints no answer
 _OMITTED = re.compile(
     r"[（(]?\s*(?:(?:参考)?(?:答案|解答)\s*)?(?:从?略|(?:请?参)?(?:见|看|阅|考)(?:教材|课本|书|讲义|课件|笔记)[^。；;，,]{0,16}|不唯一)\s*[)）]?[。.]?|"
-    r"[（(]?(?i:(?:answers?|solutions?)?\s*(?:(?:is|are) )?(?:omitted|not provided|not given)|(?:refer to|see) (?:the |your )?(?:text\s?book|text|book|lectures?|(?:lecture|class|course) notes|notes|slides)\b[^.;,\n]{0,24}|(?:student )?(?:answers?|responses?) (?:will |may )?vary)[)]?\s*\.?"
+    r"[（(]?(?i:(?:answers?|solutions?)?\s*(?:(?:is|are) )?(?:omitted|not provided|not given)|(?:refer to|see) (?:the |your )?(?:text\s?book|text|book|lectures?|(?:lecture|class|course) notes|notes|slides)\b[^.;,\n]{0,24}|(?:student )?(?:answers?|responses?) (?:will |may )?vary|(?:answers? )?varies|student['’]?s['’]? own answers?|open(?:-ended)? answers?|see (?:the )?marking (?:notes|scheme|guide))[)]?\s*\.?"
 )
+
+
+_FREE = ("short_answer", "essay", "calculation", "term_explanation")
+_GRADES = re.compile(r"得分|给分|评分|酌情|\d\s*分(?![)）钟之])")
+
+
+def take_explanations(drafts: Sequence[Draft]) -> None:
+    """Let `解析：…` below all free questions of a section, which have no other answer, answer them."""
+    for group in _by_section(drafts, lambda draft: draft.question_type in _FREE and not draft.options):
+        if len(group) > 1 and all(
+            one.explanation and not one.answer and _GRADES.search(one.explanation) is None for one in group
+        ):
+            for one in group:
+                one.answer, one.explanation = [one.explanation or ""], None
 
 
 def drop_omitted(drafts: Sequence[Draft]) -> None:
@@ -415,7 +429,7 @@ def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], 
         number
         for number, texts in found.items()
         if not any(has_blank(text) for text in texts)
-        and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
+        and sum(1 for text in texts if FILLED_BRACKET.search(text) or re.search(r"_[^_\s]{1,30}_", text))
         >= max(2, 0.6 * len(texts))
     }
 
@@ -455,7 +469,10 @@ def find_offering(
         chosen = [
             place
             for place in own
-            if any(_CHOSEN_SMALL.search(line.text) for line in lines[place][2:])
+            if (
+                any(_CHOSEN_SMALL.search(line.text) for line in lines[place][2:])
+                or _answers_by_option(lines[place])
+            )
             and offers_letters(lines[place], any_case=True)
         ]
         if len(chosen) >= max(_LEAST_OFFERING, _MOST_OFFERING * len(own)):
@@ -468,6 +485,27 @@ def find_offering(
 
 # `Heating drives off the water. Therefore the answer is (b).`
 _CHOSEN_SMALL = re.compile(r"(?i)\b(?:answer|option|choice) is\s*[(（]?[a-h][)）]?\s*\.?\s*$")
+_SMALL = re.compile(r"\s*[（(]?([a-h])\s*[)）.．]\s*(\S.*?)\s*")
+_QUOTED = "\"“”‘’'.。 "
+
+
+def _answers_by_option(lines: Sequence[Piece]) -> bool:
+    """Whether the answer below lettered lines is the text of one, `Option B`, or a capital alone."""
+    offered = [mark for line in lines if (mark := _SMALL.fullmatch(line.text)) is not None]
+    marked = (match_answer(line.text) for line in lines[1:])
+    said = [
+        line.text[mark.end() if mark is not None else 0 :].strip(_QUOTED)
+        for line, mark in zip(lines[1:], marked, strict=True)
+        if mark is not None or line is lines[-1]
+    ]
+    if len(offered) < _LEAST_OFFERING or not said:
+        return False
+    labels = "".join(one[1].upper() for one in offered)
+    texts = {one[2].strip(_QUOTED).casefold() for one in offered}
+    key = cut_key_lead(said[0]).rstrip("。")
+    return said[0].casefold() in texts or (key in labels and key.isupper())
+
+
 _PART_A = re.compile(r"\s*[（(]a\s*[)）]")
 # So many questions must offer options, and so many of all, before another's letters are options too.
 _LEAST_USUAL, _MOST_USUAL = 4, 0.8

@@ -16,6 +16,7 @@ from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import (
     answer_mark,
     answer_name,
+    asking,
     blank_place,
     may_open_answer,
     may_open_blank,
@@ -107,6 +108,51 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
         if _is_one_each(found, firsts, seconds, len(firsts) - known):
             return _write(lines, found, is_whole=writes)
     return lines
+
+
+# `A: …`, `A1: …`, `回答：…`: what may open the answer to every question
+_LED = re.compile(
+    r"\s*(?P<lead>A|R|Re|Response|Reply|回答|参考|参考要点|要点|答案如下|答)(?:\s?\d{1,3})?(?:\s*[:：]|(?<=答)\s)\s*(?=\S)"
+)
+_LED_STARTS = ("A", "R", "回", "参", "要", "答")
+_NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")
+_MOST_LED = 0.8
+
+
+def write_led(lines: IndexedLines) -> IndexedLines:
+    """Write `A: …` as `Answer: …` where one such line stands below nearly every numbered question that asks."""
+    pieces = lines.pieces
+    numbers = [
+        place
+        for place, label in enumerate(lines.labels)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
+    if len(numbers) < _MIN_TIMES:
+        return lines
+    found: dict[str, dict[int, tuple[int, re.Match[str]]]] = {}
+    for place in lines.open_with(_LED_STARTS):
+        match = _LED.match(pieces[place].text)
+        owner = bisect_right(numbers, place) - 1
+        if match is not None and owner >= 0 and numbers[owner] < place:
+            own = found.setdefault(match["lead"], {})
+            if owner in own:
+                return lines
+            own[owner] = (place, match)
+    led = max(found.values(), key=len, default={})
+    if len(led) < max(_MIN_TIMES, _MOST_LED * len(numbers)) or any(
+        _NEXT_LETTER.match(pieces[place].text) for place in lines.open_with(("B",))
+    ):
+        return lines
+    if sum(1 for owner in led if asking().search(pieces[numbers[owner]].text)) < _MOST_LED * len(led):
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(
+                pieces[place], match.end(), "答案：" if _HAN.search(pieces[place].text) else "Answer: "
+            )
+            for place, match in led.values()
+        }
+    )
 
 
 def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:

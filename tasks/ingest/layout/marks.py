@@ -19,6 +19,7 @@ from typing import NamedTuple
 from tasks.ingest.layout.answer_marks import (
     write_answers,
     write_filled_places,
+    write_led,
     write_repeated_headings,
     write_repeated_keys,
 )
@@ -108,7 +109,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     )
     lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
-    return write_repeated_keys(write_answers(write_repeated_headings(lines)))
+    return write_repeated_keys(write_led(write_answers(write_repeated_headings(lines))))
 
 
 def _drop_idle(lines: IndexedLines) -> IndexedLines:

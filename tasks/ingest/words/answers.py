@@ -338,4 +338,4 @@ def _split_plainly(text: str) -> list[str]:
     ]
 
 
-_FIRST_POINT = re.compile(r"^\s*[（(]\s*1\s*[)）]\s*(?=\S)")
+_FIRST_POINT = re.compile(r"^\s*(?:[（(]\s*1\s*[)）]|①(?=[^①-⑳]+$))\s*(?=\S)")
