@@ -18,6 +18,7 @@ from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.named_pictures import follow_habit, label_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
+    asks_above_types,
     cut_margins,
     cut_numbers_again,
     cut_own_number,
@@ -482,6 +483,7 @@ def _split_part(
             and has_typed
             and not (outline is not None and any(one.start in outline.numbers for one in section.pieces))
             and not has_options_ahead(section.pieces)
+            and not asks_above_types(section.pieces)
         ):
             continue
         if section.fine is None:

@@ -20,8 +20,8 @@ from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.answers import cut_key_lead, match_answer, read_judgement, split_fillings
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import asking, begins_asking, truth_word
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.grammar import asking, begins_asking, task, truth_word
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
 
@@ -417,6 +417,24 @@ def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
             is_keyed = keyed.search(text + " \n") is not None
         answered += is_keyed or any(map(_is_lone_key, [line.text for line in lines[1:]]))
     return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
+
+
+_OF_CANDIDATE = re.compile(
+    r"(?i)\b(?:you|your|answers?|papers?|questions?|pens?|pencils?|calculators?|marks?|minutes|exam|test|candidates?|page|working|ink|legibly|neatly|blank|sheets?|booklet|spaces?)\b|[考答]生|[答考试]题|试卷|姓名|铅笔|分钟"
+)
+_LEAST_ABOVE = 2
+
+
+def asks_above_types(pieces: Sequence[Piece]) -> bool:
+    """Whether numbered lines above the first named type set tasks, and none tells a candidate how to work."""
+    said = [
+        piece.text[piece.label.end :].strip()
+        for piece in pieces
+        if piece.label is not None and not piece.label.is_weak and piece.label.style in KNOWN_NUMBERS
+    ]
+    return len(said) >= _LEAST_ABOVE and all(
+        task().match(text) and _OF_CANDIDATE.search(text) is None for text in said
+    )
 
 
 def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
