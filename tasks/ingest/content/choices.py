@@ -256,7 +256,7 @@ _LETTER_BEHIND = re.compile(r"[（(\[]\s*([A-Ja-j])\s*[)）\]]\s*[.。]?$")
 
 
 def _cut_named(text: str, options: Sequence[tuple[str, str]]) -> str:
-    """The letter of an answer that prints the text of its option before it, or words before a key."""
+    """The letter behind the text of its option, or the key behind words that choose."""
     behind = _LETTER_BEHIND.search(text)
     if behind is not None and _read_named(text[: behind.start()], options) == [behind[1].upper()]:
         return behind[1].upper()

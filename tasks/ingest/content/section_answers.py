@@ -119,7 +119,7 @@ _GRADES = re.compile(r"得分|给分|评分|酌情|\d\s*分(?![)）钟之])")
 
 
 def take_explanations(drafts: Sequence[Draft]) -> None:
-    """Let `解析：…` below all free questions of a section, which have no other answer, answer them."""
+    """Let `解析：…` answer the free questions of a section that has no other answer."""
     for group in _by_section(drafts, lambda draft: draft.question_type in _FREE and not draft.options):
         if len(group) > 1 and all(
             one.explanation and not one.answer and _GRADES.search(one.explanation) is None for one in group
@@ -426,7 +426,7 @@ _LEAST_ABOVE = 2
 
 
 def asks_above_types(pieces: Sequence[Piece]) -> bool:
-    """Whether numbered lines above the first named type set tasks, and none tells a candidate how to work."""
+    """Whether numbered lines set tasks, and none tells a candidate how to work."""
     said = [
         piece.text[piece.label.end :].strip()
         for piece in pieces
@@ -508,7 +508,7 @@ _QUOTED = "\"“”‘’'.。 "
 
 
 def _answers_by_option(lines: Sequence[Piece]) -> bool:
-    """Whether the answer below lettered lines is the text of one, `Option B`, or a capital alone."""
+    """Whether what answers lettered lines is the text of one, `Option B`, or a capital."""
     offered = [mark for line in lines if (mark := _SMALL.fullmatch(line.text)) is not None]
     marked = (match_answer(line.text) for line in lines[1:])
     said = [

@@ -120,7 +120,7 @@ _MOST_LED = 0.8
 
 
 def write_led(lines: IndexedLines) -> IndexedLines:
-    """Write `A: …` as `Answer: …` where one such line stands below nearly every numbered question that asks."""
+    """Write `A: …` as `Answer: …` where it stands once below nearly every question."""
     pieces = lines.pieces
     numbers = [
         place

@@ -156,7 +156,7 @@ _JUDGES = re.compile(
 
 
 def corrects(stem: str, text: str) -> bool:
-    """Whether an answer judges a statement, which asks nothing: `Is it flat? False, it is round.` does."""
+    """Whether an answer judges a statement: `Is it flat?` is none."""
     return _JUDGES.match(text) is not None and asking().search(stem) is None
 
 
