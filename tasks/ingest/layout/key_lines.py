@@ -321,7 +321,7 @@ _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
 _LEAST_NAMED, _LEAST_BARE = 3, 5
 # `参考答案：` before keys
 _KEY_LEAD = re.compile(
-    rf"\s*[【\[(（]?\s*(?:[\u4e00-\u9fff]{{0,5}}[题題](?=答案|\s*[:：])|(?i:multiple[- ]choice)\s*(?=Answ|Key|[:：]))?(?:[参參]考|[标標][准準]|正确|正確)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?|(?<=[题題e])(?=\s*[:：]))\s*[】\])）]?\s*[:：]?\s*(?=[A-JTFYN]|{truth_word()})"
+    rf"\s*[【\[(（]?\s*(?:[选選单單多判客][\u4e00-\u9fff]{{0,4}}[题題](?=答案|\s*[:：])|(?i:multiple[- ]choice)\s*(?=Answ|Key|[:：]))?(?:[参參]考|[标標][准準]|正确|正確)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?|(?<=[题題e])(?=\s*[:：]))\s*[】\])）]?\s*[:：]?\s*(?=[A-JTFYN]|{truth_word()})"
 )
 # what alone above keys says that they are
 _TITLE = re.compile(
@@ -377,7 +377,7 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
 
 
 # what the word before a block may begin with
-_BLOCK_STARTS = frozenset("【[（(参參标標正答选選单單多判AaKkMm") | ANSWER_STARTS
+_BLOCK_STARTS = frozenset("【[（(参參标標正答选選单單多判客AaKkMm") | ANSWER_STARTS
 
 
 def _may_open_block(first: str) -> bool:
