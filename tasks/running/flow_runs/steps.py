@@ -97,4 +97,17 @@ def _make_flow(function: Callable[P, T], options: dict[str, Any]) -> Flow[P, T]:
 
     wait_for_server()
     made: Flow[P, T] = prefect.flow(**options)(function)
+    # Afterwards: parameters and their kinds are those of the function itself.
+    made.fn = _begin_at_home(function)
     return made
+
+
+def _begin_at_home(function: Callable[P, T]) -> Callable[P, T]:
+    from tasks.running.flow_runs.task import check_place
+
+    @functools.wraps(function)
+    def begun(*arguments: P.args, **named: P.kwargs) -> T:
+        check_place()
+        return function(*arguments, **named)
+
+    return begun
