@@ -293,8 +293,8 @@ def _note_running(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) ->
 
 
 def _note_ended(ending: str) -> Callable[[Flow[..., Any], FlowRun, State[Any]], None]:
-    def note(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
-        note_end(RunName(str(run.id), run.name), ending)
+    def note(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+        note_end(RunName(str(flow_run.id), flow_run.name), ending)
 
     note.__name__ = f"note_{ending}"
     return note

@@ -105,8 +105,8 @@ def end_flow_run(connection: Connection, flow_run_id: str, state: str) -> None:
         add_notice(connection, flow_run_id, ended.name, BAD_ENDS[state])
 
 
-def end_lost_run(connection: Connection, run: FlowRun) -> bool:
-    """Note that a run crashed with its process; False where it was renewed or noted since read."""
+def end_lost_run(connection: Connection, run: FlowRun, state: str = "crashed") -> bool:
+    """Note how a run ended with its process; False where it was renewed or noted since read."""
     ended = connection.execute(
         update(flow_runs)
         .where(
@@ -115,10 +115,10 @@ def end_lost_run(connection: Connection, run: FlowRun) -> bool:
             flow_runs.c.process_id == run.process_id,
             flow_runs.c.alive_until.is_not_distinct_from(run.alive_until),
         )
-        .values(state="crashed", ended_at=now_text())
+        .values(state=state, ended_at=now_text())
     )
-    if ended.rowcount:
-        add_notice(connection, run.flow_run_id, run.name, BAD_ENDS["crashed"])
+    if ended.rowcount and state in BAD_ENDS:
+        add_notice(connection, run.flow_run_id, run.name, BAD_ENDS[state])
     return ended.rowcount == 1
 
 
