@@ -557,10 +557,10 @@ def load_settings() -> Settings:
     _check_variables()
     try:
         settings = Settings()
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{find_toml()} is no TOML: {error}. Correct it and run again.") from None
     except ValidationError as error:
         raise _explain(error) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _refuse_toml(str(error)) from None
     if "home" in settings.model_fields_set:
         return settings
     found = find_upwards(HOME_NAME)
@@ -584,13 +584,17 @@ def read_setting(name: str, text: str) -> Any:
 def _explain(error: ValidationError) -> UsageError:
     first = error.errors(include_input=False, include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
-    if not name:
-        return UsageError(f"{find_toml()} is no TOML: {first['msg']}. Correct it and run again.")
     what = first["msg"].removeprefix("Value error, ").rstrip(".")
+    if not name:
+        return _refuse_toml(what)
     end = "" if what.endswith("?") else "."
     return UsageError(
         f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {what}{end} Correct it and run again."
     )
+
+
+def _refuse_toml(what: str) -> UsageError:
+    return UsageError(f"{find_toml()} is no TOML in UTF-8: {what}. Correct it and run again.")
 
 
 def find_toml() -> Path | None:
@@ -610,8 +614,13 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file or folder of that name, from the working folder upwards."""
-    here = Path.cwd()
+    """The nearest file or folder of that name, from the working folder upwards; UsageError where that is gone."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        raise UsageError(
+            "The working folder is no longer there. Go to another one (cd), then run again."
+        ) from None
     return next((folder / name for folder in (here, *here.parents) if (folder / name).exists()), None)
 
 
