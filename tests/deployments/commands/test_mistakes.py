@@ -10,6 +10,7 @@ import pytest
 from typer.testing import Result
 
 from deployments.commands.options import ServingOptions
+from schemas.errors import FlowError
 from schemas.settings import Settings
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
@@ -194,3 +195,28 @@ def test_init_says_what_it_makes_and_nothing_where_all_is_there(tmp_path: Path) 
     first, second = (invoke(tmp_path / "home", "init").output for _ in range(2))
     assert "Making the ledger" in first and "tables of the lake" in first
     assert "Making" not in second
+
+
+def test_a_worker_that_could_tell_nobody_is_not_started(home: Path) -> None:
+    done = invoke(home, "up", PROCTOR_NOTIFY="ops@example.org")
+    check(done, 2, "PROCTOR_NOTIFY names neither")
+    assert not (home / "prefect").exists()
+
+
+def test_a_deployment_whose_run_fails_ends_with_one_and_one_document(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import flows.seal as flow
+
+    for counted, printed in (
+        ({"given": 1}, {"given": 1}),
+        ({}, {"error": "Nobody was told.", "exit_code": 1}),
+    ):
+
+        def fail(counted: dict[str, object] = counted) -> None:
+            raise FlowError("Nobody was told.", counted)
+
+        monkeypatch.setattr(flow, "seal_log", fail)
+        done = invoke(home, "runs", "start", "seal", "--no-server", "--json")
+        assert (done.exit_code, json.loads(done.stdout)) == (1, printed)
+        assert ("Error: Nobody was told." in done.stderr) is bool(counted)
