@@ -614,7 +614,7 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file or folder of that name, from the working folder upwards; UsageError where that is gone."""
+    """The nearest file or folder of that name, here or above; UsageError where here is gone."""
     try:
         here = Path.cwd()
     except FileNotFoundError:

@@ -62,7 +62,7 @@ def _print_document(value: object) -> None:
 
 
 def count_documents() -> int:
-    """JSON documents that this process has printed: a command prints one, also where it then fails."""
+    """JSON documents that this process has printed: a command prints one, then fails or not."""
     return _printed["documents"]
 
 

@@ -208,10 +208,11 @@ def test_a_deployment_whose_run_fails_ends_with_one_and_one_document(
 ) -> None:
     import flows.seal as flow
 
-    for counted, printed in (
+    cases: list[tuple[dict[str, object], dict[str, object]]] = [
         ({"given": 1}, {"given": 1}),
         ({}, {"error": "Nobody was told.", "exit_code": 1}),
-    ):
+    ]
+    for counted, printed in cases:
 
         def fail(counted: dict[str, object] = counted) -> None:
             raise FlowError("Nobody was told.", counted)
