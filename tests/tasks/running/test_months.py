@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,12 @@ def test_what_is_no_month_is_neither_planned_nor_paid_for_nor_found_valid(
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
     load_settings.cache_clear()
     try:
-        for begin in (
+        begins: tuple[Callable[[], object], ...] = (
             lambda: plan_month.fn(RunWishes(month)),
             lambda: watch_anchors.fn(month),
             lambda: validate_lake.fn("responses", month),
-        ):
+        )
+        for begin in begins:
             with pytest.raises(UsageError, match="is not a month: write it as YYYY-MM"):
                 begin()
     finally:
