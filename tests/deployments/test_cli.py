@@ -493,6 +493,13 @@ def test_the_version_names_the_commit_of_a_checkout_and_whether_it_was_changed(t
     assert render_version(tmp_path) == f"proctor {version('proctor')} ({commit}+)"
 
 
+def test_a_locale_of_another_encoding_is_no_reason_to_fail(home: Path) -> None:
+    # As in zh_CN.GBK, which few machines have: a library reads stubs of ours as the locale has it.
+    other = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run(home, "runs", "list", **other)
+    assert (done.returncode, "│ state │" in done.stdout) == (0, True), done.stderr
+
+
 def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
     done = subprocess.run(
         [PROCTOR, "shell"],
