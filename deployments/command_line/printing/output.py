@@ -331,7 +331,10 @@ def _page(text: str) -> bool:
     import shutil
     import subprocess
 
-    command = shlex.split(os.environ.get("PAGER") or "less -SR")
+    try:
+        command = shlex.split(os.environ.get("PAGER") or "less -SR")
+    except ValueError:  # A quotation mark without its other
+        return False
     if not command or shutil.which(command[0]) is None:
         return False
     subprocess.run(command, input=text.encode(), check=False)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
 
 _MOST_USD = 1e12
+# More than anybody has, and a number that every database knows.
+_MOST_RUNS = 1_000_000
 # Of what a run came to, a list shows what is something, and not all of it; --json has every count.
 _NOTHING = ("0", "False")
 _MOST_COUNTS = 6
@@ -46,7 +48,9 @@ runs_app = typer.Typer(cls=group_with_default("list"))
 @runs_app.command(name="list")
 def list_runs(
     flow: Annotated[str, typer.Option("--flow", help="Only runs of this flow.")] = "",
-    most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    most: Annotated[
+        int, typer.Option("--most", min=1, max=_MOST_RUNS, help="How many, the newest first.")
+    ] = 20,
     as_json: AsJson = False,
 ) -> None:
     """What has run, newest first, and how it ended.

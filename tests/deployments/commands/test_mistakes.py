@@ -76,6 +76,7 @@ def check(done: Result, code: int, *says: str) -> None:
         (("exam", "token", "chen", "--hours", "nan"), "Invalid value for '--hours'"),
         (("exam", "token", "chen", "--hours", "-1"), "Invalid value for '--hours'"),
         (("runs", "budget", "2026-11", "--raise", "inf", "--reason", "x"), "Invalid value for '--raise'"),
+        (("runs", "list", "--most", "9" * 20), "Invalid value for '--most'"),
         (("sql", "leaderboard", "--param", "simulated=maybe"), "is true or false."),
         (("sql", "exposure_by_lineage", "--param", "limit=1.5"), "is a whole number."),
         (("exam", "user", "add", "chen", "--role", "annotator"), "There is already a user 'chen'"),
