@@ -17,7 +17,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,6 +32,8 @@ from warehouse.stores.whole_files import writing_whole
 HEARTBEAT_S = 10.0
 LOG_LINES = 12
 STOP_TIMEOUT_S = 8.0
+# What Prefect's workers start for each run.
+_RUN_MODULE = "prefect.engine"
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool 
 
 
 def stop_server(settings: Settings) -> list[int]:
-    """Stop the worker and the server of this PROCTOR_HOME.
+    """Stop the worker and the server of this PROCTOR_HOME, and runs that outlived their worker.
 
     Returns the process ids that were stopped.
     """
@@ -161,14 +164,7 @@ def stop_server(settings: Settings) -> list[int]:
     if state is None:
         path.unlink(missing_ok=True)
         return []
-    stopped = [
-        pid
-        for pid, started in (
-            (state.worker_pid, state.worker_started),
-            (state.server_pid, state.server_started),
-        )
-        if pid is not None and _stop(pid, started)
-    ]
+    stopped = [pid for pid, started in _list_processes(state) if pid is not None and _stop(pid, started)]
     # Another command may have found the server dead meanwhile and started one: that one's state stays.
     if read_started(settings) == state:
         path.unlink(missing_ok=True)
@@ -309,6 +305,20 @@ def _spawn(
             cwd=Path(__file__).resolve().parents[3],
             start_new_session=True,
         )
+
+
+def _list_processes(state: ServerState) -> Iterator[tuple[int | None, float | None]]:
+    """What is to be stopped, in this order: process and when it began."""
+    import psutil
+
+    yield state.worker_pid, state.worker_started
+    # A worker that was killed could not end its runs: they would call models on.
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            is_run = _RUN_MODULE in process.cmdline()
+            if is_run and process.environ().get("PREFECT_API_URL") == state.api_url:
+                yield process.pid, float(process.create_time())
+    yield state.server_pid, state.server_started
 
 
 def _stop(pid: int, started: float | None) -> bool:
