@@ -154,20 +154,20 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
 
 def list_run_starts(
     connection: Connection, schedule: FlowSchedule, since: str, *, is_only: bool
-) -> list[tuple[datetime, datetime | None]]:
-    """When runs of the deployment began since a moment, and when each was due (or None)."""
+) -> list[tuple[datetime, datetime | None, str]]:
+    """When runs of the deployment began since a moment, when each was due (or None), its state."""
     by_deployment = flow_runs.c.deployment == schedule.deployment
     by_command = (
         (flow_runs.c.flow == schedule.flow)
         & (flow_runs.c.started_by == "command")
         & (flow_runs.c.state == "completed")
     )
-    query = select(flow_runs.c.started_at, flow_runs.c.due_at).where(
+    query = select(flow_runs.c.started_at, flow_runs.c.due_at, flow_runs.c.state).where(
         flow_runs.c.started_at >= since, or_(by_deployment, by_command) if is_only else by_deployment
     )
     return [
-        (datetime.fromisoformat(started), None if due is None else datetime.fromisoformat(due))
-        for started, due in connection.execute(query)
+        (datetime.fromisoformat(started), None if due is None else datetime.fromisoformat(due), str(state))
+        for started, due, state in connection.execute(query)
     ]
 
 
