@@ -94,10 +94,12 @@ def find_missed_runs(
             missed = _list_missed(due, runs)
             if schedule.deployment == MONTHLY:
                 known = list_known_months(connection)
-                # Of an earlier month nobody is told again, and no later run makes up for it: one that failed was not its run.
-                unheld = _list_missed(due, [run for run in runs if run[2] in _HELD])
-                unheld = [at for at in unheld if at != due[-1] and _name_month(at) not in known]
-                found += [_describe_month(at, has_failed=at not in missed) for at in unheld]
+                # Of an earlier month nobody is told again, and no later run makes up for it. A run is of the month that it begins in,
+                # whatever it was late for, and one that failed held no exam.
+                begun = {_name_month(started) for started, *_ in runs}
+                held = known | {_name_month(started) for started, _, state in runs if state in _HELD}
+                unheld = [at for at in due[:-1] if _name_month(at) not in held]
+                found += [_describe_month(at, has_failed=_name_month(at) in begun) for at in unheld]
                 missed = [at for at in missed if at == due[-1] and _name_month(at) not in known]
             if missed:
                 is_made_up = any(started >= missed[-1] - _EARLY for started, *_ in runs)
@@ -120,9 +122,9 @@ def select_unmade(missed: Iterable[MissedRun]) -> list[MissedRun]:
     return [one for one in missed if not one.is_made_up]
 
 
-def _name_month(due_at: datetime) -> str:
-    """The month that a run examines which nobody tells another."""
-    return f"{due_at:%Y-%m}"
+def _name_month(begun_at: datetime) -> str:
+    """The month that a run examines which begins then, and which nobody tells another."""
+    return f"{begun_at:%Y-%m}"
 
 
 def _describe_month(due_at: datetime, *, has_failed: bool) -> MissedRun:

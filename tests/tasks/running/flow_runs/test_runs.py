@@ -335,6 +335,16 @@ def test_a_month_whose_run_failed_before_anything_was_planned_is_named_once_it_h
     assert list_unmade(ledger) == []
 
 
+def test_late_runs_of_months_that_have_passed_are_runs_of_the_present_one(ledger: Ledger) -> None:
+    """The host came back on the second of December, and Prefect had scheduled three months ahead."""
+    schedule(ledger, MONTHLY, since="2026-08-15T00:00:00+00:00")
+    for month in (9, 10, 11):
+        due_at = datetime(2026, month, 1, 2, tzinfo=UTC).isoformat()
+        begin(ledger, f"{month}", flow="monthly", deployment="monthly", started_by="schedule", due_at=due_at)
+        move(ledger, f"{month}", NOW - timedelta(minutes=20))
+    assert [f"{one.due_at:%Y-%m}" for one in list_unmade(ledger)] == list(MONTHS)
+
+
 def test_a_run_by_hand_of_an_earlier_month_makes_up_for_that_month_alone(ledger: Ledger) -> None:
     schedule(ledger, MONTHLY, since="2026-09-15T00:00:00+00:00")
     begin(ledger, "o", flow="monthly", started_by="command")
