@@ -520,13 +520,32 @@ class Settings(BaseSettings):
         return self.home / "pages"
 
 
+def _list_paths() -> list[str]:
+    """The settings that name a file or folder."""
+    fields = Settings.model_fields.items()
+    return [name for name, one in fields if one.annotation in (Path, Path | None) or name == "lake_data"]
+
+
+def resolve_variables(settings: Settings) -> dict[str, str]:
+    """The variables that name a file or folder, each as it is meant from here.
+
+    They are for what is started in another working folder: a relative path would be another one there.
+    """
+    given = {name.upper() for name in os.environ}
+    found = {f"{PREFIX}{name.upper()}": getattr(settings, name) for name in _list_paths()}
+    return {
+        variable: str(Path(value).resolve())
+        for variable, value in found.items()
+        if variable in given and value is not None and "://" not in str(value)
+    }
+
+
 class _TomlSource(TomlConfigSettingsSource):
     """`proctor.toml`, whose relative paths start from the folder that it lies in."""
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        paths = [name for name, one in Settings.model_fields.items() if one.annotation in (Path, Path | None)]
-        for name in (*paths, "lake_data"):
+        for name in _list_paths():
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())

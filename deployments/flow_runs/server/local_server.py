@@ -25,7 +25,7 @@ from pathlib import Path
 from deployments.command_line.printing import print_note
 from deployments.flow_runs.environment import list_plain_variables
 from schemas.errors import ProctorError, StoreError
-from schemas.settings import TOML_VARIABLE, Settings, find_toml
+from schemas.settings import TOML_VARIABLE, Settings, find_toml, resolve_variables
 from warehouse.stores.prefect_database import copy_empty_database, keep_empty_database
 from warehouse.stores.whole_files import writing_whole
 
@@ -96,6 +96,7 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         # Prefect would start a server of its own without a password where it is told of none.
         "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
         "PREFECT_CLI_PROMPT": "false",
+        **resolve_variables(settings),
         "PROCTOR_HOME": str(settings.home.resolve()),
     }
     if (toml := find_toml()) is not None:

@@ -9,7 +9,9 @@ from dataclasses import asdict
 from json import dumps
 from pathlib import Path
 
-from deployments.flow_runs.server import ServerState, stop_server
+import pytest
+
+from deployments.flow_runs.server import ServerState, build_environment, stop_server
 from schemas.settings import Settings
 
 
@@ -37,3 +39,17 @@ def test_runs_that_outlived_a_worker_that_was_killed_are_stopped_and_no_others(t
         for process in (run, server, other):
             process.kill()
             process.wait()
+
+
+def test_a_path_is_the_same_one_for_the_worker_whose_working_folder_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("BACKUPS", "backups"), ("PUBLIC", "/srv/site"), ("LAKE_DATA", "s3://bucket/lake")):
+        monkeypatch.setenv(f"PROCTOR_{name}", value)
+    found = build_environment(Settings(home=Path("home")), None)
+    assert {name: value for name, value in found.items() if name.startswith("PROCTOR_")} == {
+        "PROCTOR_HOME": str(tmp_path / "home"),
+        "PROCTOR_BACKUPS": str(tmp_path / "backups"),
+        "PROCTOR_PUBLIC": "/srv/site",
+    }
