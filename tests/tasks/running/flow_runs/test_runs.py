@@ -336,7 +336,7 @@ def test_a_month_whose_run_failed_before_anything_was_planned_is_named_once_it_h
 
 
 def test_late_runs_of_months_that_have_passed_are_runs_of_the_present_one(ledger: Ledger) -> None:
-    """The host came back on the second of December, and Prefect had scheduled three months ahead."""
+    """The host came back on 2 December, and Prefect had scheduled three months ahead."""
     schedule(ledger, MONTHLY, since="2026-08-15T00:00:00+00:00")
     for month in (9, 10, 11):
         due_at = datetime(2026, month, 1, 2, tzinfo=UTC).isoformat()
