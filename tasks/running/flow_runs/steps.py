@@ -6,6 +6,7 @@ Importing Prefect takes most of a second of the processor, and what runs without
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -110,4 +111,6 @@ def _begin_at_home(function: Callable[P, T]) -> Callable[P, T]:
         check_place()
         return function(*arguments, **named)
 
+    # Prefect reads what a kind is called where a function was written, and this one was written here.
+    begun.__signature__ = inspect.signature(function, eval_str=True)  # type: ignore[attr-defined]
     return begun
