@@ -32,8 +32,8 @@ from warehouse.stores.whole_files import writing_whole
 HEARTBEAT_S = 10.0
 LOG_LINES = 12
 STOP_TIMEOUT_S = 8.0
-# What Prefect's workers start for each run.
-_RUN_MODULE = "prefect.engine"
+# What a run is that a worker of Prefect's started, and what it is for seconds before that.
+_RUN_MODULES = {"prefect.engine", "prefect.runner._workspace_supervisor"}
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ def _list_processes(state: ServerState) -> Iterator[tuple[int | None, float | No
     # A worker that was killed could not end its runs: they would call models on.
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            is_run = _RUN_MODULE in process.cmdline()
+            is_run = not _RUN_MODULES.isdisjoint(process.cmdline())
             if is_run and process.environ().get("PREFECT_API_URL") == state.api_url:
                 yield process.pid, float(process.create_time())
     yield state.server_pid, state.server_started
@@ -326,13 +326,19 @@ def _stop(pid: int, started: float | None) -> bool:
     """End our process group; SIGKILL when SIGTERM is not enough, as Prefect's workers need it."""
     if not _is_ours(pid, started):
         return False
-    os.killpg(pid, signal.SIGTERM)
+    _signal(pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_TIMEOUT_S
     while _is_ours(pid, started) and time.monotonic() < deadline:
         time.sleep(0.1)
     if _is_ours(pid, started):
-        os.killpg(pid, signal.SIGKILL)
+        _signal(pid, signal.SIGKILL)
     return True
+
+
+def _signal(pid: int, number: int) -> None:
+    # A run of a pool that has a command of its own leads no group.
+    with suppress(ProcessLookupError):
+        (os.killpg if os.getpgid(pid) == pid else os.kill)(pid, number)
 
 
 def _is_ours(pid: int | None, started: float | None) -> bool:
