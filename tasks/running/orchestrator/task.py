@@ -200,8 +200,9 @@ def _end_lost(ledger: Ledger) -> None:
 
 
 def _find_cancelled(flow_run_ids: Sequence[str]) -> set[str]:
-    """Which of the runs somebody has cancelled in Prefect; none where it does not answer."""
-    with not_waiting(), suppress(httpx.HTTPError, StoreAway), get_client(sync_client=True) as client:
+    """Which of the runs somebody has cancelled in Prefect; none where it cannot say."""
+    # Whatever it is that fails: those whose process is gone are ended all the same.
+    with not_waiting(), suppress(Exception), get_client(sync_client=True) as client:
         found = _read_runs(client, [StateType.CANCELLING, StateType.CANCELLED], ids=flow_run_ids)
         return {str(run.id) for run in found}
     return set()

@@ -202,6 +202,21 @@ def test_a_run_that_was_cancelled_in_prefect_has_not_crashed_and_nobody_is_told(
     assert noticed == {str(client.runs[1].id)}
 
 
+def test_runs_whose_process_is_gone_are_ended_also_where_prefect_answers_with_nonsense(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = start(monkeypatch, ledger)
+    monkeypatch.setattr(client, "read_flow_runs", lambda **_: [][0])
+    run_id = str(uuid4())
+    with ledger.write() as connection:
+        begin_flow_run(
+            connection, StartedRun(run_id, "seal", "seal-x"), host="gone", process_id=1, lease_s=-1.0
+        )
+    look_after_runs(ledger)
+    with ledger.read() as connection:
+        assert read_flow_runs(connection, [run_id])[run_id].state == "crashed"
+
+
 def test_an_end_of_which_prefects_worker_tells_is_noted(ledger: Ledger) -> None:
     from tasks.running.flow_runs import RECORDED
 
