@@ -196,10 +196,19 @@ def _checked_home(ctx: Any) -> Iterator[None]:
 
 
 def _check_texts(params: Mapping[str, Any]) -> None:
-    """Raise UsageError for the character zero, which no store takes."""
+    """Raise UsageError for what no store takes: the character zero, and a text that is no UTF-8.
+
+    A file may be called by any bytes, so that these are let pass in a path.
+    """
     for name, value in params.items():
-        if any("\0" in str(part) for part in (value if isinstance(value, list | tuple) else [value])):
-            raise UsageError(f"{name.replace('_', '-')} holds the character zero. Take it out.")
+        shown = name.replace("_", "-")
+        for part in value if isinstance(value, list | tuple) else [value]:
+            if "\0" in str(part):
+                raise UsageError(f"{shown} holds the character zero. Take it out.")
+            if isinstance(part, str) and any("\ud800" <= letter <= "\udfff" for letter in part):
+                raise UsageError(
+                    f"{shown} is no text in UTF-8. Write it in a terminal whose encoding that is."
+                )
 
 
 def _name_command(ctx: Any) -> str:

@@ -547,3 +547,12 @@ def test_the_character_zero_is_one_usage_error_wherever_it_stands(
     assert done.stderr.strip().endswith(f"{name} holds the character zero. Take it out.")
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stdout == ""
+
+
+def test_a_text_in_another_encoding_is_one_usage_error_and_a_path_in_one_is_a_path(home: Path) -> None:
+    typed = os.fsdecode("历史".encode("gb18030"))
+    done = invoke(home, "sql", f"select '{typed}'")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: query is no text in UTF-8.")
+    done = invoke(home, "ingest", str(home / typed), "--no-server")
+    assert (done.exit_code, "does not exist" in done.stderr) == (2, True)
