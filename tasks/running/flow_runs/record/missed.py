@@ -98,8 +98,12 @@ def find_missed_runs(
                 # whatever it was late for, and one that failed held no exam.
                 begun = {_name_month(started) for started, *_ in runs}
                 held = known | {_name_month(started) for started, _, state in runs if state in _HELD}
-                unheld = [at for at in due[:-1] if _name_month(at) not in held]
-                found += [_describe_month(at, has_failed=_name_month(at) in begun) for at in unheld]
+                passed = {_name_month(at): at for at in due if _name_month(at) != _name_month(due[-1])}
+                found += [
+                    _describe_month(at, has_failed=month in begun)
+                    for month, at in passed.items()
+                    if month not in held
+                ]
                 missed = [at for at in missed if at == due[-1] and _name_month(at) not in known]
             if missed:
                 is_made_up = any(started >= missed[-1] - _EARLY for started, *_ in runs)

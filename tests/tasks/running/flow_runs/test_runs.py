@@ -335,6 +335,17 @@ def test_a_month_whose_run_failed_before_anything_was_planned_is_named_once_it_h
     assert list_unmade(ledger) == []
 
 
+def test_an_exam_of_every_week_is_named_once_for_each_month_that_has_passed(ledger: Ledger) -> None:
+    schedule(ledger, make_schedule("monthly", "monthly", "0 2 * * 1"), since="2026-10-30T00:00:00+00:00")
+    mondays = [datetime(2026, 11, 2, 2, 0, 1, tzinfo=UTC) + timedelta(weeks=week) for week in range(6)]
+    for monday in mondays:
+        begin(ledger, f"{monday}", flow="monthly", deployment="monthly", started_by="schedule")
+        move(ledger, f"{monday}", monday, "failed")
+    assert list_unmade(ledger, mondays[3] + timedelta(hours=1)) == []
+    (found,) = list_unmade(ledger, mondays[5] + timedelta(hours=1))
+    assert "--month 2026-11, or" in found.remedy
+
+
 def test_late_runs_of_months_that_have_passed_are_runs_of_the_present_one(ledger: Ledger) -> None:
     """The host came back on 2 December, and Prefect had scheduled three months ahead."""
     schedule(ledger, MONTHLY, since="2026-08-15T00:00:00+00:00")
