@@ -16,6 +16,6 @@ def choose_month(text: str, name: str = "month") -> str:
     """
     if not text:
         return datetime.now(UTC).strftime("%Y-%m")
-    if not re.fullmatch(MONTH_PATTERN, text):
+    if not re.fullmatch(MONTH_PATTERN, text, re.ASCII):
         raise UsageError(f"{name} {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
     return text

@@ -14,7 +14,7 @@ from tasks.judging.calibration import watch_anchors
 from tasks.operations.validation import validate_lake
 
 
-@pytest.mark.parametrize("month", ["2027-1", "2026-13", "nov", "2026-11\n"])
+@pytest.mark.parametrize("month", ["2027-1", "2026-13", "nov", "2026-11\n", "２０２６-11"])
 def test_what_is_no_month_is_neither_planned_nor_paid_for_nor_found_valid(
     month: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
