@@ -8,17 +8,37 @@ from __future__ import annotations
 
 import atexit
 import gc
+import locale
 import os
 import sys
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
+
+def _speak_utf8() -> None:
+    """Go on in Python's UTF-8 mode whatever the locale, as Python itself does where that is C.
+
+    Files of ours are UTF-8, also those that a library reads as the locale has it. A terminal is written to in its own encoding.
+    """
+    is_own = any(Path(part).name == "proctor" or part == "deployments.cli" for part in sys.orig_argv)
+    if is_own and not sys.flags.utf8_mode and sys.getfilesystemencoding() != "utf-8":
+        again = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
+        os.execve(sys.executable, again, {**os.environ, "PYTHONUTF8": "1"})  # noqa: S606 (itself again)
+    if is_own and sys.flags.utf8_mode and locale.getencoding().lower() not in ("utf-8", "ansi_x3.4-1968"):
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper) and stream.isatty():
+                stream.reconfigure(encoding=locale.getencoding(), errors="replace")
+
+
+_speak_utf8()
 # Pydantic would look through every installed distribution for plugins, in each command.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
-from deployments.command_line import ListedGroup, load_command
-from schemas.errors import INTERRUPTED
+from deployments.command_line import ListedGroup, load_command  # noqa: E402 - libraries read stubs of ours at once
+from schemas.errors import INTERRUPTED  # noqa: E402
 
 app = typer.Typer(
     name="proctor",

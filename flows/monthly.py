@@ -11,6 +11,7 @@ from tasks.report import render_reports
 from tasks.running.flow_runs import (
     RECORDED,
     check_judged,
+    check_not_waiting,
     check_published,
     check_sat,
     flow,
@@ -74,6 +75,7 @@ def monthly(
 
     result = planned | sat | overdue | landed | judged | watched | edition | corrected | published
     publish_summary(result)
+    check_not_waiting(result)
     check_sat(result)
     check_judged(result)
     check_published(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tasks.editions import publish_edition
 from tasks.judging.calibration import correct_scores
 from tasks.operations.reconcile import reconcile_stores
-from tasks.running.flow_runs import RECORDED, flow, name_run, publish_summary
+from tasks.running.flow_runs import RECORDED, check_not_waiting, flow, name_run, publish_summary
 
 
 @flow(name="publish", flow_run_name=name_run, **RECORDED)
@@ -31,4 +31,5 @@ def publish(
     )
     result |= correct_scores(run_id)
     publish_summary(result)
+    check_not_waiting(result)
     return result

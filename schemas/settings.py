@@ -524,13 +524,32 @@ class Settings(BaseSettings):
         return self.home / "pages"
 
 
+def _list_paths() -> list[str]:
+    """The settings that name a file or folder."""
+    fields = Settings.model_fields.items()
+    return [name for name, one in fields if one.annotation in (Path, Path | None) or name == "lake_data"]
+
+
+def resolve_variables(settings: Settings) -> dict[str, str]:
+    """The variables that name a file or folder, each as it is meant from here.
+
+    They are for what is started in another working folder: a relative path would be another one there.
+    """
+    given = {name.upper() for name in os.environ}
+    found = {f"{PREFIX}{name.upper()}": getattr(settings, name) for name in _list_paths()}
+    return {
+        variable: str(Path(value).resolve())
+        for variable, value in found.items()
+        if variable in given and value is not None and "://" not in str(value)
+    }
+
+
 class _TomlSource(TomlConfigSettingsSource):
     """`proctor.toml`, whose relative paths start from the folder that it lies in."""
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         values = super()._read_file(file_path)
-        paths = [name for name, one in Settings.model_fields.items() if one.annotation in (Path, Path | None)]
-        for name in (*paths, "lake_data"):
+        for name in _list_paths():
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():
                 values[name] = str(file_path.parent / Path(value).expanduser())
@@ -561,10 +580,10 @@ def load_settings() -> Settings:
     _check_variables()
     try:
         settings = Settings()
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{find_toml()} is no TOML: {error}. Correct it and run again.") from None
     except ValidationError as error:
         raise _explain(error) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _refuse_toml(str(error)) from None
     if "home" in settings.model_fields_set:
         return settings
     found = find_upwards(HOME_NAME)
@@ -588,13 +607,17 @@ def read_setting(name: str, text: str) -> Any:
 def _explain(error: ValidationError) -> UsageError:
     first = error.errors(include_input=False, include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
-    if not name:
-        return UsageError(f"{find_toml()} is no TOML: {first['msg']}. Correct it and run again.")
     what = first["msg"].removeprefix("Value error, ").rstrip(".")
+    if not name:
+        return _refuse_toml(what)
     end = "" if what.endswith("?") else "."
     return UsageError(
         f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {what}{end} Correct it and run again."
     )
+
+
+def _refuse_toml(what: str) -> UsageError:
+    return UsageError(f"{find_toml()} is no TOML in UTF-8: {what}. Correct it and run again.")
 
 
 def find_toml() -> Path | None:
@@ -614,8 +637,13 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The nearest file or folder of that name, from the working folder upwards."""
-    here = Path.cwd()
+    """The nearest file or folder of that name, here or above; UsageError where here is gone."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        raise UsageError(
+            "The working folder is no longer there. Go to another one (cd), then run again."
+        ) from None
     return next((folder / name for folder in (here, *here.parents) if (folder / name).exists()), None)
 
 

@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, NoReturn, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from deployments.command_line.printing import print_error, print_note
+from deployments.command_line.printing import count_documents, print_error, print_note
 from deployments.home import close_home, keep_to_owner
 from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
 
@@ -90,27 +90,29 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what it raises on purpose is printed, never traced."""
         as_json = bool(ctx.params.get("as_json")) or ctx.params.get("format") == "json"
+        printed = count_documents()
+
+        def end(said: str, code: int) -> NoReturn:
+            # Standard output has one document: after a result the sentence goes to standard error.
+            print_error(said, code, as_json=as_json and count_documents() == printed)
+            raise typer.Exit(code) from None
+
         try:
             _check_texts(ctx.params)
             with _ended_by_sigterm(), keep_to_owner(), _checked_home(ctx):
                 return super().invoke(ctx)
         except ProctorError as error:
-            print_error(str(error), error.exit_code, as_json=as_json)
-            raise typer.Exit(error.exit_code) from None
+            end(str(error), error.exit_code)
         except (KeyboardInterrupt, Exception) as error:
             if not is_interruption(error):
                 if not isinstance(error, OSError) or error.filename is None:
                     raise
                 place, code = _name_place(error, ctx.params)
-                said = f"{place} cannot be used: {error.strerror}. Name another place, or mend this one."
-                print_error(said, code, as_json=as_json)
-                raise typer.Exit(code) from None
-            print_error(
+                end(f"{place} cannot be used: {error.strerror}. Name another place, or mend this one.", code)
+            end(
                 "Interrupted. What was acknowledged is kept; run the same command again and it continues.",
                 INTERRUPTED,
-                as_json=as_json,
             )
-            raise typer.Exit(INTERRUPTED) from None
 
 
 def _name_place(error: OSError, params: Mapping[str, Any]) -> tuple[str, int]:
@@ -194,10 +196,19 @@ def _checked_home(ctx: Any) -> Iterator[None]:
 
 
 def _check_texts(params: Mapping[str, Any]) -> None:
-    """Raise UsageError for the character zero, which no store takes."""
+    """Raise UsageError for what no store takes: the character zero, and a text that is no UTF-8.
+
+    A file may be called by any bytes, so that these are let pass in a path.
+    """
     for name, value in params.items():
-        if any("\0" in str(part) for part in (value if isinstance(value, list | tuple) else [value])):
-            raise UsageError(f"{name.replace('_', '-')} holds the character zero. Take it out.")
+        shown = name.replace("_", "-")
+        for part in value if isinstance(value, list | tuple) else [value]:
+            if "\0" in str(part):
+                raise UsageError(f"{shown} holds the character zero. Take it out.")
+            if isinstance(part, str) and any("\ud800" <= letter <= "\udfff" for letter in part):
+                raise UsageError(
+                    f"{shown} is no text in UTF-8. Write it in a terminal whose encoding that is."
+                )
 
 
 def _name_command(ctx: Any) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +11,7 @@ import typer
 
 from deployments.command_line.printing import print_note
 from schemas.errors import UsageError
-from schemas.table import MONTH_PATTERN
+from tasks.running import choose_month
 
 if TYPE_CHECKING:
     from deployments.http import Listening
@@ -79,11 +77,7 @@ class ServingOptions:
 
 def read_month(text: str, option: str = "--month") -> str:
     """Check a month, or take the present one; raises UsageError that names the option."""
-    if not text:
-        return datetime.now(UTC).strftime("%Y-%m")
-    if not re.match(MONTH_PATTERN, text):
-        raise UsageError(f"{option} {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
-    return text
+    return choose_month(text, option)
 
 
 def list_workbooks(paths: Sequence[Path]) -> list[Path]:

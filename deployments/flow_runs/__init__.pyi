@@ -22,6 +22,9 @@ from .deploying import PAID as PAID
 # The kinds of work pool that a deployment can have.
 from .deploying import POOL_KINDS as POOL_KINDS
 
+# What deployments/prefect.yaml lists, in its order.
+from .deploying import read_deployments as read_deployments
+
 # Let a worker run a deployment, with the parameters that it has, and return the id of the run at once.
 from .deploying import start_on_worker as start_on_worker
 

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 DRAIN_TIMEOUT_S = 10.0
 
 
-def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> Any:
+def run_flow(
+    name: str, *, without_server: bool = False, must_succeed: bool = False, **parameters: Any
+) -> Any:
     """Run `flows/<name>.py` in this process and return what it returns (ids and counts).
 
     Uses the server named by PREFECT_API_URL, or this home's own, which is started where it does not run and stays. With
     `without_server`, or the setting of that name, the flow runs as plain Python and Prefect's API is never called.
-    A flow in which nothing succeeded has Failed; what it counted is returned all the same. A ProctorError raised inside
-    the flow is raised again as it is.
+    A flow in which nothing succeeded has Failed; what it counted is returned all the same, or raised (FlowError) where it
+    `must_succeed`. Any other ProctorError raised inside the flow is raised again as it is.
     """
     from tasks.running.flow_runs import run_plainly
     from warehouse.lake import share_lake
@@ -37,6 +39,8 @@ def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> A
                 return run_plainly(_import_flow(name), parameters)
             return load_flow(name)(**parameters)
     except FlowError as error:
+        if must_succeed:
+            raise
         print_note(str(error))
         return error.result
     except ProctorError:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,12 +42,20 @@ class RunMetrics(Collector):
     """Numbers of flow runs, open runs of the exam and missed runs, read when asked for."""
 
     def __init__(self, ledger: Ledger) -> None:
+        from deployments.flow_runs import read_deployments
+
         self._ledger = ledger
+        self._flows = sorted({deployment.flow for deployment in read_deployments()})
 
     def collect(self) -> Iterator[Metric]:
         """Every family with what the ledger says now."""
         from tasks.running.flow_runs.record import find_missed_runs, is_lost, select_unmade
-        from warehouse.ledger.engine.runs.flow_runs import count_flow_runs, list_last_ends, list_unended_runs
+        from warehouse.ledger.engine.runs.flow_runs import (
+            BAD_ENDS,
+            count_flow_runs,
+            list_last_ends,
+            list_unended_runs,
+        )
         from warehouse.ledger.money.paces import read_pauses
 
         began = time.perf_counter()
@@ -61,7 +70,9 @@ class RunMetrics(Collector):
             value=time.perf_counter() - began,
         )
         runs = CounterMetricFamily("proctor_flow_runs", "Runs of flows.", labels=("flow", "state"))
-        for flow, state, count in counts:
+        # From 0 on: of a count that begins with 1 Prometheus hears of no increase, and no alert of a flow's first failure.
+        begun = dict.fromkeys(product(self._flows, BAD_ENDS), 0)
+        for (flow, state), count in (begun | {(flow, state): count for flow, state, count in counts}).items():
             runs.add_metric((flow, state), count)
         yield runs
         gone = GaugeMetricFamily(

@@ -19,6 +19,9 @@ from .log_lines import render_text as render_text
 # Writes every record to a server's own output, as text or as JSON.
 from .log_lines import ServerLines as ServerLines
 
+# A month as it was written, or the present one; UsageError for what is none.
+from .months import choose_month as choose_month
+
 # Seconds between lines of progress where there is no terminal.
 from .progress import HEARTBEAT_S as HEARTBEAT_S
 

@@ -493,6 +493,13 @@ def test_the_version_names_the_commit_of_a_checkout_and_whether_it_was_changed(t
     assert render_version(tmp_path) == f"proctor {version('proctor')} ({commit}+)"
 
 
+def test_a_locale_of_another_encoding_is_no_reason_to_fail(home: Path) -> None:
+    # As in zh_CN.GBK, which few machines have: a library reads stubs of ours as the locale has it.
+    other = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run(home, "runs", "list", **other)
+    assert (done.returncode, "│ state │" in done.stdout) == (0, True), done.stderr
+
+
 def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
     done = subprocess.run(
         [PROCTOR, "shell"],
@@ -540,3 +547,12 @@ def test_the_character_zero_is_one_usage_error_wherever_it_stands(
     assert done.stderr.strip().endswith(f"{name} holds the character zero. Take it out.")
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stdout == ""
+
+
+def test_a_text_in_another_encoding_is_one_usage_error_and_a_path_in_one_is_a_path(home: Path) -> None:
+    typed = os.fsdecode("历史".encode("gb18030"))
+    done = invoke(home, "sql", f"select '{typed}'")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: query is no text in UTF-8.")
+    done = invoke(home, "ingest", str(home / typed), "--no-server")
+    assert (done.exit_code, "does not exist" in done.stderr) == (2, True)

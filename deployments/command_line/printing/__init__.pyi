@@ -4,6 +4,9 @@ from .asking import ask as ask
 # Yes or no, asked at the terminal.
 from .asking import ask_whether as ask_whether
 
+# JSON documents that this process has printed: a command prints one, also where it then fails.
+from .output import count_documents as count_documents
+
 # Why a statement has no rows: what an analysis states, empty tables with the commands that fill them, or the choice of rows.
 from .empty_answers import explain_empty as explain_empty
 

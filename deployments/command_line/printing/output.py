@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -29,6 +30,7 @@ _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 # A text longer than this is cut on a terminal, so that one column does not push out all others.
 _LONGEST_CELL = 40
 _GAP = " │ "
+_printed: Counter[str] = Counter()
 # Letters beyond this may be two columns wide.
 _NARROW = 0x2E7F
 
@@ -41,7 +43,7 @@ def print_result(
     It is printed as JSON, or as the given lines (default: one line per entry). Within `proctor start` the guide says what follows.
     """
     if as_json:
-        print(render_json(result))
+        _print_document(result)
         return
     is_guided = GUIDED_VARIABLE in os.environ
     if lines is None:
@@ -52,6 +54,16 @@ def print_result(
             print(fold_line(line))
     if then and not is_guided:
         print_note(f"Next: {then}")
+
+
+def _print_document(value: object) -> None:
+    _printed["documents"] += 1
+    print(render_json(value))
+
+
+def count_documents() -> int:
+    """JSON documents that this process has printed: a command prints one, then fails or not."""
+    return _printed["documents"]
 
 
 def render_json(value: object) -> str:
@@ -133,7 +145,7 @@ def print_frame(frame: pl.DataFrame, *, format: str = "table", title: str | None
     elif format == "parquet":
         frame.write_parquet(sys.stdout.buffer)
     elif format == "json":
-        print(render_json(frame.to_dicts()))
+        _print_document(frame.to_dicts())
     else:
         lines = draw_table(frame.columns, frame.rows(), title=title, width=_find_width(is_wide=False))
         _print_lines(lines, is_wide=False)
@@ -153,7 +165,7 @@ def print_rows(
     `shown` names the columns to show first.
     """
     if format == "json":
-        print(render_json(rows.as_records()))
+        _print_document(rows.as_records())
         return
     width = _find_width(is_wide)
     lines = draw_table(rows.columns, rows.rows, title=title, width=width, shown=shown, way_to_all=way_to_all)
@@ -170,7 +182,7 @@ def print_records(
     """Print records that a command made itself: a table, or JSON."""
     if as_json:
         chosen = [{name: record[name] for name in columns} for record in records]
-        print(render_json(chosen))
+        _print_document(chosen)
         return
     rows = [tuple(record[name] for name in columns) for record in records]
     _print_lines(draw_table(columns, rows, title=title, width=_find_width(is_wide=False)), is_wide=False)
@@ -319,7 +331,10 @@ def _page(text: str) -> bool:
     import shutil
     import subprocess
 
-    command = shlex.split(os.environ.get("PAGER") or "less -SR")
+    try:
+        command = shlex.split(os.environ.get("PAGER") or "less -SR")
+    except ValueError:  # A quotation mark without its other
+        return False
     if not command or shutil.which(command[0]) is None:
         return False
     subprocess.run(command, input=text.encode(), check=False)

@@ -17,7 +17,6 @@ from deployments.commands.exam.plans import render_plan
 from deployments.commands.exam.run_options import Bridge, Candidates, RenewReference, Repetition, RunOptions
 from deployments.commands.options import FlowOptions, Month
 from deployments.flow_runs import run_flow
-from schemas.errors import GateError
 from schemas.settings import GUIDED_VARIABLE, load_settings
 from tasks.exam.month import check_reachable, preview_month, preview_target
 from tasks.exam.plan import RunWishes
@@ -128,9 +127,7 @@ def _run_exam(
     if is_asked and is_open:
         ask_whether("Run it?", abort=True)
     result = run_flow(flow, without_server=how.no_server, **parameters)
-    if result.get("waits_for"):
-        then = "proctor approvals list"
-    elif not result["run_id"]:
+    if not result["run_id"]:
         then = "proctor models shows who is registered"
     elif result["open_sessions"]:
         then = f"proctor exam sit {result['run_id']}"
@@ -146,7 +143,5 @@ def _run_exam(
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
     lines = render_exam(result) if flow == "evaluate" else render_month(result)
     print_result(result, as_json=how.as_json, lines=lines, then=then)
-    if result.get("waits_for"):
-        raise GateError(str(result["waits_for"]))
     if result["open_sessions"] or result.get("failed_judgements"):
         raise typer.Exit(1)

@@ -123,18 +123,17 @@ def publish(
     refused: list[str] = []
     for name in [run_id] if run_id else list_unpublished():
         try:
-            result = run_flow(
-                "publish",
-                without_server=no_server,
-                run_id=name,
-                is_revision=revise,
-                reason=reason,
-                overridden=override or [],
-                is_recalibrated=recalibrate,
+            done.append(
+                run_flow(
+                    "publish",
+                    without_server=no_server,
+                    run_id=name,
+                    is_revision=revise,
+                    reason=reason,
+                    overridden=override or [],
+                    is_recalibrated=recalibrate,
+                )
             )
-            if waits_for := result.get("waits_for"):
-                raise GateError(str(waits_for))
-            done.append(result)
         except GateError as error:
             if run_id:
                 raise

@@ -64,9 +64,13 @@ def up(
 
     Example: proctor up --ui
     """
+    from tasks.running.notices import read_recipients
+
     settings = load_settings()
     if with_worker:
+        # What the worker would end for at once, where nobody looks.
         check_host(settings)
+        read_recipients(settings.notify)
     state = start_server(settings, with_worker=with_worker, with_ui=with_ui)
     result = {"api_url": state.api_url, "server_pid": state.server_pid, "worker_pid": state.worker_pid}
     if with_ui:

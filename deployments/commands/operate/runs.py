@@ -14,7 +14,7 @@ from deployments.command_line.printing import print_note, print_records, print_r
 from deployments.commands.options import AsJson, NoServer, read_month
 from deployments.flow_runs import PAID, check_budget, find_deployment, run_flow, start_on_worker
 from deployments.flow_runs.server import fetch_run_lines
-from schemas.errors import UsageError
+from schemas.errors import FlowError, UsageError
 from schemas.settings import load_settings
 from tasks.models.budget import raise_limit, read_run_account
 from tasks.models.registry import read_registry
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _PROGRESS_COLUMNS = ("candidate", "sessions", "done", "per_minute", "left", "cost_usd", "failed_calls")
 
 _MOST_USD = 1e12
+# More than anybody has, and a number that every database knows.
+_MOST_RUNS = 1_000_000
 # Of what a run came to, a list shows what is something, and not all of it; --json has every count.
 _NOTHING = ("0", "False")
 _MOST_COUNTS = 6
@@ -46,7 +48,9 @@ runs_app = typer.Typer(cls=group_with_default("list"))
 @runs_app.command(name="list")
 def list_runs(
     flow: Annotated[str, typer.Option("--flow", help="Only runs of this flow.")] = "",
-    most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
+    most: Annotated[
+        int, typer.Option("--most", min=1, max=_MOST_RUNS, help="How many, the newest first.")
+    ] = 20,
     as_json: AsJson = False,
 ) -> None:
     """What has run, newest first, and how it ended.
@@ -111,7 +115,7 @@ def start(
 
     This makes up for a scheduled run that did not happen.
 
-    With --on-worker a worker runs it, and all workers share a month's run.
+    With --on-worker a worker runs it, and all workers share a month's run. Else exit code 1 when the run has failed.
 
     Example: proctor runs start seal
     """
@@ -123,8 +127,13 @@ def start(
     if on_worker:
         print_result({"flow_run_id": start_on_worker(found)}, as_json=as_json, then="proctor runs")
         return
-    with as_deployment(found.name):
-        result = run_flow(found.flow, without_server=no_server, **found.parameters)
+    try:
+        with as_deployment(found.name):
+            result = run_flow(found.flow, without_server=no_server, must_succeed=True, **found.parameters)
+    except FlowError as error:
+        if error.result:
+            print_result(error.result, as_json=as_json)
+        raise
     print_result(result, as_json=as_json, then="proctor runs")
 
 

@@ -17,20 +17,23 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from deployments.command_line.printing import print_note
 from deployments.flow_runs.environment import list_plain_variables
 from schemas.errors import ProctorError, StoreError
-from schemas.settings import TOML_VARIABLE, Settings, find_toml
+from schemas.settings import TOML_VARIABLE, Settings, find_toml, resolve_variables
 from warehouse.stores.prefect_database import copy_empty_database, keep_empty_database
 from warehouse.stores.whole_files import writing_whole
 
 HEARTBEAT_S = 10.0
 LOG_LINES = 12
 STOP_TIMEOUT_S = 8.0
+# What a run is that a worker of Prefect's started, and what it is for seconds before that.
+_RUN_MODULES = {"prefect.engine", "prefect.runner._workspace_supervisor"}
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ def build_environment(settings: Settings, state: ServerState | None) -> dict[str
         # Prefect would start a server of its own without a password where it is told of none.
         "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
         "PREFECT_CLI_PROMPT": "false",
+        **resolve_variables(settings),
         "PROCTOR_HOME": str(settings.home.resolve()),
     }
     if (toml := find_toml()) is not None:
@@ -152,7 +156,7 @@ def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool 
 
 
 def stop_server(settings: Settings) -> list[int]:
-    """Stop the worker and the server of this PROCTOR_HOME.
+    """Stop the worker and the server of this PROCTOR_HOME, and runs that outlived their worker.
 
     Returns the process ids that were stopped.
     """
@@ -161,14 +165,7 @@ def stop_server(settings: Settings) -> list[int]:
     if state is None:
         path.unlink(missing_ok=True)
         return []
-    stopped = [
-        pid
-        for pid, started in (
-            (state.worker_pid, state.worker_started),
-            (state.server_pid, state.server_started),
-        )
-        if pid is not None and _stop(pid, started)
-    ]
+    stopped = [pid for pid, started in _list_processes(state) if pid is not None and _stop(pid, started)]
     # Another command may have found the server dead meanwhile and started one: that one's state stays.
     if read_started(settings) == state:
         path.unlink(missing_ok=True)
@@ -311,17 +308,37 @@ def _spawn(
         )
 
 
+def _list_processes(state: ServerState) -> Iterator[tuple[int | None, float | None]]:
+    """What is to be stopped, in this order: process and when it began."""
+    import psutil
+
+    yield state.worker_pid, state.worker_started
+    # A worker that was killed could not end its runs: they would call models on.
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            is_run = not _RUN_MODULES.isdisjoint(process.cmdline())
+            if is_run and process.environ().get("PREFECT_API_URL") == state.api_url:
+                yield process.pid, float(process.create_time())
+    yield state.server_pid, state.server_started
+
+
 def _stop(pid: int, started: float | None) -> bool:
     """End our process group; SIGKILL when SIGTERM is not enough, as Prefect's workers need it."""
     if not _is_ours(pid, started):
         return False
-    os.killpg(pid, signal.SIGTERM)
+    _signal(pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_TIMEOUT_S
     while _is_ours(pid, started) and time.monotonic() < deadline:
         time.sleep(0.1)
     if _is_ours(pid, started):
-        os.killpg(pid, signal.SIGKILL)
+        _signal(pid, signal.SIGKILL)
     return True
+
+
+def _signal(pid: int, number: int) -> None:
+    # A run of a pool that has a command of its own leads no group.
+    with suppress(ProcessLookupError):
+        (os.killpg if os.getpgid(pid) == pid else os.kill)(pid, number)
 
 
 def _is_ours(pid: int | None, started: float | None) -> bool:

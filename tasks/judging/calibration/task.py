@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 
 from schemas.settings import load_settings
 from tasks.judging.calibration.anchors import watch_judges
 from tasks.judging.calibration.calibrate import calibrate_judges, list_runs
 from tasks.judging.calibration.correction import correct_edition
 from tasks.models.registry import read_registry
-from tasks.running import hide_content
+from tasks.running import choose_month, hide_content
 from tasks.running.flow_runs import RETRIED, sign_landings, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -52,7 +51,7 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
 def watch_anchors(month: str = "") -> dict[str, object]:
     """Let every judge in use judge the anchor set again, once a month (empty: the present one)."""
     settings = load_settings()
-    chosen = month or datetime.now(UTC).strftime("%Y-%m")
+    chosen = choose_month(month)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         summary = asyncio.run(
             watch_judges(ledger, lake, settings, read_registry(settings.registry_path), chosen)

@@ -8,7 +8,7 @@ from schemas.errors import ContractError
 from schemas.settings import load_settings
 from tasks.operations.validation.landed import BrokenRule, validate_landed
 from tasks.operations.validation.stores import check_stores
-from tasks.running import Progress, hide_content
+from tasks.running import Progress, choose_month, hide_content
 from tasks.running.flow_runs import step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -21,6 +21,7 @@ BROKEN_NAMED = 20
 def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> dict[str, object]:
     """Hold what has landed to its rules, with pages; with `must_hold`, ContractError."""
     settings = load_settings()
+    month = month and choose_month(month)
     with open_lake(settings, read_only=True) as lake, Progress("validate: rows") as progress:
         validation = validate_landed(
             lake, settings.home / "validation", table=table, month=month, advance=progress.advance

@@ -4,6 +4,9 @@ from .success import check_ingested as check_ingested
 # Raise FlowError when every judgement failed.
 from .success import check_judged as check_judged
 
+# Raise GateError when a second person must agree before what was to be done is done.
+from .success import check_not_waiting as check_not_waiting
+
 # Raise FlowError when rounds of a league were to be played and none was finished.
 from .success import check_played as check_played
 

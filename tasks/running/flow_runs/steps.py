@@ -6,6 +6,7 @@ Importing Prefect takes most of a second of the processor, and what runs without
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -97,4 +98,19 @@ def _make_flow(function: Callable[P, T], options: dict[str, Any]) -> Flow[P, T]:
 
     wait_for_server()
     made: Flow[P, T] = prefect.flow(**options)(function)
+    # Afterwards: parameters and their kinds are those of the function itself.
+    made.fn = _begin_at_home(function)
     return made
+
+
+def _begin_at_home(function: Callable[P, T]) -> Callable[P, T]:
+    from tasks.running.flow_runs.task import check_place
+
+    @functools.wraps(function)
+    def begun(*arguments: P.args, **named: P.kwargs) -> T:
+        check_place()
+        return function(*arguments, **named)
+
+    # Prefect reads what a kind is called where a function was written, and this one was written here.
+    begun.__signature__ = inspect.signature(function, eval_str=True)  # type: ignore[attr-defined]
+    return begun

@@ -23,6 +23,12 @@ def check_ingested(result: Mapping[str, Any]) -> None:
         )
 
 
+def check_not_waiting(result: Mapping[str, Any]) -> None:
+    """Raise GateError when a second person must agree before what was to be done is done."""
+    if waits_for := result.get("waits_for"):
+        raise GateError(str(waits_for))
+
+
 def check_sat(result: Mapping[str, Any]) -> None:
     """Raise FlowError when sessions stayed open and no question was answered."""
     left_open = result["open_sessions"]

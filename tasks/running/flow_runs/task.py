@@ -26,7 +26,7 @@ from typing import (
 from uuid import UUID
 
 from schemas.errors import BudgetError, ClockError, ConflictError, StoreError, UsageError
-from schemas.settings import load_settings
+from schemas.settings import is_home, load_settings
 from tasks.running.counts import render_markdown
 from tasks.running.flow_runs.record import (
     StartedRun,
@@ -41,6 +41,7 @@ from tasks.running.log_lines import RunName, add_run_finder
 from tasks.running.progress import read_last_progress
 from warehouse.lake import landing_provenance
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.stores.homes import check_stores
 from warehouse.stores.shared_files import check_shared_files, has_hosts
 
 if TYPE_CHECKING:
@@ -178,7 +179,6 @@ def show_progress(function: Callable[P, T]) -> Callable[P, T]:
         run = _find_flow_run()
         if run is None:
             return function(*arguments, **named)
-        _check_host()
         artifact = _ProgressArtifact(f"{function.__name__.replace('_', '-')}-progress", run.id)
         try:
             return function(*arguments, **named)
@@ -246,7 +246,6 @@ def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def signed(*arguments: P.args, **named: P.kwargs) -> T:
-        _check_host()
         run = _find_flow_run()
         with landing_provenance(None if run is None else str(run.id)):
             return function(*arguments, **named)
@@ -254,29 +253,31 @@ def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
     return signed
 
 
-def _check_host() -> None:
-    """Pass when the host of this run has what its installation shares.
+def check_place() -> None:
+    """Pass when a run that a worker started has its home, and what its installation shares.
 
-    This is about a run that a worker started. Raises UsageError.
+    Raises StoreError where the home was moved or its disk is away, and nothing is made in its place; UsageError for a host that differs.
 
     A run that a command started was looked at before it began.
     """
     run = _find_flow_run()
-    if run is not None and run.deployment_id is not None:
-        _check_host_of(run.id)
-
-
-@functools.lru_cache(maxsize=64)
-def _check_host_of(_flow_run_id: UUID) -> None:
-    """Once for each run."""
+    if run is None or run.deployment_id is None:
+        return
     settings = load_settings()
+    if not is_home(settings.home):
+        raise StoreError(
+            f"{settings.home} holds no home of Proctor any more, and nothing was made in its place. Put it back (is its disk "
+            "mounted, was it moved?), or start the worker again with the PROCTOR_HOME that holds; then run this again."
+        )
+    check_stores(settings)
     if has_hosts(settings):
         with open_ledger(settings.ledger_address) as ledger:
             check_shared_files(settings, ledger)
 
 
-def _note_running(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
-    deployment = name_deployment()
+# Prefect's worker, which tells of what a run could not note itself, gives these by name: flow, flow_run, state.
+def _note_running(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    run, deployment = flow_run, name_deployment()
     started_by = "command" if deployment is None else "person"
     due_at = None
     if run.deployment_id is not None:
@@ -292,8 +293,8 @@ def _note_running(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None
 
 
 def _note_ended(ending: str) -> Callable[[Flow[..., Any], FlowRun, State[Any]], None]:
-    def note(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
-        note_end(RunName(str(run.id), run.name), ending)
+    def note(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+        note_end(RunName(str(flow_run.id), flow_run.name), ending)
 
     note.__name__ = f"note_{ending}"
     return note

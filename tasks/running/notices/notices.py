@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from schemas.errors import UsageError
 from tasks.running import programs
@@ -88,13 +88,22 @@ def _read_recipient(text: str) -> Recipient:
                 "PROCTOR_NOTIFY: `command:` needs a program, its arguments quoted as in a shell."
             )
         return Recipient(programs.name_told(Path(command[0]).name, text), command=command)
-    parts = urlsplit(text)
+    parts = _split_address(text)
     is_here = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
     if not parts.hostname or not (parts.scheme == "https" or is_here):
         raise UsageError(
             "PROCTOR_NOTIFY names neither `command:PROGRAM` nor the https address of a web hook. Correct it, then run again."
         )
     return Recipient(programs.name_told(parts.hostname, text), url=text)
+
+
+def _split_address(text: str) -> SplitResult:
+    """The parts of an address; none where it has no host that could be asked for, or no port."""
+    try:
+        parts = urlsplit(text)
+        return parts if parts.port != 0 and (parts.hostname or "").encode("idna") else urlsplit("")
+    except ValueError:
+        return urlsplit("")
 
 
 def _post(url: str, notice: Notice) -> str | None:
@@ -105,7 +114,8 @@ def _post(url: str, notice: Notice) -> str | None:
     try:
         connection.request("POST", path, notice.render(), {"Content-Type": "application/json"})
         status = connection.getresponse().status
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        # ValueError: a path that no request can have.
         return f"it could not be reached ({type(error).__name__})"
     finally:
         connection.close()

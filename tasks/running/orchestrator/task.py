@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 import anyio
 import anyio.to_thread
@@ -24,6 +25,7 @@ from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import (
     FlowRunFilter,
     FlowRunFilterEndTime,
+    FlowRunFilterId,
     FlowRunFilterState,
     FlowRunFilterStateType,
 )
@@ -184,13 +186,26 @@ def look_after_runs(ledger: Ledger) -> None:
 
     What fails is logged and keeps nothing else from being done; raises nothing.
     """
-    for step in (end_lost_runs, _look_into_prefect, deliver_notices):
+    for step in (_end_lost, _look_into_prefect, deliver_notices):
         try:
             step(ledger)
         except Exception as error:
             # The worker's own work does not end because nobody can be told. Of others' errors the text may be content.
             cause = str(error) if isinstance(error, ProctorError) else type(error).__name__
             log.warning("runs could not be looked after: %s", cause)
+
+
+def _end_lost(ledger: Ledger) -> None:
+    end_lost_runs(ledger, _find_cancelled)
+
+
+def _find_cancelled(flow_run_ids: Sequence[str]) -> set[str]:
+    """Which of the runs somebody has cancelled in Prefect; none where it cannot say."""
+    # Whatever it is that fails: those whose process is gone are ended all the same.
+    with not_waiting(), suppress(Exception), get_client(sync_client=True) as client:
+        found = _read_runs(client, [StateType.CANCELLING, StateType.CANCELLED], ids=flow_run_ids)
+        return {str(run.id) for run in found}
+    return set()
 
 
 def _look_into_prefect(ledger: Ledger) -> None:
@@ -282,9 +297,15 @@ def _note_failures_of_prefect(ledger: Ledger, client: SyncPrefectClient) -> None
 
 
 def _read_runs(
-    client: SyncPrefectClient, types: Sequence[StateType], *, ended_after: datetime | None = None
+    client: SyncPrefectClient,
+    types: Sequence[StateType],
+    *,
+    ended_after: datetime | None = None,
+    ids: Sequence[str] | None = None,
 ) -> list[FlowRun]:
     wanted = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=list(types))))
+    if ids is not None:
+        wanted.id = FlowRunFilterId(any_=[UUID(one) for one in ids])
     if ended_after is not None:
         wanted.end_time = FlowRunFilterEndTime(after_=ended_after)
     return client.read_flow_runs(flow_run_filter=wanted, sort=FlowRunSort.START_TIME_DESC, limit=_AT_ONCE)

@@ -11,7 +11,9 @@ from sqlalchemy import select
 from typer.testing import CliRunner, Result
 
 from deployments.auth import hash_password
+from schemas.errors import GateError
 from schemas.settings import Settings, load_settings
+from tasks.running.flow_runs.record import list_run_states
 from tests.fresh import open_new_lake
 from tests.tasks.exam.test_month import REGISTRY
 from tests.tasks.exam.world import make_bank
@@ -63,10 +65,12 @@ def evaluate(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_a_schedule_asks_two_people_decide_and_the_next_run_plans(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = evaluate(monkeypatch)
-    assert asked["run_id"] == ""
-    assert "proctor approvals approve 1 --as USER" in asked["waits_for"]
-    assert evaluate(monkeypatch)["waits_for"] == asked["waits_for"]
+    # Its run has failed, so that whoever is told of failures hears that somebody must agree.
+    for _ in range(2):
+        with pytest.raises(GateError, match="proctor approvals approve 1 --as USER"):
+            evaluate(monkeypatch)
+    with open_ledger(Settings(home=home).ledger_address) as ledger:
+        assert [run.state for run in list_run_states(ledger, most=9)] == ["failed", "failed"]
 
     shown = json.loads(run("approvals", "list", "--json").stdout)
     assert [(row["what"], row["target"], row["state"]) for row in shown] == [("plan", MONTH, "asked")]
@@ -108,5 +112,5 @@ def test_a_command_that_waits_ends_with_three_and_says_how_it_goes_on(home: Path
     done = run("evaluate", "--month", MONTH, "--yes", "--no-server")
     assert (done.exit_code, "proctor approvals approve 1 --as USER" in done.stderr) == (3, True)
     assert "is refused" in run("approvals", "refuse", "1", "--as", "otto").stdout
-    again = run("evaluate", "--month", MONTH, "--yes", "--no-server")
-    assert (again.exit_code, "is request 2" in again.stderr) == (3, True)
+    again = run("evaluate", "--month", MONTH, "--yes", "--no-server", "--json")
+    assert (again.exit_code, "is request 2" in json.loads(again.stdout)["error"]) == (3, True)

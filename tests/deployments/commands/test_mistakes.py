@@ -10,6 +10,7 @@ import pytest
 from typer.testing import Result
 
 from deployments.commands.options import ServingOptions
+from schemas.errors import FlowError
 from schemas.settings import Settings
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
@@ -75,6 +76,7 @@ def check(done: Result, code: int, *says: str) -> None:
         (("exam", "token", "chen", "--hours", "nan"), "Invalid value for '--hours'"),
         (("exam", "token", "chen", "--hours", "-1"), "Invalid value for '--hours'"),
         (("runs", "budget", "2026-11", "--raise", "inf", "--reason", "x"), "Invalid value for '--raise'"),
+        (("runs", "list", "--most", "9" * 20), "Invalid value for '--most'"),
         (("sql", "leaderboard", "--param", "simulated=maybe"), "is true or false."),
         (("sql", "exposure_by_lineage", "--param", "limit=1.5"), "is a whole number."),
         (("exam", "user", "add", "chen", "--role", "annotator"), "There is already a user 'chen'"),
@@ -194,3 +196,29 @@ def test_init_says_what_it_makes_and_nothing_where_all_is_there(tmp_path: Path) 
     first, second = (invoke(tmp_path / "home", "init").output for _ in range(2))
     assert "Making the ledger" in first and "tables of the lake" in first
     assert "Making" not in second
+
+
+def test_a_worker_that_could_tell_nobody_is_not_started(home: Path) -> None:
+    done = invoke(home, "up", PROCTOR_NOTIFY="ops@example.org")
+    check(done, 2, "PROCTOR_NOTIFY names neither")
+    assert not (home / "prefect").exists()
+
+
+def test_a_deployment_whose_run_fails_ends_with_one_and_one_document(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import flows.seal as flow
+
+    cases: list[tuple[dict[str, object], dict[str, object]]] = [
+        ({"given": 1}, {"given": 1}),
+        ({}, {"error": "Nobody was told.", "exit_code": 1}),
+    ]
+    for counted, printed in cases:
+
+        def fail(counted: dict[str, object] = counted) -> None:
+            raise FlowError("Nobody was told.", counted)
+
+        monkeypatch.setattr(flow, "seal_log", fail)
+        done = invoke(home, "runs", "start", "seal", "--no-server", "--json")
+        assert (done.exit_code, json.loads(done.stdout)) == (1, printed)
+        assert ("Error: Nobody was told." in done.stderr) is bool(counted)

@@ -100,6 +100,20 @@ def test_a_file_that_is_no_toml_is_named_and_left_as_it_is(folder: Path) -> None
     assert (folder / "proctor.toml").read_text() == "set_size = = 3\n"
 
 
+def test_a_file_in_another_encoding_and_a_folder_that_is_gone_are_one_sentence_each(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "proctor.toml").write_bytes("# 预算\nset_size = 3\n".encode("gb18030"))
+    for words in (("settings", "list"), ("settings", "set", "set_size", "4")):
+        done = invoke(HOME, *words)
+        assert (done.exit_code, "proctor.toml is no TOML in UTF-8" in done.stderr) == (2, True)
+    (folder / "gone").mkdir()
+    monkeypatch.chdir(folder / "gone")
+    (folder / "gone").rmdir()
+    done = invoke(folder, "status")
+    assert (done.exit_code, "The working folder is no longer there" in done.stderr) == (2, True)
+
+
 def test_shares_are_written_as_an_object_and_what_is_wrong_in_the_file_can_be_set_right(folder: Path) -> None:
     (folder / "proctor.toml").write_text('disciplines = "Foo"\n')
     assert invoke(HOME, "settings", "set", "disciplines", "History").exit_code == 0

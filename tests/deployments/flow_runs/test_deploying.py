@@ -183,3 +183,12 @@ def test_monthly_exams_are_looked_for_since_they_were_first_deployed_whatever_th
         after = {one.deployment: one for one in read_schedules(ledger)}
     assert {one.cron for one in after.values()} == {"7 7 7 * *"}
     assert [name for name, one in after.items() if one.deployed_at == before[name]] == ["monthly"]
+
+
+def test_prefect_takes_the_parameters_of_each_deployment_as_its_flow_has_them() -> None:
+    for deployment in read_deployments():
+        found = make_known(getattr(importlib.import_module(f"flows.{deployment.flow}"), deployment.flow))
+        kinds = {name: found.parameters.properties[name]["type"] for name in found.parameters.required}
+        given = {name: ["x"] if kind == "array" else "x" for name, kind in kinds.items()}
+        given |= deployment.parameters
+        assert found.validate_parameters(given).items() >= given.items()

@@ -148,10 +148,10 @@ def test_a_run_of_a_worker_is_refused_on_a_host_that_differs(
     from prefect.client.schemas.objects import FlowRun  # noqa: TID251
     from prefect.context import FlowRunContext  # noqa: TID251
 
-    from tasks.running.flow_runs import sign_landings
+    from tasks.running.flow_runs import flow
 
     landed: list[int] = []
-    task = sign_landings(lambda: landed.append(1))
+    run = flow(name="land")(lambda: landed.append(1)).fn
     (second.secrets_path / "blinding-key").write_text("0" * 64)
     for settings, seen in ((first, [1]), (second, [1])):
         monkeypatch.setattr("tasks.running.flow_runs.task.load_settings", lambda settings=settings: settings)
@@ -159,9 +159,9 @@ def test_a_run_of_a_worker_is_refused_on_a_host_that_differs(
         with FlowRunContext.model_construct(flow_run=deployed):  # type: ignore[call-arg]  # no more of it is read
             if settings is second:
                 with pytest.raises(UsageError, match="blinding-key"):
-                    task()
+                    run()
             else:
-                task()
+                run()
         assert landed == seen
 
 

@@ -128,6 +128,9 @@ def test_runs_are_numbers_of_the_ledger_and_a_missed_one_is_among_them(
         write_flow_schedules(connection, [drift])
     found = read_samples(render_run_metrics(Settings(home=tmp_path / "home"), ledger))
     assert found["proctor_flow_runs_total", ("seal", "completed")] == 1.0
+    # What never failed is 0 and not absent: else its first failure would be no increase.
+    assert found["proctor_flow_runs_total", ("monthly", "failed")] == 0.0
+    assert found["proctor_flow_runs_total", ("seal", "crashed")] == 0.0
     assert ("proctor_missed_run_due_timestamp_seconds", ("drift",)) in found
     questions = {
         labels[0]: value for (name, labels), value in found.items() if name == "proctor_run_questions"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -36,16 +37,23 @@ def is_lost(connection: Connection, run: FlowRun) -> bool:
     return run.host != name_host() or _began_after(run)
 
 
-def end_lost_runs(ledger: Ledger) -> list[FlowRun]:
-    """Note runs as crashed whose process is gone; returns those that nobody else had noted."""
+def end_lost_runs(
+    ledger: Ledger, find_cancelled: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
+) -> list[FlowRun]:
+    """Note runs as crashed whose process is gone; returns those that nobody else had noted.
+
+    `find_cancelled` says which of them (ids) somebody has cancelled: they did not crash.
+    """
     with ledger.read() as connection:
         lost = [run for run in list_unended_runs(connection) if is_lost(connection, run)]
+    cancelled = find_cancelled([run.flow_run_id for run in lost]) if lost else ()
     ended = []
     for run in lost:
+        state = "cancelled" if run.flow_run_id in cancelled else "crashed"
         with ledger.write() as connection:
-            if end_lost_run(connection, run):
+            if end_lost_run(connection, run, state):
                 ended.append(run)
-                log.error("%s crashed: its process %d on %s is gone", run.name, run.process_id, run.host)
+                log.error("%s %s: its process %d on %s is gone", run.name, state, run.process_id, run.host)
     return ended
 
 

@@ -29,6 +29,8 @@ LOOKS_BACK = timedelta(days=7)
 # A run of it examines the month that it is of, and no later one makes up for it: each is looked for, for so long.
 MONTHLY: Final = "monthly"
 MONTHS_LOOK_BACK: Final = timedelta(days=2 * 366)
+# States of a run of it that may have held the exam, or found nobody due.
+_HELD: Final = ("completed", "running")
 # An hourly schedule has 168 in a week.
 _MOST_TIMES = 200
 # Prefect may start a run a moment before its time.
@@ -47,6 +49,7 @@ class MissedRun:
         remedy: the command that makes up for it.
         count: times that were missed within `LOOKS_BACK`, this one among them.
         is_made_up: whether it has run since: nothing is left to do.
+        has_failed: whether it was begun, and failed before there was a run of the exam: an earlier month.
     """
 
     deployment: str
@@ -54,12 +57,14 @@ class MissedRun:
     remedy: str
     count: int = 1
     is_made_up: bool = False
+    has_failed: bool = False
 
     def describe(self) -> str:
         """In words, without the remedy."""
         others = f", nor {self.count - 1} times before it in a week" if self.count > 1 else ""
         since = "; it has run since" if self.is_made_up else ""
-        return f"{self.deployment} did not run at {self.due_at:%Y-%m-%d %H:%M} UTC{others}{since}"
+        what = "failed, and held no exam, at" if self.has_failed else "did not run at"
+        return f"{self.deployment} {what} {self.due_at:%Y-%m-%d %H:%M} UTC{others}{since}"
 
 
 def find_missed_runs(
@@ -70,8 +75,8 @@ def find_missed_runs(
     A run that failed did happen.
 
     A time counts from `GRACE` after it. What was due before a deployment was registered with its present time does not count.
-    `left_out` names deployments that are not looked at. Each earlier month of `MONTHLY` is one of its own, until it has a run or
-    `leave_month_out` says that it is to have none.
+    `left_out` names deployments that are not looked at. Each earlier month of `MONTHLY` is one of its own, also where its run failed,
+    until it has a run of the exam or `leave_month_out` says that it is to have none.
     """
     moment = now or datetime.now(UTC)
     found = []
@@ -89,11 +94,19 @@ def find_missed_runs(
             missed = _list_missed(due, runs)
             if schedule.deployment == MONTHLY:
                 known = list_known_months(connection)
-                missed = [at for at in missed if _name_month(at) not in known]
-                found += [_describe_month(at) for at in missed if at != due[-1]]
-                missed = [at for at in missed if at == due[-1]]
+                # Of an earlier month nobody is told again, and no later run makes up for it. A run is of the month that it begins in,
+                # whatever it was late for, and one that failed held no exam.
+                begun = {_name_month(started) for started, *_ in runs}
+                held = known | {_name_month(started) for started, _, state in runs if state in _HELD}
+                passed = {_name_month(at): at for at in due if _name_month(at) != _name_month(due[-1])}
+                found += [
+                    _describe_month(at, has_failed=month in begun)
+                    for month, at in passed.items()
+                    if month not in held
+                ]
+                missed = [at for at in missed if at == due[-1] and _name_month(at) not in known]
             if missed:
-                is_made_up = any(started >= missed[-1] - _EARLY for started, _ in runs)
+                is_made_up = any(started >= missed[-1] - _EARLY for started, *_ in runs)
                 remedy = f"proctor runs start {schedule.deployment}"
                 found.append(MissedRun(schedule.deployment, missed[-1], remedy, len(missed), is_made_up))
     return found
@@ -113,18 +126,20 @@ def select_unmade(missed: Iterable[MissedRun]) -> list[MissedRun]:
     return [one for one in missed if not one.is_made_up]
 
 
-def _name_month(due_at: datetime) -> str:
-    """The month that a run examines which nobody tells another."""
-    return f"{due_at:%Y-%m}"
+def _name_month(begun_at: datetime) -> str:
+    """The month that a run examines which begins then, and which nobody tells another."""
+    return f"{begun_at:%Y-%m}"
 
 
-def _describe_month(due_at: datetime) -> MissedRun:
+def _describe_month(due_at: datetime, *, has_failed: bool) -> MissedRun:
     month = _name_month(due_at)
     remedy = f"proctor monthly --month {month}, or proctor runs leave-out {month}"
-    return MissedRun(MONTHLY, due_at, remedy)
+    return MissedRun(MONTHLY, due_at, remedy, has_failed=has_failed)
 
 
-def _list_missed(due: Sequence[datetime], runs: Sequence[tuple[datetime, datetime | None]]) -> list[datetime]:
+def _list_missed(
+    due: Sequence[datetime], runs: Sequence[tuple[datetime, datetime | None, str]]
+) -> list[datetime]:
     """Which of the times (oldest first) passed without a run.
 
     A run is for the time it was due at, and for the one it began after.
@@ -135,7 +150,7 @@ def _list_missed(due: Sequence[datetime], runs: Sequence[tuple[datetime, datetim
         happened = any(
             (due_at is not None and abs(due_at - at) < _EARLY)
             or (started >= at - _EARLY and (following is None or started < following))
-            for started, due_at in runs
+            for started, due_at, _ in runs
         )
         if not happened:
             missed.append(at)

@@ -293,9 +293,10 @@ def test_a_month_that_passed_whole_without_a_run_is_named_until_it_has_one_or_is
 ) -> None:
     """The host was down from before the first of September to after the first of December."""
     schedule(ledger, MONTHLY, since="2026-07-15T00:00:00+00:00")
-    for run_id, at in (("a", datetime(2026, 8, 1, 2, tzinfo=UTC)), ("d", NOW - timedelta(hours=1))):
+    august = datetime(2026, 8, 1, 2, tzinfo=UTC)
+    for run_id, at, state in (("a", august, "completed"), ("d", NOW - timedelta(hours=1), "failed")):
         begin(ledger, run_id, flow="monthly", deployment="monthly", started_by="schedule")
-        move(ledger, run_id, at, "failed")
+        move(ledger, run_id, at, state)
 
     def name_missed() -> list[str]:
         return [one.remedy for one in list_unmade(ledger, NOW)]
@@ -314,6 +315,45 @@ def test_a_month_that_passed_whole_without_a_run_is_named_until_it_has_one_or_is
     assert name_missed() == [remedies["2026-11"]]
     with ledger.read() as connection:
         assert [row.target for row in iter_targets(connection, ["leave_month_out"])] == ["2026-09"]
+
+
+def test_a_month_whose_run_failed_before_anything_was_planned_is_named_once_it_has_passed(
+    ledger: Ledger,
+) -> None:
+    schedule(ledger, MONTHLY, since="2026-10-15T00:00:00+00:00")
+    begin(ledger, "n", flow="monthly", deployment="monthly", started_by="schedule")
+    move(ledger, "n", datetime(2026, 11, 1, 2, 0, 1, tzinfo=UTC), "failed")
+    assert list_unmade(ledger, NOW - timedelta(days=20)) == []
+    begin(ledger, "d", flow="monthly", deployment="monthly", started_by="schedule")
+    move(ledger, "d", datetime(2026, 12, 1, 2, 0, 1, tzinfo=UTC), "completed")
+    (found,) = list_unmade(ledger)
+    assert (found.describe(), found.remedy) == (
+        "monthly failed, and held no exam, at 2026-11-01 02:00 UTC",
+        "proctor monthly --month 2026-11, or proctor runs leave-out 2026-11",
+    )
+    leave_month_out(ledger, "2026-11", now=NOW)
+    assert list_unmade(ledger) == []
+
+
+def test_an_exam_of_every_week_is_named_once_for_each_month_that_has_passed(ledger: Ledger) -> None:
+    schedule(ledger, make_schedule("monthly", "monthly", "0 2 * * 1"), since="2026-10-30T00:00:00+00:00")
+    mondays = [datetime(2026, 11, 2, 2, 0, 1, tzinfo=UTC) + timedelta(weeks=week) for week in range(6)]
+    for monday in mondays:
+        begin(ledger, f"{monday}", flow="monthly", deployment="monthly", started_by="schedule")
+        move(ledger, f"{monday}", monday, "failed")
+    assert list_unmade(ledger, mondays[3] + timedelta(hours=1)) == []
+    (found,) = list_unmade(ledger, mondays[5] + timedelta(hours=1))
+    assert "--month 2026-11, or" in found.remedy
+
+
+def test_late_runs_of_months_that_have_passed_are_runs_of_the_present_one(ledger: Ledger) -> None:
+    """The host came back on 2 December, and Prefect had scheduled three months ahead."""
+    schedule(ledger, MONTHLY, since="2026-08-15T00:00:00+00:00")
+    for month in (9, 10, 11):
+        due_at = datetime(2026, month, 1, 2, tzinfo=UTC).isoformat()
+        begin(ledger, f"{month}", flow="monthly", deployment="monthly", started_by="schedule", due_at=due_at)
+        move(ledger, f"{month}", NOW - timedelta(minutes=20))
+    assert [f"{one.due_at:%Y-%m}" for one in list_unmade(ledger)] == list(MONTHS)
 
 
 def test_a_run_by_hand_of_an_earlier_month_makes_up_for_that_month_alone(ledger: Ledger) -> None:

@@ -10,9 +10,11 @@ from uuid import uuid4
 
 import pytest
 
-from schemas.errors import UsageError
-from tasks.running.flow_runs import make_known, run_plainly, step
+from schemas.errors import StoreError, UsageError
+from schemas.settings import load_settings
+from tasks.running.flow_runs import flow, make_known, run_plainly, step
 from tasks.running.flow_runs.steps import PlainFlow
+from warehouse.ledger.engine.opening import open_ledger
 
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n"
 # What a command that runs a flow by itself imported, as its last line.
@@ -80,8 +82,30 @@ def test_a_flow_that_was_plain_is_known_to_prefect_later_as_it_was_written() -> 
     plain: PlainFlow[..., int] = PlainFlow(count, {"name": "count", "flow_run_name": "count-{month}"})
     known = make_known(plain)
     assert make_known(known) is known
-    assert (known.name, known.fn, known.flow_run_name) == ("count", count, "count-{month}")
+    assert (known.name, known.flow_run_name, known.fn("2026-12", 3)) == ("count", "count-{month}", 3)
     assert list(known.parameters.properties) == ["month", "rounds"]
+
+
+def test_a_run_of_a_worker_whose_home_was_moved_makes_no_other_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.client.schemas.objects import FlowRun  # noqa: TID251
+    from prefect.context import FlowRunContext  # noqa: TID251
+
+    home = tmp_path / "home"
+    monkeypatch.setenv("PROCTOR_HOME", str(home))
+    load_settings.cache_clear()
+    begin = flow(name="begin")(lambda: open_ledger(load_settings().ledger_address).close()).fn
+    deployed = FlowRun(id=uuid4(), flow_id=uuid4(), deployment_id=uuid4())
+    begin()
+    home.rename(tmp_path / "moved")
+    with FlowRunContext.model_construct(flow_run=deployed), pytest.raises(StoreError, match="was it moved"):  # type: ignore[call-arg]  # no more of it is read
+        begin()
+    assert not home.exists()
+    (tmp_path / "moved").rename(home)
+    with FlowRunContext.model_construct(flow_run=deployed):  # type: ignore[call-arg]  # no more of it is read
+        begin()
+    load_settings.cache_clear()
 
 
 @pytest.mark.parametrize("given", [{}, {"month": "2026-12", "turns": 2}])

@@ -58,10 +58,11 @@ def test_a_program_and_a_web_hook_are_told_whoever_else_fails(
     url, told = hook
     kept = tmp_path / "kept.json"
     program = f"command:{sys.executable} -c \"import sys; open('{kept}', 'w').write(sys.stdin.read())\""
-    recipients = read_recipients([f"{url}/no?token=QZXW", "command:/nowhere/program", program, f"{url}/yes"])
-    failures = send_notice(NOTICE, recipients)
+    wrong = (f"{url}/no?token=QZXW", f"{url}/hök", "command:/nowhere/program")
+    failures = send_notice(NOTICE, read_recipients([*wrong, program, f"{url}/yes"]))
     assert [(name.split()[0], reason) for name, reason in failures.items()] == [
         ("127.0.0.1", "it answered 500"),
+        ("127.0.0.1", "it could not be reached (UnicodeEncodeError)"),
         ("program", "it cannot be started (No such file or directory)"),
     ]
     assert "QZXW" not in str(failures), "an address may be a secret"
@@ -158,8 +159,12 @@ def test_the_ledgers_clock_says_when_somebody_is_told_again(
 
 
 @pytest.mark.parametrize(
-    "text", ["http://example.org/hook", "command:", "ops@example.org", "file:/etc/passwd"]
-)
+    "text",
+    [
+        "http://example.org/hook", "command:", "ops@example.org", "file:/etc/passwd", "https://chat.example:hook/3f9c",
+        "https://chat.example:84443/3f9c", "https://chat..example/3f9c", "https://[::1/3f9c",
+    ],
+)  # fmt: skip
 def test_who_cannot_be_told_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="PROCTOR_NOTIFY"):
         read_recipients([text])

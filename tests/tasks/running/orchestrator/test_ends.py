@@ -24,6 +24,8 @@ from tasks.running.sharing import WORK_POOL
 from warehouse.ledger.engine.leases.clock import Host, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import StartedRun, begin_flow_run, read_flow_runs
+from warehouse.ledger.engine.runs.notices import list_noticed
 from warehouse.stores import away
 from warehouse.stores.away import PREFECT, until_there
 
@@ -181,3 +183,47 @@ def test_no_run_crashes_in_prefect_that_may_be_waiting_for_the_ledger(
     monkeypatch.setattr(away, "_ledger_back_at", time.monotonic())
     look_after_runs(ledger)
     assert client.ended == []
+
+
+def test_a_run_that_was_cancelled_in_prefect_has_not_crashed_and_nobody_is_told(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = start(monkeypatch, ledger)
+    client.runs = [make_run("CANCELLING", 0), make_run("RUNNING", 0)]
+    for run in client.runs:
+        with ledger.write() as connection:
+            begun = StartedRun(str(run.id), "monthly", "monthly-2026-12")
+            begin_flow_run(connection, begun, host="gone", process_id=1, lease_s=-1.0)
+    look_after_runs(ledger)
+    with ledger.read() as connection:
+        known = read_flow_runs(connection, [str(run.id) for run in client.runs])
+        noticed = list_noticed(connection, list(known))
+    assert [known[str(run.id)].state for run in client.runs] == ["cancelled", "crashed"]
+    assert noticed == {str(client.runs[1].id)}
+
+
+def test_runs_whose_process_is_gone_are_ended_also_where_prefect_answers_with_nonsense(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = start(monkeypatch, ledger)
+    monkeypatch.setattr(client, "read_flow_runs", lambda **_: [][0])
+    run_id = str(uuid4())
+    with ledger.write() as connection:
+        begin_flow_run(
+            connection, StartedRun(run_id, "seal", "seal-x"), host="gone", process_id=1, lease_s=-1.0
+        )
+    look_after_runs(ledger)
+    with ledger.read() as connection:
+        assert read_flow_runs(connection, [run_id])[run_id].state == "crashed"
+
+
+def test_an_end_of_which_prefects_worker_tells_is_noted(ledger: Ledger) -> None:
+    from tasks.running.flow_runs import RECORDED
+
+    run = make_run("CANCELLED", 0)
+    with ledger.write() as connection:
+        begin_flow_run(connection, StartedRun(str(run.id), "seal", "seal-x"), host="here", process_id=1)
+    # Its runner names what it gives.
+    RECORDED["on_cancellation"][0](flow=None, flow_run=run, state=run.state)
+    with ledger.read() as connection:
+        assert read_flow_runs(connection, [str(run.id)])[str(run.id)].state == "cancelled"

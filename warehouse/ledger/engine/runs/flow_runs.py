@@ -105,8 +105,8 @@ def end_flow_run(connection: Connection, flow_run_id: str, state: str) -> None:
         add_notice(connection, flow_run_id, ended.name, BAD_ENDS[state])
 
 
-def end_lost_run(connection: Connection, run: FlowRun) -> bool:
-    """Note that a run crashed with its process; False where it was renewed or noted since read."""
+def end_lost_run(connection: Connection, run: FlowRun, state: str = "crashed") -> bool:
+    """Note how a run ended with its process; False where it was renewed or noted since read."""
     ended = connection.execute(
         update(flow_runs)
         .where(
@@ -115,10 +115,10 @@ def end_lost_run(connection: Connection, run: FlowRun) -> bool:
             flow_runs.c.process_id == run.process_id,
             flow_runs.c.alive_until.is_not_distinct_from(run.alive_until),
         )
-        .values(state="crashed", ended_at=now_text())
+        .values(state=state, ended_at=now_text())
     )
-    if ended.rowcount:
-        add_notice(connection, run.flow_run_id, run.name, BAD_ENDS["crashed"])
+    if ended.rowcount and state in BAD_ENDS:
+        add_notice(connection, run.flow_run_id, run.name, BAD_ENDS[state])
     return ended.rowcount == 1
 
 
@@ -154,20 +154,20 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
 
 def list_run_starts(
     connection: Connection, schedule: FlowSchedule, since: str, *, is_only: bool
-) -> list[tuple[datetime, datetime | None]]:
-    """When runs of the deployment began since a moment, and when each was due (or None)."""
+) -> list[tuple[datetime, datetime | None, str]]:
+    """When runs of the deployment began since a moment, when each was due (or None), its state."""
     by_deployment = flow_runs.c.deployment == schedule.deployment
     by_command = (
         (flow_runs.c.flow == schedule.flow)
         & (flow_runs.c.started_by == "command")
         & (flow_runs.c.state == "completed")
     )
-    query = select(flow_runs.c.started_at, flow_runs.c.due_at).where(
+    query = select(flow_runs.c.started_at, flow_runs.c.due_at, flow_runs.c.state).where(
         flow_runs.c.started_at >= since, or_(by_deployment, by_command) if is_only else by_deployment
     )
     return [
-        (datetime.fromisoformat(started), None if due is None else datetime.fromisoformat(due))
-        for started, due in connection.execute(query)
+        (datetime.fromisoformat(started), None if due is None else datetime.fromisoformat(due), str(state))
+        for started, due, state in connection.execute(query)
     ]
 
 

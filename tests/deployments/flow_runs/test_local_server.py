@@ -1,0 +1,60 @@
+"""The server of a home, its worker and its runs, as processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from json import dumps
+from pathlib import Path
+
+import pytest
+
+from deployments.flow_runs.server import ServerState, build_environment, stop_server
+from schemas.settings import Settings
+
+
+def start(named: str, url: str, *, leads: bool = True) -> tuple[subprocess.Popen[bytes], float]:
+    """A process that is named so among its arguments and knows that server; and when it began."""
+    import psutil
+
+    command = [sys.executable, "-c", "import time; time.sleep(60)", named]
+    process = subprocess.Popen(command, env=os.environ | {"PREFECT_API_URL": url}, start_new_session=leads)
+    return process, psutil.Process(process.pid).create_time()
+
+
+def test_runs_that_outlived_a_worker_that_was_killed_are_stopped_and_no_others(tmp_path: Path) -> None:
+    state = ServerState(4299, "proctor:x", 0, 0.0)
+    server, began = start("server", state.api_url)
+    runs = [
+        start("prefect.engine", state.api_url)[0],
+        start("prefect.engine", state.api_url, leads=False)[0],
+        start("prefect.runner._workspace_supervisor", state.api_url)[0],
+    ]
+    other, _ = start("prefect.engine", "http://127.0.0.1:4298/api")
+    state = ServerState(4299, "proctor:x", server.pid, began, worker_pid=2**22 - 1, worker_started=1.0)
+    (tmp_path / "prefect").mkdir()
+    (tmp_path / "prefect" / "server.json").write_text(dumps(asdict(state)))
+    try:
+        assert stop_server(Settings(home=tmp_path)) == [*sorted(run.pid for run in runs), server.pid]
+        assert [process.wait(5) for process in (*runs, server)] == [-15] * 4
+        assert other.poll() is None
+    finally:
+        for process in (*runs, server, other):
+            process.kill()
+            process.wait()
+
+
+def test_a_path_is_the_same_one_for_the_worker_whose_working_folder_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("BACKUPS", "backups"), ("PUBLIC", "/srv/site"), ("LAKE_DATA", "s3://bucket/lake")):
+        monkeypatch.setenv(f"PROCTOR_{name}", value)
+    found = build_environment(Settings(home=Path("home")), None)
+    assert {name: value for name, value in found.items() if name.startswith("PROCTOR_")} == {
+        "PROCTOR_HOME": str(tmp_path / "home"),
+        "PROCTOR_BACKUPS": str(tmp_path / "backups"),
+        "PROCTOR_PUBLIC": "/srv/site",
+    }
