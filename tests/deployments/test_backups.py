@@ -39,6 +39,13 @@ ROOT = Path(__file__).resolve().parents[2]
 ARCHIVED = {"aa/aa11.original.txt": b"a paper", "bb/bb22.original.txt": b"another"}
 PUBLISHED = {"runs/2026-10/plan.json": b"{}", "editions/2026-10-1/edition.json": b"[1]"}
 
+# What somebody has said or given for the home, and no store holds.
+GIVEN = {
+    "disciplines.yaml": b"law*: Law\n",
+    "cgeval/questions.csv": b"stem\n",
+    "cgeval/samples/human.parquet": b"drawn",
+}
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -52,6 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder, files in (("archive", ARCHIVED), ("public", PUBLISHED)):
         write_files(home / folder, files)
     (home / "models.yaml").write_text("models: []\n")
+    write_files(home, GIVEN)
     return home
 
 
@@ -146,6 +154,7 @@ def test_what_is_restored_is_the_same_in_every_file_and_row(settings: Settings, 
     for name in ("lake/data", "archive", "secrets", "public"):
         assert hash_files(restored.home / name) == hash_files(settings.home / name), name
     assert restored.registry_path.read_bytes() == settings.registry_path.read_bytes()
+    assert {name: (restored.home / name).read_bytes() for name in GIVEN} == GIVEN
     for name in ("ledger.sqlite", "ledger.exam.sqlite"):
         assert dump(restored.home / name) == dump(settings.home / name)
     assert read_tables(restored) == read_tables(settings)

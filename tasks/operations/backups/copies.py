@@ -104,10 +104,14 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
         backup_lake(lake, target.folder / "lake", target)
     copied = ["lake"]
     # Before the ledger: the files of heads and of the public log must not know what the copy of the ledger lacks.
-    for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
-        if place.exists():
+    for name, place in _name_places(settings).items():
+        if place.is_dir():
             target.add_tree(place, name)
-            copied.append(name)
+        elif place.exists():
+            target.add_file(place, name)
+        else:
+            continue
+        copied.append(name)
     for path in _list_own_keys(settings):
         if path.exists() and path.parent != settings.secrets_path:
             target.add_file(path, f"secrets/{path.name}")
@@ -119,10 +123,19 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
         for path, inner in list_published(public):
             target.add_file(path, f"public/{inner}")
         copied.append("public")
-    if settings.registry_path.exists():
-        target.add_file(settings.registry_path, "models.yaml")
-        copied.append("models.yaml")
     return _name_stores(settings), copied
+
+
+def _name_places(settings: Settings) -> dict[str, Path]:
+    """Where each part of a home lies that no store holds and nothing makes again, but for what is public."""
+    return {
+        "archive": settings.archive_dir,
+        "secrets": settings.secrets_path,
+        "models.yaml": settings.registry_path,
+        "disciplines.yaml": settings.disciplines_path,
+        # What people were asked to score, and the places of the questions by which their scores are known.
+        **{name: settings.home / name for name in ("cgeval/questions.csv", "cgeval/samples")},
+    }
 
 
 def _list_own_keys(settings: Settings) -> list[Path]:
@@ -251,12 +264,7 @@ def _put_in_place(settings: Settings, folder: Path) -> None:
     from warehouse.ledger.engine.sides import find_ledger_file
     from warehouse.stores.homes import mark_home
 
-    places = {
-        "archive": settings.archive_dir,
-        "secrets": settings.secrets_path,
-        "public": name_public_folder(settings),
-        "models.yaml": settings.registry_path,
-    }
+    places = {**_name_places(settings), "public": name_public_folder(settings)}
     # Before anything is written to a server, or to a folder that other hosts share.
     check_empty_lake(settings)
     for name, place in places.items():
