@@ -89,6 +89,42 @@ def list_sessions_with_texts(
     return [ErasableSession(*row) for row in connection.execute(query.order_by(sessions.c.session_id))]
 
 
+def list_borrowers(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
+    """Run → the reference whose answers in these sessions, of another run, it rests on."""
+    held, sat_in, again, between = sessions.alias(), runs.alias(), sessions.alias(), runs.alias()
+    # What the reference answered again since, up to the run itself, stands in the place of these.
+    is_renewed = (
+        select(again.c.session_id)
+        .join(between, between.c.run_id == again.c.run_id)
+        .where(
+            again.c.set_id == held.c.set_id,
+            again.c.prompt_style == held.c.prompt_style,
+            again.c.model == held.c.model,
+            between.c.planned_at > sat_in.c.planned_at,
+            between.c.planned_at <= runs.c.planned_at,
+        )
+        .exists()
+    )
+    query = (
+        select(runs.c.run_id, held.c.model)
+        .join(runs, runs.c.reference_model == held.c.model)
+        .join(sat_in, sat_in.c.run_id == held.c.run_id)
+        .join(
+            sessions,
+            (sessions.c.run_id == runs.c.run_id)
+            & (sessions.c.set_id == held.c.set_id)
+            & (sessions.c.prompt_style == held.c.prompt_style),
+        )
+        .where(runs.c.run_id != held.c.run_id, ~is_renewed)
+        .distinct()
+        .order_by(runs.c.run_id)
+    )
+    found: dict[str, str] = {}
+    for names in iter_chunks(session_ids):
+        found |= dict(connection.execute(query.where(held.c.session_id.in_(names))).tuples().all())
+    return found
+
+
 def count_texts(connection: Connection, session_ids: Sequence[str]) -> HeldText:
     """How much text the ledger holds of these sessions."""
     size = func.length(responses.c.response) + func.coalesce(func.length(responses.c.reasoning), 0)

@@ -23,6 +23,7 @@ from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log
+from tasks.exam.plan.run_plan import RunPlan
 from tasks.exchange.editions import iter_sittings, read_edition
 from tasks.models import CALL
 from tasks.operations.erasure.scope import Scope, plan_erasure
@@ -34,7 +35,7 @@ from tests.deployments.test_cli import invoke
 from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.editions.kit import freeze_edition, prove_edition, read_basis
 from tests.tasks.exam.kit import verify
-from tests.tasks.exam.world import MONTH
+from tests.tasks.exam.world import MONTH, make_bank, make_model, make_registry, publish
 from tests.tasks.judging.calibration.watching import estimate_watch, read_last_set, watch_judges
 from tests.tasks.judging.kit import judge_landed, read_put_responses
 from tests.tasks.operations.erasure.conftest import (
@@ -293,6 +294,30 @@ def test_what_is_under_way_or_can_be_objected_to_is_refused(settings: Settings) 
     with pytest.raises(UsageError, match="give --reason"):
         erase(settings, reason=" ")
     assert find_marked(settings) != []
+
+
+def plan_gamma(ledger: Ledger, settings: Settings, month: str, **wishes: Any) -> RunPlan:
+    """A month of a newcomer alone, on the set that the reference has answered in `MONTH`."""
+    rho = make_model("rho", roles=("candidate", "reference"))
+    registry = make_registry(make_model("alpha"), make_model("beta"), make_model("gamma"), rho)
+    return publish(ledger, settings, registry, make_bank(), month=month, candidates=("gamma",), **wishes)
+
+
+def test_what_a_later_run_borrows_of_the_reference_is_kept_as_long_as_what_is_its_own(
+    settings: Settings,
+) -> None:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        assert {one.model for one in plan_gamma(ledger, settings, "2026-12").sessions} == {"gamma"}
+        with pytest.raises(GateError, match="Run 2026-12 rests on what rho answered in run 2026-11"):
+            plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
+        # Of the others nothing is borrowed.
+        plan_erasure(ledger, lake, settings, Scope(model="alpha"), now=LATER)
+
+
+def test_the_reference_answers_a_set_again_when_its_answers_were_erased(erased: Settings) -> None:
+    """Another judge could not be asked about them, and R would rest on the candidates alone."""
+    with open_ledger(erased.ledger_address) as ledger:
+        assert {one.model for one in plan_gamma(ledger, erased, "2026-12").sessions} == {"gamma", "rho"}
 
 
 def test_a_call_whose_process_was_killed_is_erased_with_the_answer_that_it_shows(settings: Settings) -> None:
