@@ -16,9 +16,10 @@ import polars as pl
 import pytest
 from sqlalchemy import Connection, delete, func, select, update
 
+from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.ledger.engine import Backup
-from schemas.settings import Settings
+from schemas.settings import Settings, load_settings
 from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
 from tasks.exam.closed import find_changed_sessions
@@ -26,6 +27,9 @@ from tasks.exam.log import check_log
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exchange.editions import iter_sittings, read_edition
 from tasks.models import CALL
+from tasks.operations.archiving import archive
+from tasks.operations.erasure import erase as erasing
+from tasks.operations.erasure import scope
 from tasks.operations.erasure.scope import Scope, plan_erasure
 from tasks.running import Progress
 from tasks.running.claiming import claim_work, is_dead, name_host
@@ -53,6 +57,7 @@ from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.copies.backups import note_backup
+from warehouse.ledger.engine.leases.clock import Time
 from warehouse.ledger.engine.leases.jobs import Choice, Worker, defer_jobs, list_jobs, make_job, take_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import read_public_entries
@@ -312,6 +317,21 @@ def test_what_a_later_run_borrows_of_the_reference_is_kept_as_long_as_what_is_it
             plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
         # Of the others nothing is borrowed.
         plan_erasure(ledger, lake, settings, Scope(model="alpha"), now=LATER)
+
+
+def test_a_run_that_is_due_and_must_wait_keeps_nothing_else_from_being_done(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deployment says what waits, and closed runs leave the ledger as on any other day."""
+    with open_ledger(settings.ledger_address) as ledger:
+        plan_gamma(ledger, settings, "2026-12")
+    for name, value in (("HOME", str(settings.home)), ("KEEP_RAW_MONTHS", "12"), ("NO_SERVER", "1")):
+        monkeypatch.setenv(f"PROCTOR_{name}", value)
+    for module in (scope, erasing, archive):
+        monkeypatch.setattr(module, "read_time", lambda _: Time(LATER.timestamp()))
+    load_settings.cache_clear()
+    done = run_flow("erase", without_server=True)
+    assert (done["due"], done["erased"], done["archived"]) == (1, 0, 1)
 
 
 def test_the_reference_answers_a_set_again_when_its_answers_were_erased(erased: Settings) -> None:
