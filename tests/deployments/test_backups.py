@@ -33,7 +33,7 @@ from warehouse.lake.upkeep import backup as lake_backup
 from warehouse.lake.upkeep.catalog_copy import copy_server_catalog
 from warehouse.ledger.engine.copies.backups import list_backups
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.stores.homes import check_stores
+from warehouse.stores.homes import RESTORING, check_stores
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHIVED = {"aa/aa11.original.txt": b"a paper", "bb/bb22.original.txt": b"another"}
@@ -464,6 +464,20 @@ def test_a_restore_ends_where_the_keys_of_an_installation_lie_on_a_mount_of_thei
 
     assert name_key_file(target).read_bytes() == name_key_file(settings).read_bytes()
     assert not (shared / "secrets/log-key.json").exists()
+
+
+def test_a_restore_never_empties_the_folder_that_it_takes_from_nor_writes_into_it(
+    settings: Settings, tmp_path: Path
+) -> None:
+    target = tmp_path / "killed"
+    # What a killed restore leaves, and a copy of the backup that somebody put there since.
+    write_files(target, {RESTORING: b""})
+    backup_home(settings, target / "copy")
+    before = hash_files(target)
+    for home in (target, target / "copy" / "home"):
+        with pytest.raises(UsageError, match="lie one in the other"):
+            restore_home(Settings(home=home), target / "copy")
+    assert hash_files(target) == before
 
 
 def test_a_backup_within_its_home_is_refused(settings: Settings) -> None:

@@ -181,7 +181,7 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home.
 
     The backup is read and checked whole before anything of it is put in place. What a restore that was killed has put into the
-    home is put there once more. Raises UsageError for a home that is not empty, StoreError when the public log is not the
+    home is put there once more. Raises UsageError for a home that is not empty or lies in the backup, StoreError when the public log is not the
     ledger's, and as `warehouse.backup.read_manifest` and `check_backup` do.
     """
     from tasks.running import Progress
@@ -189,6 +189,7 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     from warehouse.ledger.engine.copies.server_backup import check_copied_form
 
     manifest = read_manifest(folder)
+    _check_apart(settings.home.resolve(), folder.resolve())
     _check_empty(settings)
     with Progress("restore: files checked", len(manifest.files)) as progress:
         check_backup(folder, manifest, progress.advance)
@@ -210,6 +211,14 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
         "backup_id": manifest.backup_id,
         "finished_at": manifest.finished_at,
     }
+
+
+def _check_apart(home: Path, folder: Path) -> None:
+    """Raise UsageError where one lies in the other: the home is emptied, and the backup is never written to."""
+    if home.is_relative_to(folder) or folder.is_relative_to(home):
+        raise UsageError(
+            f"PROCTOR_HOME {home} and the backup {folder} lie one in the other. Let PROCTOR_HOME name a new folder beside it."
+        )
 
 
 def _check_empty(settings: Settings) -> None:
