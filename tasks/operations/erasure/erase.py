@@ -1,8 +1,8 @@
 """Erase texts of answers for good, and keep what proves them.
 
 They are erased from the ledger first, then from the lake, then from every file. The order is such that a kill at any moment is
-mended by doing it again (`finish_erasures`): the ledger's texts, the proof and the entries of both logs go together in one
-transaction; what follows of the lake and the files is the same each time.
+mended by doing it again (`finish_erasures`): the answers, the proof and the entries of both logs go together in one transaction; what
+follows of replies, the lake and the files is the same each time.
 """
 
 from __future__ import annotations
@@ -284,13 +284,16 @@ def describe_publicly(
 
 
 def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -> Counter[str]:
-    """Land the erasure first, for readers to know; then its sessions' units without texts."""
+    """Erase replies, and land the erasure, for readers to know; then its units without texts."""
     rewritten: Counter[str] = Counter()
-    if lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height:
+    is_archived = lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height > 0
+    if is_archived:
         # An older lake gives back what was erased since. Without texts it takes the place of what had left the ledger.
-        if bring_back_held(ledger, lake, erasure.run_id):
-            with ledger.write() as connection:
-                erasures.erase_held_texts(connection, erasure)
+        bring_back_held(ledger, lake, erasure.run_id)
+    with ledger.write() as connection:
+        erasures.erase_held_texts(connection, erasure)
+    step(f"replies {erasure.erasure_id}")
+    if is_archived:
         archive_run(ledger, lake, erasure.run_id, step=step)
     lake.land_together([described := _describe(ledger, lake, erasure)], stage="erase")
     step(f"lake {erasure.erasure_id}")

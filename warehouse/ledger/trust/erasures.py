@@ -203,15 +203,14 @@ def name_erasure(connection: Connection, run_id: str) -> str:
 
 
 def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[ErasedAnswer]) -> None:
-    """Erase the texts of these answers; the proof is kept.
+    """Erase the texts of these answers; the proof is kept, and the entry of the audit log goes with it.
 
-    The texts of every reply that the ledger keeps of calls about these answers are erased too. The entry of the audit log goes
-    with it. Over two files the ledger's replies go first: after a kill between the two the answers are still there, and doing it
-    again finishes it.
+    All of it lies on the exam's side, so that it is there as a whole or not at all. Replies to calls about these answers go after it
+    (`erase_held_texts`): were they gone first, a kill between the two files would leave calls that nothing says were erased.
     """
     insert_rows(connection, [erasure])
     connection.execute(erased_answers.insert(), [answer.as_values() for answer in answers])
-    erase_held_texts(connection, erasure)
+    _erase_responses(connection, erasure)
     add_entry(
         connection,
         Entry(
@@ -227,14 +226,7 @@ def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[Er
 
 def erase_held_texts(connection: Connection, erasure: Erasure) -> None:
     """Erase what the ledger holds of an erasure's answers, and of the replies about them."""
-    names = [session.session_id for session in list_sessions_of(connection, erasure.erasure_id)]
-    _erase_replies(connection, erasure.run_id, set(names))
-    connection.execute(
-        update(responses)
-        .where(responses.c.session_id == bindparam("of_session"))
-        .values(response="", reasoning=null()),
-        [{"of_session": name} for name in names],
-    )
+    _erase_replies(connection, erasure.run_id, set(_erase_responses(connection, erasure)))
 
 
 def erase_replies_of_units(connection: Connection, units: Sequence[str]) -> int:
@@ -332,6 +324,17 @@ def is_admin(connection: Connection, user_id: str) -> bool:
         users.c.user_id == user_id, users.c.role == "admin", users.c.is_active.is_(True)
     )
     return connection.execute(query).first() is not None
+
+
+def _erase_responses(connection: Connection, erasure: Erasure) -> list[str]:
+    names = [session.session_id for session in list_sessions_of(connection, erasure.erasure_id)]
+    connection.execute(
+        update(responses)
+        .where(responses.c.session_id == bindparam("of_session"))
+        .values(response="", reasoning=null()),
+        [{"of_session": name} for name in names],
+    )
+    return names
 
 
 def _erase_replies(connection: Connection, run_id: str, session_ids: set[str]) -> None:

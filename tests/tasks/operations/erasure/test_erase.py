@@ -301,6 +301,34 @@ def test_what_is_under_way_or_can_be_objected_to_is_refused(settings: Settings) 
     assert find_marked(settings) != []
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def test_a_kill_between_the_two_files_leaves_no_call_that_nothing_says_was_erased(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """The ledger's file is committed before the exam's: of a full disk, too, the second alone may be refused."""
+
+    def be_killed(_: str) -> None:
+        raise Killed
+
+    def read_replies() -> set[str]:
+        with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+            query = select(t.llm_calls.c.call_key).where(t.llm_calls.c.reply.is_not(None))
+            return set(connection.execute(query).scalars())
+
+    file = settings.home / "ledger.exam.sqlite"
+    before = read_replies()
+    shutil.copyfile(file, tmp_path / "exam.sqlite")
+    with pytest.raises(Killed):
+        erase(settings, step=be_killed)
+    shutil.copyfile(tmp_path / "exam.sqlite", file)
+    assert (read_replies(), read_faults(settings)) == (before, set())
+    assert len(erase(settings).erasures) == 1
+    assert (find_marked(settings), read_faults(settings)) == ([], set())
+
+
 def plan_gamma(ledger: Ledger, settings: Settings, month: str, **wishes: Any) -> RunPlan:
     """A month of a newcomer alone, on the set that the reference has answered in `MONTH`."""
     rho = make_model("rho", roles=("candidate", "reference"))
