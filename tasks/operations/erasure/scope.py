@@ -288,6 +288,8 @@ def _describe_nothing(connection: Connection, scope: Scope) -> str:
         )
         if part
     )
+    if scope.run_ids is None and not erasures.has_sat(connection, month=scope.month, model=scope.model):
+        return f"There is no session of {what}, and never was one: nothing is erased. `proctor exam sessions` has the right names."
     done = erasures.list_erasures(connection)
     last = f" The last erasure was {done[-1].erasure_id}, on {done[-1].erased_at[:10]}." if done else ""
     if any(one.finished_at is None for one in done):

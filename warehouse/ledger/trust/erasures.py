@@ -125,6 +125,15 @@ def list_borrowers(connection: Connection, session_ids: Sequence[str]) -> dict[s
     return found
 
 
+def has_sat(connection: Connection, *, month: str | None = None, model: str | None = None) -> bool:
+    """Whether there ever was a session of a month or candidate, erased or not."""
+    query = _ERASABLE.limit(1)
+    for column, value in ((runs.c.month, month), (sessions.c.model, model)):
+        if value is not None:
+            query = query.where(column == value)
+    return connection.execute(query).first() is not None
+
+
 def count_texts(connection: Connection, session_ids: Sequence[str]) -> HeldText:
     """How much text the ledger holds of these sessions."""
     size = func.length(responses.c.response) + func.coalesce(func.length(responses.c.reasoning), 0)

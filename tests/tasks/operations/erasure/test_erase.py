@@ -407,6 +407,9 @@ def test_only_an_admin_erases_and_only_when_told_to(
         "Nothing was erased",
     ):
         assert words in said
+    # Whoever must erase is not told that it is done where only the name is wrong.
+    code, said = run("--model", "alhpa")
+    assert (code, "There is no session of candidate alhpa" in said) == (2, True)
     for who in ("", "xu", "nobody"):
         code, said = run("--model", "alpha", "--reason", "they asked", "--as", who, "--yes")
         assert (code, "only an admin erases" in said) == (2, True)
