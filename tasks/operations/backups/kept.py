@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from warehouse.backup import is_finished, read_manifest, write_whole
 from warehouse.stores import installation
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.ledger import Ledger
 
 _FORMAT: Final = "%Y-%m-%dT%H%M%SZ"
 _GOING: Final = ".going-"
@@ -87,10 +91,11 @@ def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict
         check_owner(settings, folder)
         _remove_pieces(folder)
         made = backup_home(settings, folder / moment.strftime(_FORMAT))
-        _check_unchanged(settings, folder, Path(made["folder"]))
         with open_ledger(settings.ledger_address) as ledger:
+            _check_unchanged(settings, ledger, folder, Path(made["folder"]))
             check_clock(ledger)
-        gone = rotate(settings)
+            gone = rotate(settings)
+            _forget_gone(ledger, folder)
     return {**made, "deleted": gone, "kept": [one.folder.name for one in read_kept(settings).backups]}
 
 
@@ -157,8 +162,22 @@ def check_owner(settings: Settings, folder: Path) -> None:
         write_whole(mark, [own.encode()])
 
 
-def _check_unchanged(settings: Settings, folder: Path, made: Path) -> None:
+def _forget_gone(ledger: Ledger, folder: Path) -> None:
+    """Backups that are no more in this folder, which is there, are not named to who erases."""
+    from warehouse.ledger.engine.copies.backups import forget_backups, list_backups
+
+    with ledger.read() as connection:
+        own = [one for one in list_backups(connection) if one.host == socket.gethostname()]
+    here = [one.folder for one in own if Path(one.folder).parent == folder.resolve()]
+    if gone := [name for name in here if not Path(name).exists()]:
+        with ledger.write() as connection:
+            forget_backups(connection, gone)
+
+
+def _check_unchanged(settings: Settings, ledger: Ledger, folder: Path, made: Path) -> None:
     """Raise StoreError unless files of the lake are what earlier backups have of them."""
+    from warehouse.ledger.engine.copies.backups import rename_backup
+
     first: dict[str, tuple[str, Path]] = {}
     for one in read_kept(settings).backups:
         # Backups come newest first: what stays of a file is what the earliest has. A list that cannot be read says nothing.
@@ -170,6 +189,8 @@ def _check_unchanged(settings: Settings, folder: Path, made: Path) -> None:
             # Set aside: later ones are held to the backups before it, and none to its bytes.
             aside = folder / _DIFFERS
             shutil.rmtree(aside, ignore_errors=True)
+            with ledger.write() as connection:
+                rename_backup(connection, made, aside)
             made.rename(aside)
             place = f"{settings.data_address.rstrip('/')}/{file.path.removeprefix(_UNCHANGING)}"
             raise StoreError(

@@ -8,13 +8,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select, update
 
 from schemas.ledger.engine import Backup
 from warehouse.ledger.engine.rows import insert_rows, read_rows
+from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import access_log, backups, metadata, responses, run_archives
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
 
@@ -63,6 +66,18 @@ def count_dated_before(connection: Connection, moment: str) -> dict[str, int]:
 def note_backup(connection: Connection, backup: Backup) -> None:
     """Note a backup before anything is copied: a killed one holds content as well."""
     insert_rows(connection, [backup])
+
+
+def rename_backup(connection: Connection, folder: Path, aside: Path) -> None:
+    """Note that a backup lies elsewhere now."""
+    moved = update(backups).where(backups.c.folder == str(folder.resolve()))
+    connection.execute(moved.values(folder=str(aside.resolve())))
+
+
+def forget_backups(connection: Connection, folders: Sequence[str]) -> None:
+    """Note that the backups in these folders are no more: nothing is left in them to erase."""
+    for some in iter_chunks(folders):
+        connection.execute(delete(backups).where(backups.c.folder.in_(some)))
 
 
 def list_backups(connection: Connection, *, begun_before: str | None = None) -> list[Backup]:
