@@ -127,7 +127,7 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
 
 
 def _name_places(settings: Settings) -> dict[str, Path]:
-    """Where each part of a home lies that no store holds and nothing makes again, but for what is public."""
+    """Where what no store holds and nothing makes again lies, but for what is public."""
     return {
         "archive": settings.archive_dir,
         "secrets": settings.secrets_path,
@@ -214,7 +214,10 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _check_apart(home: Path, folder: Path) -> None:
-    """Raise UsageError where one lies in the other: the home is emptied, and the backup is never written to."""
+    """Raise UsageError where one lies in the other.
+
+    The home is emptied, and a backup is never written to.
+    """
     if home.is_relative_to(folder) or folder.is_relative_to(home):
         raise UsageError(
             f"PROCTOR_HOME {home} and the backup {folder} lie one in the other. Let PROCTOR_HOME name a new folder beside it."

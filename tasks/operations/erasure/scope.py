@@ -223,7 +223,7 @@ def find_erasure_refusal(
     editions: Mapping[str, Sequence[Mapping[str, Any]]],
     clock: Time,
 ) -> str | None:
-    """The same, also where another run still rests on what the reference answered in these sessions."""
+    """The same, also where another run rests on what the reference answered in these."""
     if refusal := find_refusal(connection, settings, run_id, own, editions.get(run_id, ()), clock):
         return refusal
     borrowers = erasures.list_borrowers(connection, [session.session_id for session in own])

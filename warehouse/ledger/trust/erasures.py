@@ -212,8 +212,9 @@ def name_erasure(connection: Connection, run_id: str) -> str:
 
 
 def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[ErasedAnswer]) -> None:
-    """Erase the texts of these answers; the proof is kept, and the entry of the audit log goes with it.
+    """Erase the texts of these answers; the proof is kept.
 
+    The entry of the audit log goes with it.
     All of it lies on the exam's side, so that it is there as a whole or not at all. Replies to calls about these answers go after it
     (`erase_held_texts`): were they gone first, a kill between the two files would leave calls that nothing says were erased.
     """

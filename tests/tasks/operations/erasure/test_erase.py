@@ -24,12 +24,8 @@ from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log
-from tasks.exam.plan.run_plan import RunPlan
 from tasks.exchange.editions import iter_sittings, read_edition
 from tasks.models import CALL
-from tasks.operations.archiving import archive
-from tasks.operations.erasure import erase as erasing
-from tasks.operations.erasure import scope
 from tasks.operations.erasure.scope import Scope, plan_erasure
 from tasks.running import Progress
 from tasks.running.claiming import claim_work, is_dead, name_host
@@ -308,7 +304,7 @@ class Killed(BaseException):
 def test_a_kill_between_the_two_files_leaves_no_call_that_nothing_says_was_erased(
     settings: Settings, tmp_path: Path
 ) -> None:
-    """The ledger's file is committed before the exam's: of a full disk, too, the second alone may be refused."""
+    """The ledger's file is committed before the exam's, and a full disk may refuse that alone."""
 
     def be_killed(_: str) -> None:
         raise Killed
@@ -329,7 +325,7 @@ def test_a_kill_between_the_two_files_leaves_no_call_that_nothing_says_was_erase
     assert (find_marked(settings), read_faults(settings)) == ([], set())
 
 
-def plan_gamma(ledger: Ledger, settings: Settings, month: str, **wishes: Any) -> RunPlan:
+def plan_gamma(ledger: Ledger, settings: Settings, month: str, **wishes: Any) -> Any:
     """A month of a newcomer alone, on the set that the reference has answered in `MONTH`."""
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), make_model("gamma"), rho)
@@ -355,8 +351,8 @@ def test_a_run_that_is_due_and_must_wait_keeps_nothing_else_from_being_done(
         plan_gamma(ledger, settings, "2026-12")
     for name, value in (("HOME", str(settings.home)), ("KEEP_RAW_MONTHS", "12"), ("NO_SERVER", "1")):
         monkeypatch.setenv(f"PROCTOR_{name}", value)
-    for module in (scope, erasing, archive):
-        monkeypatch.setattr(module, "read_time", lambda _: Time(LATER.timestamp()))
+    for module in ("erasure.scope", "erasure.erase", "archiving.archive"):
+        monkeypatch.setattr(f"tasks.operations.{module}.read_time", lambda _: Time(LATER.timestamp()))
     load_settings.cache_clear()
     done = run_flow("erase", without_server=True)
     assert (done["due"], done["erased"], done["archived"]) == (1, 0, 1)
