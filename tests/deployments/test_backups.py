@@ -466,6 +466,23 @@ def test_a_restore_ends_where_the_keys_of_an_installation_lie_on_a_mount_of_thei
     assert not (shared / "secrets/log-key.json").exists()
 
 
+def test_a_restore_for_which_there_is_no_room_says_so_and_is_done_by_the_same_command(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup_home(settings, tmp_path / "copy")
+    restored = Settings(home=tmp_path / "target")
+
+    def refuse(_: Path, target: Path, **__: Any) -> None:
+        raise shutil.Error([("a", str(target), "[Errno 28] No space left on device: 'a'")])
+
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copytree", refuse)
+        with pytest.raises(StoreError, match=r"No space left.*Make room there .* restore again"):
+            restore_home(restored, tmp_path / "copy")
+    restore_home(restored, tmp_path / "copy")
+    assert read_tables(restored) == read_tables(settings)
+
+
 def test_a_restore_never_empties_the_folder_that_it_takes_from_nor_writes_into_it(
     settings: Settings, tmp_path: Path
 ) -> None:

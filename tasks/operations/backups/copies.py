@@ -196,7 +196,15 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     check_copied_form(folder / "ledger.sqlite")
     refusal: StoreError | None = None
     with _restoring(settings):
-        _put_in_place(settings, folder)
+        try:
+            _put_in_place(settings, folder)
+        except OSError as error:
+            # Of a whole folder each file has its own reason.
+            reason = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror
+            raise StoreError(
+                f"The backup in {folder} could not be put into {settings.home} whole ({reason}). Make room there or let PROCTOR_HOME name "
+                "another place, and restore again: it begins anew."
+            ) from None
         try:
             _restore_logs(settings)
         except StoreError as error:
