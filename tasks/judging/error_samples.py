@@ -26,6 +26,7 @@ from tasks.review.marking import compute_key
 from tasks.running.archives import bring_back
 from tasks.running.claiming import claim_work
 from tasks.statistics.agreement import compute_kappa_interval, name_bounds
+from tasks.texts import keep_readable
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -270,7 +271,8 @@ def name_unit(sample_id: str, labeller: str) -> str:
 
 
 def read_failures(lake: Lake, sample: pl.DataFrame) -> pl.DataFrame:
-    """The responses of a sample, with their questions (tasks.judging.landing.join_questions)."""
+    """The responses of a sample that have a text, with their questions (as `join_questions`)."""
+    sample = keep_readable(lake, sample)
     return (
         read_put_responses(lake, sample["session_id"].unique().to_list(), sample["month"].unique().to_list())
         .join(sample.select("session_id", "seq"), on=["session_id", "seq"], how="semi")

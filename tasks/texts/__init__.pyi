@@ -10,6 +10,12 @@ from .csv_text import write_safe_csv as write_safe_csv
 # Raise UsageError where texts of one of these sessions, or of this run, were erased.
 from .erased import refuse_erased as refuse_erased
 
+# The rows whose session has its texts, in their order.
+from .erased import leave_out_erased as leave_out_erased
+
+# The same; UsageError where none is left.
+from .erased import keep_readable as keep_readable
+
 # At most so many characters of a text, its mark included; null, or `bytes` and `sha256` of the whole where it was cut.
 from .long_text import cut_text as cut_text
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from warehouse.lake import Lake
 
 
@@ -26,3 +28,17 @@ def refuse_erased(lake: Lake, session_ids: Sequence[str] | None = None, *, run_i
         f"{last:%Y-%m-%d}: they can no longer be read, judged, rated or labelled. Their stars and scores stay. Draw again from the "
         "others, or name another run."
     )
+
+
+def leave_out_erased(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows whose session has its texts, in their order."""
+    erased = lake.read("erased_sessions", {"session_ids": rows["session_id"].unique().to_list()})
+    return rows.join(erased, on="session_id", how="anti", maintain_order="left")
+
+
+def keep_readable(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
+    """The same; UsageError where none is left: whose texts are gone keep nobody from the others."""
+    left = leave_out_erased(lake, rows)
+    if left.is_empty():
+        refuse_erased(lake, rows["session_id"].unique().to_list())
+    return left

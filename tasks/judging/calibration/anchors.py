@@ -23,6 +23,7 @@ from tasks.models.registry import RegisteredModel, Registry
 from tasks.running.claiming import claim_work
 from tasks.running.flow_runs.record import compute_patience
 from tasks.statistics.judges import compute_drift
+from tasks.texts import leave_out_erased
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -135,9 +136,7 @@ def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
     if anchors.is_empty():
         return None
     name = str(anchors["anchor_set"][-1])
-    own = anchors.filter(pl.col("anchor_set") == name)
-    erased = lake.read("erased_sessions", {"session_ids": own["session_id"].unique().to_list()})
-    return name, own.join(erased, on="session_id", how="anti", maintain_order="left")
+    return name, leave_out_erased(lake, anchors.filter(pl.col("anchor_set") == name))
 
 
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:

@@ -18,6 +18,7 @@ from tasks.judging.landing import read_put_responses
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, check_workbook_path, read_workbook, write_workbook
 from tasks.review.marking import compute_key
+from tasks.texts import keep_readable
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -273,9 +274,9 @@ def _list_disputes_for(found: Round, rater: str) -> list[tuple[str, int]]:
 
 
 def read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, int]]) -> pl.DataFrame:
-    """The responses at these places of a round, with their questions."""
+    """The responses at these places of a round that have a text, with their questions."""
     wanted = pl.DataFrame(places, schema={"session_id": pl.String, "seq": pl.Int64}, orient="row")
-    of_them = samples.join(wanted, on=["session_id", "seq"], how="semi")
+    of_them = keep_readable(lake, samples.join(wanted, on=["session_id", "seq"], how="semi"))
     responses = read_put_responses(
         lake, of_them["session_id"].unique().to_list(), of_them["month"].unique().to_list()
     )
