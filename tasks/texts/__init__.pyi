@@ -13,7 +13,7 @@ from .erased import refuse_erased as refuse_erased
 # The rows whose session has its texts, in their order.
 from .erased import leave_out_erased as leave_out_erased
 
-# The same; UsageError where none is left.
+# The rows whose session has its texts; UsageError where none of any is left.
 from .erased import keep_readable as keep_readable
 
 # At most so many characters of a text, its mark included; null, or `bytes` and `sha256` of the whole where it was cut.

@@ -37,7 +37,7 @@ def leave_out_erased(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def keep_readable(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
-    """The same; UsageError where none is left: whose texts are gone keep nobody from the others."""
+    """The same; UsageError where none of any is left."""
     left = leave_out_erased(lake, rows)
     if left.is_empty():
         refuse_erased(lake, rows["session_id"].unique().to_list())

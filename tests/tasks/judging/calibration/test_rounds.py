@@ -91,7 +91,7 @@ def test_what_cannot_be_drawn_is_one_sentence(room: Room, change: dict[str, obje
 def test_what_one_candidate_took_back_keeps_nobody_from_what_was_drawn_of_the_others(
     room: Room, tmp_path: Path
 ) -> None:
-    """Weeks may lie between a draw and the last rating; a new draw would ask for all of them again."""
+    """Weeks may lie between a draw and the last rating; a new draw would ask for all again."""
     _, ledger, lake = room
     drawn = draw_calibration(ledger, lake, REQUEST)
     failed = draw_failures(lake, RUN, per_model=5)
