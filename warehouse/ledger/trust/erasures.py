@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, distinct, func, null, select, update
+from sqlalchemy import Connection, Row, bindparam, distinct, func, null, select, update
 
 from schemas.ledger.trust import ErasedAnswer, Erasure
 from schemas.vocabulary import GIVEN_STATUSES
@@ -91,38 +92,43 @@ def list_sessions_with_texts(
 
 def list_borrowers(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
     """Run → the reference whose answers in these sessions, of another run, it rests on."""
-    held, sat_in, again, between = sessions.alias(), runs.alias(), sessions.alias(), runs.alias()
-    # What the reference answered again since, up to the run itself, stands in the place of these.
-    is_renewed = (
-        select(again.c.session_id)
-        .join(between, between.c.run_id == again.c.run_id)
-        .where(
-            again.c.set_id == held.c.set_id,
-            again.c.prompt_style == held.c.prompt_style,
-            again.c.model == held.c.model,
-            between.c.planned_at > sat_in.c.planned_at,
-            between.c.planned_at <= runs.c.planned_at,
-        )
-        .exists()
-    )
-    query = (
-        select(runs.c.run_id, held.c.model)
-        .join(runs, runs.c.reference_model == held.c.model)
-        .join(sat_in, sat_in.c.run_id == held.c.run_id)
-        .join(
-            sessions,
-            (sessions.c.run_id == runs.c.run_id)
-            & (sessions.c.set_id == held.c.set_id)
-            & (sessions.c.prompt_style == held.c.prompt_style),
-        )
-        .where(runs.c.run_id != held.c.run_id, ~is_renewed)
-        .distinct()
-        .order_by(runs.c.run_id)
-    )
+    references = sorted(connection.execute(select(runs.c.reference_model).distinct()).scalars())
+    sets = select(sessions.c.set_id.distinct()).where(sessions.c.model.in_(references))
+    query = select(sessions, runs.c.reference_model, runs.c.planned_at)
+    query = query.join(runs, runs.c.run_id == sessions.c.run_id).order_by(sessions.c.run_id)
+    answered = {
+        str(set_id)
+        for names in iter_chunks(session_ids)
+        for set_id in connection.execute(sets.where(sessions.c.session_id.in_(names))).scalars()
+    }
     found: dict[str, str] = {}
-    for names in iter_chunks(session_ids):
-        found |= dict(connection.execute(query.where(held.c.session_id.in_(names))).tuples().all())
-    return found
+    asked = set(session_ids)
+    for set_id in answered:
+        sat: dict[tuple[str, str, bool], list[Row[Any]]] = defaultdict(list)
+        rested: dict[tuple[str, str, bool], set[tuple[str, str]]] = defaultdict(set)
+        for row in connection.execute(query.where(sessions.c.set_id == set_id)):
+            sat[row.model, row.prompt_style, row.is_simulated].append(row)
+            by = (row.reference_model, row.prompt_style, row.is_simulated)
+            rested[by].add((row.run_id, row.planned_at))
+        for by, those in rested.items():
+            for run_id, planned_at in those:
+                if any(row.session_id in asked for row in _find_speaking(sat[by], run_id, planned_at)):
+                    found[run_id] = by[0]
+    return dict(sorted(found.items()))
+
+
+def _find_speaking(sat: Sequence[Row[Any]], run_id: str, planned_at: str) -> list[Row[Any]]:
+    """Of what a reference has sat, by run, what a run borrows, as `edition_sittings` reads it."""
+    if any(row.run_id == run_id for row in sat):
+        return []
+    closed = [row for row in sat if row.status == "closed"]
+    if before := [row for row in closed if row.planned_at <= planned_at]:
+        last = max(before, key=lambda row: row.planned_at)
+    elif closed:
+        last = min(closed, key=lambda row: row.planned_at)
+    else:
+        return []
+    return [row for row in closed if row.run_id == last.run_id]
 
 
 def has_sat(connection: Connection, *, month: str | None = None, model: str | None = None) -> bool:
