@@ -128,15 +128,21 @@ def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[tu
 
 
 def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:
-    """(model, set_id, prompt_style, fingerprint) of these models' sessions, in planning's order.
+    """(model, set_id, prompt_style, fingerprint, is_erased, planned_at) of these models' sessions.
 
-    Sessions whose texts were erased are left out: no judge can be asked about them any more.
+    They come in planning's order.
     """
     is_erased = select(erased_answers.c.seq).where(erased_answers.c.session_id == sessions.c.session_id)
     query = (
-        select(sessions.c.model, sessions.c.set_id, sessions.c.prompt_style, sessions.c.fingerprint)
+        select(
+            sessions.c.model,
+            sessions.c.set_id,
+            sessions.c.prompt_style,
+            sessions.c.fingerprint,
+            is_erased.exists().label("is_erased"),
+            runs.c.planned_at,
+        )
         .join(runs, runs.c.run_id == sessions.c.run_id)
-        .where(~is_erased.exists())
         .order_by(runs.c.planned_at, runs.c.run_id)
     )
     return list(connection.execute(query.where(sessions.c.model.in_(sorted(set(models))))))

@@ -59,6 +59,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import editions
+from warehouse.ledger.trust.erasures import list_borrowers, list_run_sessions
 
 RUN = MONTH
 
@@ -325,11 +326,14 @@ def test_a_kill_between_the_two_files_leaves_no_call_that_nothing_says_was_erase
     assert (find_marked(settings), read_faults(settings)) == ([], set())
 
 
-def plan_gamma(ledger: Ledger, settings: Settings, month: str, **wishes: Any) -> Any:
+def plan_gamma(
+    ledger: Ledger, settings: Settings, month: str, *, newcomer: str = "gamma", **wishes: Any
+) -> Any:
     """A month of a newcomer alone, on the set that the reference has answered in `MONTH`."""
     rho = make_model("rho", roles=("candidate", "reference"))
-    registry = make_registry(make_model("alpha"), make_model("beta"), make_model("gamma"), rho)
-    return publish(ledger, settings, registry, make_bank(), month=month, candidates=("gamma",), **wishes)
+    models = (make_model(name) for name in ("alpha", "beta", "gamma", "delta"))
+    registry = make_registry(*models, rho)
+    return publish(ledger, settings, registry, make_bank(), month=month, candidates=(newcomer,), **wishes)
 
 
 def test_what_a_later_run_borrows_of_the_reference_is_kept_as_long_as_what_is_its_own(
@@ -341,6 +345,19 @@ def test_what_a_later_run_borrows_of_the_reference_is_kept_as_long_as_what_is_it
             plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
         # Of the others nothing is borrowed.
         plan_erasure(ledger, lake, settings, Scope(model="alpha"), now=LATER)
+
+
+def test_a_run_in_which_the_reference_sat_rests_on_no_answers_of_another_run(settings: Settings) -> None:
+    """Neither does the month before, nor the one in which all was answered again, keep the other."""
+    with open_ledger(settings.ledger_address) as ledger:
+        later = plan_gamma(ledger, settings, "2026-12", is_reference_renewed=True)
+        assert {one.model for one in later.sessions} == {"gamma", "rho"}
+        with ledger.write() as connection:
+            connection.execute(update(t.sessions).values(status="closed"))
+        with ledger.read() as connection:
+            for run_id in (MONTH, "2026-12"):
+                own = [one.session_id for one in list_run_sessions(connection, run_id)]
+                assert list_borrowers(connection, own) == {}
 
 
 def test_a_run_that_is_due_and_must_wait_keeps_nothing_else_from_being_done(
@@ -362,6 +379,36 @@ def test_the_reference_answers_a_set_again_when_its_answers_were_erased(erased: 
     """Another judge could not be asked about them, and R would rest on the candidates alone."""
     with open_ledger(erased.ledger_address) as ledger:
         assert {one.model for one in plan_gamma(ledger, erased, "2026-12").sessions} == {"gamma", "rho"}
+
+
+def test_what_was_answered_before_what_was_erased_serves_no_run_again(settings: Settings) -> None:
+    """Editions read the last sitting before a run, and none before that one."""
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        sat = select(t.sessions).where(t.sessions.c.model == "rho")
+        first = dict(connection.execute(sat).mappings().one())
+        run = dict(connection.execute(select(t.runs)).mappings().one())
+        connection.execute(t.runs.insert(), run | {"run_id": "earlier", "month": "2026-10"})
+        connection.execute(
+            t.sessions.insert(),
+            first | {"session_id": "s-earlier", "run_id": "earlier", "answered_count": 0},
+        )
+        moved = update(t.runs).where(t.runs.c.run_id == "earlier")
+        connection.execute(moved.values(planned_at="2026-10-01T00:00:00.000000+00:00"))
+    erase(settings, Scope(month=MONTH))
+    with open_ledger(settings.ledger_address) as ledger:
+        assert {one.model for one in plan_gamma(ledger, settings, "2026-12").sessions} == {"gamma", "rho"}
+
+
+def test_what_the_policy_is_about_to_erase_is_not_borrowed_by_one_run_after_the_other(
+    settings: Settings,
+) -> None:
+    keeping = settings.model_copy(update={"keep_raw_months": 12})
+    with open_ledger(settings.ledger_address) as ledger:
+        assert {one.model for one in plan_gamma(ledger, keeping, "2026-12").sessions} == {"gamma"}
+        with ledger.write() as connection:
+            connection.execute(update(t.runs).values(planned_at="2020-01-01T00:00:00.000000+00:00"))
+        delta = plan_gamma(ledger, keeping, "2027-01", newcomer="delta")
+        assert {one.model for one in delta.sessions} == {"delta", "rho"}
 
 
 def test_a_call_whose_process_was_killed_is_erased_with_the_answer_that_it_shows(settings: Settings) -> None:
