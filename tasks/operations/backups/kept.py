@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -89,13 +88,14 @@ def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict
     moment = now or datetime.now(UTC)
     with hold_folder(folder):
         check_owner(settings, folder)
-        _remove_pieces(folder)
+        pieces = _remove_pieces(folder)
         made = backup_home(settings, folder / moment.strftime(_FORMAT))
         with open_ledger(settings.ledger_address) as ledger:
+            _forget(ledger, folder, pieces)
             _check_unchanged(settings, ledger, folder, Path(made["folder"]))
             check_clock(ledger)
             gone = rotate(settings)
-            _forget_gone(ledger, folder)
+            _forget(ledger, folder, gone)
     return {**made, "deleted": gone, "kept": [one.folder.name for one in read_kept(settings).backups]}
 
 
@@ -162,16 +162,15 @@ def check_owner(settings: Settings, folder: Path) -> None:
         write_whole(mark, [own.encode()])
 
 
-def _forget_gone(ledger: Ledger, folder: Path) -> None:
-    """Backups that are no more in this folder, which is there, are not named to who erases."""
-    from warehouse.ledger.engine.copies.backups import forget_backups, list_backups
+def _forget(ledger: Ledger, folder: Path, names: Sequence[str]) -> None:
+    """What was deleted here is not named to who erases.
 
-    with ledger.read() as connection:
-        own = [one for one in list_backups(connection) if one.host == socket.gethostname()]
-    here = [one.folder for one in own if Path(one.folder).parent == folder.resolve()]
-    if gone := [name for name in here if not Path(name).exists()]:
-        with ledger.write() as connection:
-            forget_backups(connection, gone)
+    What is not there for other reasons is: folders of several disks may be put in one place in turn.
+    """
+    from warehouse.ledger.engine.copies.backups import forget_backups
+
+    with ledger.write() as connection:
+        forget_backups(connection, [folder / name for name in names])
 
 
 def _check_unchanged(settings: Settings, ledger: Ledger, folder: Path, made: Path) -> None:
@@ -239,13 +238,13 @@ def _list_named(folder: Path) -> Iterator[tuple[Path, datetime]]:
             continue
 
 
-def _remove_pieces(folder: Path) -> None:
-    """Remove what kills have left of backups that were being made, or deleted."""
-    for path, _ in list(_list_named(folder)):
-        if not is_finished(path):
-            shutil.rmtree(path)
-    for path in folder.glob(f"{_GOING}*"):
+def _remove_pieces(folder: Path) -> list[str]:
+    """Remove what kills have left of backups that were being made, or deleted; their names."""
+    pieces = [path for path, _ in _list_named(folder) if not is_finished(path)]
+    pieces += folder.glob(f"{_GOING}*")
+    for path in pieces:
         shutil.rmtree(path)
+    return [path.name.removeprefix(_GOING) for path in pieces]
 
 
 def _read_tried(folder: Path) -> TriedBackup | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, func, select, update
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy import Connection
+
+_IS_OWN: Final = backups.c.host == socket.gethostname()
 
 
 def count_rows(connection: Connection) -> dict[str, int]:
@@ -69,15 +72,16 @@ def note_backup(connection: Connection, backup: Backup) -> None:
 
 
 def rename_backup(connection: Connection, folder: Path, aside: Path) -> None:
-    """Note that a backup lies elsewhere now."""
-    moved = update(backups).where(backups.c.folder == str(folder.resolve()))
+    """Note that a backup of this host lies elsewhere now, in the place of one that is no more."""
+    forget_backups(connection, [aside])
+    moved = update(backups).where(backups.c.folder == str(folder.resolve()), _IS_OWN)
     connection.execute(moved.values(folder=str(aside.resolve())))
 
 
-def forget_backups(connection: Connection, folders: Sequence[str]) -> None:
-    """Note that the backups in these folders are no more: nothing is left in them to erase."""
-    for some in iter_chunks(folders):
-        connection.execute(delete(backups).where(backups.c.folder.in_(some)))
+def forget_backups(connection: Connection, folders: Sequence[Path]) -> None:
+    """Note that the backups of this host in these folders are no more: nothing is in them."""
+    for some in iter_chunks([str(folder.resolve()) for folder in folders]):
+        connection.execute(delete(backups).where(backups.c.folder.in_(some), _IS_OWN))
 
 
 def list_backups(connection: Connection, *, begun_before: str | None = None) -> list[Backup]:
