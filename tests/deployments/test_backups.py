@@ -494,6 +494,10 @@ def test_a_restore_never_empties_the_folder_that_it_takes_from_nor_writes_into_i
     for home in (target, target / "copy" / "home"):
         with pytest.raises(UsageError, match="lie one in the other"):
             restore_home(Settings(home=home), target / "copy")
+    for name, place in (("shared", "new"), ("registry", "models.yaml"), ("lake_data", "lake/data")):
+        within: dict[str, Any] = {name: str(target / "copy" / place)}
+        with pytest.raises(UsageError, match="lie one in the other"):
+            restore_home(Settings(home=tmp_path / "beside", **within), target / "copy")
     assert hash_files(target) == before
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -102,16 +102,9 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
 
     with open_lake(settings) as lake:
         backup_lake(lake, target.folder / "lake", target)
-    copied = ["lake"]
+    places = _name_places(settings)
     # Before the ledger: the files of heads and of the public log must not know what the copy of the ledger lacks.
-    for name, place in _name_places(settings).items():
-        if place.is_dir():
-            target.add_tree(place, name)
-        elif place.exists():
-            target.add_file(place, name)
-        else:
-            continue
-        copied.append(name)
+    copied = ["lake", *_add_places(target, {name: places.pop(name) for name in ("archive", "secrets")})]
     for path in _list_own_keys(settings):
         if path.exists() and path.parent != settings.secrets_path:
             target.add_file(path, f"secrets/{path.name}")
@@ -123,7 +116,16 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
         for path, inner in list_published(public):
             target.add_file(path, f"public/{inner}")
         copied.append("public")
+    copied += _add_places(target, places)
     return _name_stores(settings), copied
+
+
+def _add_places(target: BackupTarget, places: Mapping[str, Path]) -> list[str]:
+    """Copy what is there of these files and folders; the names of what was."""
+    there = {name: place for name, place in places.items() if place.exists()}
+    for name, place in there.items():
+        (target.add_tree if place.is_dir() else target.add_file)(place, name)
+    return [*there]
 
 
 def _name_places(settings: Settings) -> dict[str, Path]:
@@ -181,15 +183,15 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home.
 
     The backup is read and checked whole before anything of it is put in place. What a restore that was killed has put into the
-    home is put there once more. Raises UsageError for a home that is not empty or lies in the backup, StoreError when the public log is not the
-    ledger's, and as `warehouse.backup.read_manifest` and `check_backup` do.
+    home is put there once more. Raises UsageError for a home that is not empty and for places in the backup, StoreError when
+    the public log is not the ledger's, and as `warehouse.backup.read_manifest` and `check_backup` do.
     """
     from tasks.running import Progress
     from warehouse.backup import check_backup, read_manifest
     from warehouse.ledger.engine.copies.server_backup import check_copied_form
 
     manifest = read_manifest(folder)
-    _check_apart(settings.home.resolve(), folder.resolve())
+    _check_apart(settings, folder.resolve())
     _check_empty(settings)
     with Progress("restore: files checked", len(manifest.files)) as progress:
         check_backup(folder, manifest, progress.advance)
@@ -200,7 +202,7 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
             _put_in_place(settings, folder)
         except OSError as error:
             # Of a whole folder each file has its own reason.
-            reason = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror
+            reason = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror or error
             raise StoreError(
                 f"The backup in {folder} could not be put into {settings.home} whole ({reason}). Make room there or let PROCTOR_HOME name "
                 "another place, and restore again: it begins anew."
@@ -221,15 +223,26 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     }
 
 
-def _check_apart(home: Path, folder: Path) -> None:
-    """Raise UsageError where one lies in the other.
+def _check_apart(settings: Settings, folder: Path) -> None:
+    """Raise UsageError where home and backup lie one in the other, or a part would be put there.
 
     The home is emptied, and a backup is never written to.
     """
-    if home.is_relative_to(folder) or folder.is_relative_to(home):
-        raise UsageError(
-            f"PROCTOR_HOME {home} and the backup {folder} lie one in the other. Let PROCTOR_HOME name a new folder beside it."
-        )
+    from tasks.exam.public.log import name_public_folder
+    from warehouse.lake import is_postgres, is_remote
+    from warehouse.ledger.engine.sides import find_ledger_file
+
+    catalog, ledger = settings.catalog_address, find_ledger_file(settings.ledger_address)
+    places = [settings.home, *_name_places(settings).values(), name_public_folder(settings)]
+    places += [] if ledger is None else [ledger]
+    places += [] if is_postgres(catalog) else [Path(catalog.removeprefix("sqlite:"))]
+    places += [] if is_remote(settings.data_address) else [Path(settings.data_address)]
+    for place in places:
+        if place.resolve().is_relative_to(folder) or folder.is_relative_to(settings.home.resolve()):
+            raise UsageError(
+                f"{place} and the backup {folder} lie one in the other. Let PROCTOR_HOME, PROCTOR_SHARED or the setting of this place name a "
+                "new one beside it."
+            )
 
 
 def _check_empty(settings: Settings) -> None:
