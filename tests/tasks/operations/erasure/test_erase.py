@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -437,8 +438,14 @@ def test_only_an_admin_erases_and_only_when_told_to(
     kept = Backup(
         backup_id="b1", folder="/mnt/kept/november", host="host-a", begun_at="2026-11-20T10:00:00+00:00"
     )
+    # Older than those that were rotated away since, and the one that is there: it is named all the same.
+    gone = [
+        kept.replace(backup_id=f"c{day}", host=socket.gethostname(), begun_at=f"2026-12-{day}T10:00:00+00:00")
+        for day in range(10, 31)
+    ]
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        note_backup(connection, kept)
+        for backup in (kept, *gone):
+            note_backup(connection, backup)
     code, said = run("--month", MONTH, days=30)
     assert (code, "can be objected to until" in said) == (3, True)
     code, said = run("--model", "alpha")
