@@ -23,6 +23,7 @@ from tasks.judging.judge import PutResponse
 from tasks.judging.marking.work import MarkItem, Work, WorkSummary, order_items
 from tasks.league.people import PersonVerdict, land_verdicts, read_waiting
 from tasks.review.marking import compute_key
+from tasks.texts import leave_out_erased
 from warehouse.lake import Lake
 from warehouse.ledger.trust.users import User
 
@@ -53,7 +54,7 @@ def find_rating_work(lake: Lake, marker: User) -> list[WorkSummary]:
     found = []
     for occasion, number in reversed(rounds):
         one = read_round(lake, occasion, number)
-        own = list_own_places(one, marker.user_id)
+        own = {place for place in list_own_places(one, marker.user_id) if place[0] in one.readable}
         if own:
             landed = len(own & set(_read_given(one, marker.user_id)))
             found.append(WorkSummary("rating", f"{occasion}/{number}", len(own), landed))
@@ -109,7 +110,7 @@ def _read_given(found: Round, person: str) -> dict[tuple[str, int], str]:
 def find_label_work(lake: Lake, marker: User) -> list[WorkSummary]:
     """The sample of failures that was drawn last, as far as it is of their disciplines."""
     try:
-        sample = _read_own_sample(lake, None, marker)
+        sample = leave_out_erased(lake, _read_own_sample(lake, None, marker))
     except UsageError:
         return []
     if sample.is_empty():

@@ -18,7 +18,7 @@ from tasks.judging.landing import read_put_responses
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, check_workbook_path, read_workbook, write_workbook
 from tasks.review.marking import compute_key
-from tasks.texts import keep_readable
+from tasks.texts import keep_readable, leave_out_erased
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -46,12 +46,14 @@ class Round:
         number: from 1.
         samples: rows of `calibration_samples`.
         ratings: rows of `human_ratings` of the occasion, all rounds.
+        readable: sessions of the samples that have their texts.
     """
 
     occasion: str
     number: int
     samples: pl.DataFrame
     ratings: pl.DataFrame
+    readable: frozenset[str]
 
     def list_disputes(self) -> list[RatedAnswer]:
         """Responses on which two raters differ by two stars or more, and nobody has settled it."""
@@ -86,7 +88,8 @@ def read_round(lake: Lake, occasion: str | None = None, number: int | None = Non
     last = drawn.row(-1, named=True)
     of_round = drawn.filter((pl.col("occasion") == last["occasion"]) & (pl.col("round") == last["round"]))
     ratings = lake.read("calibration_ratings", {"occasion": last["occasion"]})
-    return Round(str(last["occasion"]), int(last["round"]), of_round, ratings)
+    readable = frozenset(leave_out_erased(lake, of_round)["session_id"])
+    return Round(str(last["occasion"]), int(last["round"]), of_round, ratings, readable)
 
 
 def export_ratings(
@@ -233,16 +236,16 @@ def count_ratings(found: Round) -> dict[str, object]:
     }
     rated = {answer for answer, one in groups.items() if len(one.stars) >= 2}
     disputes = {answer for answer, one in groups.items() if one.is_disputed}
-    given = dict(
+    given = set(
         found.ratings.filter((pl.col("round") == found.number) & ~pl.col("is_adjudication"))
-        .group_by("rater")
-        .len()
+        .select("rater", "session_id", "seq")
         .iter_rows()
     )
-    asked: dict[str, int] = {}
-    for raters in found.samples["raters"]:
+    open_count: dict[str, int] = {}
+    for session_id, seq, raters in found.samples.select("session_id", "seq", "raters").iter_rows():
         for rater in raters:
-            asked[rater] = asked.get(rater, 0) + 1
+            is_open = session_id in found.readable and (rater, session_id, seq) not in given
+            open_count[rater] = open_count.get(rater, 0) + is_open
     return {
         "occasion": found.occasion,
         "round": found.number,
@@ -251,7 +254,7 @@ def count_ratings(found: Round) -> dict[str, object]:
         "rated_by_two": len(rated),
         "in_dispute": len(disputes),
         "settled": len(rated - disputes),
-        "open_by_rater": {rater: asked[rater] - given.get(rater, 0) for rater in sorted(asked)},
+        "open_by_rater": dict(sorted(open_count.items())),
     }
 
 

@@ -14,7 +14,7 @@ from tasks.judging.calibration.calibrate import calibrate_judges
 from tasks.judging.calibration.ratings.rounds import count_ratings, export_ratings, import_ratings, read_round
 from tasks.judging.calibration.ratings.sample import DrawRequest, draw_calibration
 from tasks.judging.error_samples import draw_failures, export_failures
-from tasks.judging.marking import open_work
+from tasks.judging.marking import find_work, open_work
 from tasks.models.registry import read_registry
 from tasks.review.marking import compute_key
 from tests.tasks.judging.calibration.conftest import Room
@@ -104,8 +104,13 @@ def test_what_one_candidate_took_back_keeps_nobody_from_what_was_drawn_of_the_ot
     assert 0 < own.height < 80
     assert export_ratings(ledger, lake, tmp_path / "ann.xlsx", "ann") == own.height
     assert len(open_work(ledger, lake, "rating", "first/1", "ann").items) == own.height
-    left = failed.filter(pl.col("model") != "north-1").height
-    assert export_failures(lake, tmp_path / "failures.xlsx") == left < failed.height
+    # Nor are they told for ever that something is open.
+    waiting = {one.kind: one.item_count for one in find_work(ledger, lake, "ann")}
+    labels = failed.filter(pl.col("model") != "north-1").height
+    assert waiting == {"rating": own.height, "label": labels}
+    rated = drawn.filter(pl.col("model") != "north-1")["raters"].explode().value_counts()
+    assert count_ratings(read_round(lake))["open_by_rater"] == dict(sorted(rated.iter_rows()))
+    assert export_failures(lake, tmp_path / "failures.xlsx") == labels < failed.height
 
 
 def test_a_workbook_is_blind(room: Room, tmp_path: Path) -> None:
