@@ -140,7 +140,7 @@ def _describe(plans: Sequence[RunErasure]) -> list[str]:
 
 
 def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
-    """The backups that were made, newest first; last those that are not there, as far as is seen."""
+    """The backups that were made, newest first; last those that are seen not to be there."""
     with ledger.read() as connection:
         made = list_backups(connection)
     made.sort(key=lambda one: one.host == socket.gethostname() and not Path(one.folder).exists())

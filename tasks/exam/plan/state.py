@@ -68,7 +68,7 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
 def _read_sittings(
     connection: Connection, request: PlanRequest, references: set[str]
 ) -> dict[PastSitting, str | None]:
-    """The last sittings that may serve again: editions read those alone, so none before them does.
+    """The last sittings that may serve again; editions read those alone, so none before does.
 
     No judge can be asked about what was erased; and what the policy is about to erase would wait for ever for one run after the other.
     """

@@ -128,10 +128,7 @@ def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[tu
 
 
 def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:
-    """(model, set_id, prompt_style, fingerprint, is_erased, planned_at) of these models' sessions.
-
-    They come in planning's order.
-    """
+    """What these models sat, in planning's order, with whether its texts were erased."""
     is_erased = select(erased_answers.c.seq).where(erased_answers.c.session_id == sessions.c.session_id)
     query = (
         select(

@@ -180,7 +180,7 @@ def test_backups_on_a_disk_that_is_not_there_now_are_still_named_to_who_erases(s
 def test_a_model_that_is_registered_while_a_backup_is_made_is_in_it_where_the_ledger_names_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ledger's copy may have the run of a model, and the registry is what says how to ask it."""
+    """The ledger's copy may have its run, and the registry is what says how to ask it."""
     settings.registry_path.write_text("models: []\n")
 
     def register(address: str, target: Path) -> Any:

@@ -349,7 +349,7 @@ def test_what_a_later_run_borrows_of_the_reference_is_kept_as_long_as_what_is_it
 
 
 def test_a_run_in_which_the_reference_sat_rests_on_no_answers_of_another_run(settings: Settings) -> None:
-    """Neither does the month before, nor the one in which all was answered again, keep the other."""
+    """Neither the month before nor the one with all answered again keeps the other."""
     with open_ledger(settings.ledger_address) as ledger:
         later = plan_gamma(ledger, settings, "2026-12", is_reference_renewed=True)
         assert {one.model for one in later.sessions} == {"gamma", "rho"}

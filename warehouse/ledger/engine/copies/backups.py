@@ -79,7 +79,7 @@ def rename_backup(connection: Connection, folder: Path, aside: Path) -> None:
 
 
 def forget_backups(connection: Connection, folders: Sequence[Path]) -> None:
-    """Note that the backups of this host in these folders are no more: nothing is in them."""
+    """Note that the backups of this host in these folders are no more."""
     for some in iter_chunks([str(folder.resolve()) for folder in folders]):
         connection.execute(delete(backups).where(backups.c.folder.in_(some), _IS_OWN))
 
