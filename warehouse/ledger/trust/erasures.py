@@ -94,7 +94,8 @@ def list_borrowers(connection: Connection, session_ids: Sequence[str]) -> dict[s
     """Run → the reference whose answers in these sessions, of another run, it rests on."""
     references = sorted(connection.execute(select(runs.c.reference_model).distinct()).scalars())
     sets = select(sessions.c.set_id.distinct()).where(sessions.c.model.in_(references))
-    query = select(sessions, runs.c.reference_model, runs.c.planned_at)
+    is_closed = (runs.c.status == "closed").label("is_run_closed")
+    query = select(sessions, runs.c.reference_model, runs.c.planned_at, is_closed)
     query = query.join(runs, runs.c.run_id == sessions.c.run_id).order_by(sessions.c.run_id)
     answered = {
         str(set_id)
@@ -108,8 +109,10 @@ def list_borrowers(connection: Connection, session_ids: Sequence[str]) -> dict[s
         rested: dict[tuple[str, str, bool], set[tuple[str, str]]] = defaultdict(set)
         for row in connection.execute(query.where(sessions.c.set_id == set_id)):
             sat[row.model, row.prompt_style, row.is_simulated].append(row)
-            by = (row.reference_model, row.prompt_style, row.is_simulated)
-            rested[by].add((row.run_id, row.planned_at))
+            # Where nobody answered anything there is nothing that rests on it.
+            if row.answered_count or not row.is_run_closed:
+                by = (row.reference_model, row.prompt_style, row.is_simulated)
+                rested[by].add((row.run_id, row.planned_at))
         for by, those in rested.items():
             for run_id, planned_at in those:
                 if any(row.session_id in asked for row in _find_speaking(sat[by], run_id, planned_at)):

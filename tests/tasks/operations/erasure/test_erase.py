@@ -346,6 +346,11 @@ def test_what_a_later_run_borrows_of_the_reference_is_kept_as_long_as_what_is_it
             plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
         # Of the others nothing is borrowed.
         plan_erasure(ledger, lake, settings, Scope(model="alpha"), now=LATER)
+        # A month that nobody sat is never published: nothing waits for it once it is closed.
+        with ledger.write() as connection:
+            later = update(t.runs).where(t.runs.c.run_id == "2026-12")
+            connection.execute(later.values(status="closed"))
+        plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
 
 
 def test_a_run_in_which_the_reference_sat_rests_on_no_answers_of_another_run(settings: Settings) -> None:
