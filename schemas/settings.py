@@ -382,7 +382,7 @@ class Settings(BaseSettings):
         None,
         ge=1,
         description="Months after its last edition that the texts of a run's answers are kept, by `proctor erase --policy`; null keeps "
-        "them for ever.",
+        "them for ever. Runs do not borrow older answers of the reference, which answers again.",
     )
     objection_days: int = Field(
         30,

@@ -33,11 +33,18 @@ from warehouse.lake.upkeep import backup as lake_backup
 from warehouse.lake.upkeep.catalog_copy import copy_server_catalog
 from warehouse.ledger.engine.copies.backups import list_backups
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.stores.homes import check_stores
+from warehouse.stores.homes import RESTORING, check_stores
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHIVED = {"aa/aa11.original.txt": b"a paper", "bb/bb22.original.txt": b"another"}
 PUBLISHED = {"runs/2026-10/plan.json": b"{}", "editions/2026-10-1/edition.json": b"[1]"}
+
+# What somebody has said or given for the home, and no store holds.
+GIVEN = {
+    "disciplines.yaml": b"law*: Law\n",
+    "cgeval/questions.csv": b"stem\n",
+    "cgeval/samples/human.parquet": b"drawn",
+}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder, files in (("archive", ARCHIVED), ("public", PUBLISHED)):
         write_files(home / folder, files)
     (home / "models.yaml").write_text("models: []\n")
+    write_files(home, GIVEN)
     return home
 
 
@@ -146,6 +154,7 @@ def test_what_is_restored_is_the_same_in_every_file_and_row(settings: Settings, 
     for name in ("lake/data", "archive", "secrets", "public"):
         assert hash_files(restored.home / name) == hash_files(settings.home / name), name
     assert restored.registry_path.read_bytes() == settings.registry_path.read_bytes()
+    assert {name: (restored.home / name).read_bytes() for name in GIVEN} == GIVEN
     for name in ("ledger.sqlite", "ledger.exam.sqlite"):
         assert dump(restored.home / name) == dump(settings.home / name)
     assert read_tables(restored) == read_tables(settings)
@@ -455,6 +464,41 @@ def test_a_restore_ends_where_the_keys_of_an_installation_lie_on_a_mount_of_thei
 
     assert name_key_file(target).read_bytes() == name_key_file(settings).read_bytes()
     assert not (shared / "secrets/log-key.json").exists()
+
+
+def test_a_restore_for_which_there_is_no_room_says_so_and_is_done_by_the_same_command(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup_home(settings, tmp_path / "copy")
+    restored = Settings(home=tmp_path / "target")
+
+    def refuse(_: Path, target: Path, **__: Any) -> None:
+        raise shutil.Error([("a", str(target), "[Errno 28] No space left on device: 'a'")])
+
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copytree", refuse)
+        with pytest.raises(StoreError, match=r"No space left.*Make room there .* restore again"):
+            restore_home(restored, tmp_path / "copy")
+    restore_home(restored, tmp_path / "copy")
+    assert read_tables(restored) == read_tables(settings)
+
+
+def test_a_restore_never_empties_the_folder_that_it_takes_from_nor_writes_into_it(
+    settings: Settings, tmp_path: Path
+) -> None:
+    target = tmp_path / "killed"
+    # What a killed restore leaves, and a copy of the backup that somebody put there since.
+    write_files(target, {RESTORING: b""})
+    backup_home(settings, target / "copy")
+    before = hash_files(target)
+    for home in (target, target / "copy" / "home"):
+        with pytest.raises(UsageError, match="lie one in the other"):
+            restore_home(Settings(home=home), target / "copy")
+    for name, place in (("shared", "new"), ("registry", "models.yaml"), ("lake_data", "lake/data")):
+        within: dict[str, Any] = {name: str(target / "copy" / place)}
+        with pytest.raises(UsageError, match="lie one in the other"):
+            restore_home(Settings(home=tmp_path / "beside", **within), target / "copy")
+    assert hash_files(target) == before
 
 
 def test_a_backup_within_its_home_is_refused(settings: Settings) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -138,12 +140,11 @@ def _describe(plans: Sequence[RunErasure]) -> list[str]:
 
 
 def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
-    """The backups that were made, newest first; whether they are still there is not known."""
+    """The backups that were made, newest first; last those that are seen not to be there."""
     with ledger.read() as connection:
-        return [
-            {"folder": one.folder, "host": one.host, "begun_at": one.begun_at}
-            for one in list_backups(connection)
-        ]
+        made = list_backups(connection)
+    made.sort(key=lambda one: one.host == socket.gethostname() and not Path(one.folder).exists())
+    return [{"folder": one.folder, "host": one.host, "begun_at": one.begun_at} for one in made]
 
 
 def _name_backups(backups: Sequence[dict[str, str]]) -> list[str]:

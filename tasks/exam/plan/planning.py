@@ -177,6 +177,7 @@ def plan_run(
         picture_share=settings.picture_share,
         estimate=TokenEstimate(picture_share=settings.picture_share),
         planned_on=chance.committed_at or datetime.now(UTC),
+        keep_raw_months=settings.keep_raw_months,
     )
     with ledger.read() as connection:
         plan, allotment = compute_plan(connection, request)

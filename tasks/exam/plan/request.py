@@ -94,6 +94,7 @@ class PlanRequest:
         public: folder of what is published.
         archive: where the bytes of pictures are.
         picture_share: share of the questions of a discipline that may have pictures.
+        keep_raw_months: months that texts of answers are kept; null for ever.
     """
 
     run_id: str
@@ -128,6 +129,7 @@ class PlanRequest:
     picture_share: float = 0.0
     estimate: TokenEstimate = field(default_factory=TokenEstimate)
     planned_on: datetime = field(default_factory=lambda: datetime.now(UTC))
+    keep_raw_months: int | None = None
 
     @cached_property
     def season(self) -> str:
@@ -142,10 +144,17 @@ class PlanRequest:
     @cached_property
     def rested_before(self) -> str:
         """A lineage met before this moment may return; empty, and none may, without a rest period."""
-        if self.rest_months is None:
+        return self._subtract_months(self.rest_months)
+
+    @cached_property
+    def kept_since(self) -> str:
+        """What was planned before this moment is due to be erased soon; empty without a policy."""
+        return self._subtract_months(self.keep_raw_months)
+
+    def _subtract_months(self, months: int | None) -> str:
+        if months is None:
             return ""
-        months = self.planned_on.year * 12 + self.planned_on.month - 1 - self.rest_months
-        year, month = divmod(months, 12)
+        year, month = divmod(self.planned_on.year * 12 + self.planned_on.month - 1 - months, 12)
         return f"{year:04d}-{month + 1:02d}-{min(self.planned_on.day, 28):02d}T00:00:00.000000+00:00"
 
     def with_chance(self, chance: Chance) -> PlanRequest:

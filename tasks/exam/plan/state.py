@@ -61,11 +61,26 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         asked_of=asked_of,
         first_bank=plans.read_first_bank(connection, is_simulated=request.is_simulated),
         groups={request.aliases.get(row.organisation, row.organisation): row.set_group for row in groups},
-        sittings={
-            PastSitting(row.model, row.set_id, row.prompt_style): row.fingerprint
-            for row in plans.read_sittings(connection, references)
-        },
+        sittings=_read_sittings(connection, request, references),
     )
+
+
+def _read_sittings(
+    connection: Connection, request: PlanRequest, references: set[str]
+) -> dict[PastSitting, str | None]:
+    """The last sittings that may serve again; editions read those alone, so none before does.
+
+    No judge can be asked about what was erased; and what the policy is about to erase would wait for ever for one run after the other.
+    """
+    last = {
+        PastSitting(row.model, row.set_id, row.prompt_style): row
+        for row in plans.read_sittings(connection, references)
+    }
+    return {
+        sitting: row.fingerprint
+        for sitting, row in last.items()
+        if not row.is_erased and row.planned_at >= request.kept_since
+    }
 
 
 def _find_rested(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -102,12 +102,9 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
 
     with open_lake(settings) as lake:
         backup_lake(lake, target.folder / "lake", target)
-    copied = ["lake"]
+    places = _name_places(settings)
     # Before the ledger: the files of heads and of the public log must not know what the copy of the ledger lacks.
-    for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
-        if place.exists():
-            target.add_tree(place, name)
-            copied.append(name)
+    copied = ["lake", *_add_places(target, {name: places.pop(name) for name in ("archive", "secrets")})]
     for path in _list_own_keys(settings):
         if path.exists() and path.parent != settings.secrets_path:
             target.add_file(path, f"secrets/{path.name}")
@@ -119,10 +116,28 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
         for path, inner in list_published(public):
             target.add_file(path, f"public/{inner}")
         copied.append("public")
-    if settings.registry_path.exists():
-        target.add_file(settings.registry_path, "models.yaml")
-        copied.append("models.yaml")
+    copied += _add_places(target, places)
     return _name_stores(settings), copied
+
+
+def _add_places(target: BackupTarget, places: Mapping[str, Path]) -> list[str]:
+    """Copy what is there of these files and folders; the names of what was."""
+    there = {name: place for name, place in places.items() if place.exists()}
+    for name, place in there.items():
+        (target.add_tree if place.is_dir() else target.add_file)(place, name)
+    return [*there]
+
+
+def _name_places(settings: Settings) -> dict[str, Path]:
+    """Where what no store holds and nothing makes again lies, but for what is public."""
+    return {
+        "archive": settings.archive_dir,
+        "secrets": settings.secrets_path,
+        "models.yaml": settings.registry_path,
+        "disciplines.yaml": settings.disciplines_path,
+        # What people were asked to score, and the places of the questions by which their scores are known.
+        **{name: settings.home / name for name in ("cgeval/questions.csv", "cgeval/samples")},
+    }
 
 
 def _list_own_keys(settings: Settings) -> list[Path]:
@@ -168,21 +183,30 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home.
 
     The backup is read and checked whole before anything of it is put in place. What a restore that was killed has put into the
-    home is put there once more. Raises UsageError for a home that is not empty, StoreError when the public log is not the
-    ledger's, and as `warehouse.backup.read_manifest` and `check_backup` do.
+    home is put there once more. Raises UsageError for a home that is not empty and for places in the backup, StoreError when
+    the public log is not the ledger's, and as `warehouse.backup.read_manifest` and `check_backup` do.
     """
     from tasks.running import Progress
     from warehouse.backup import check_backup, read_manifest
     from warehouse.ledger.engine.copies.server_backup import check_copied_form
 
     manifest = read_manifest(folder)
+    _check_apart(settings, folder.resolve())
     _check_empty(settings)
     with Progress("restore: files checked", len(manifest.files)) as progress:
         check_backup(folder, manifest, progress.advance)
     check_copied_form(folder / "ledger.sqlite")
     refusal: StoreError | None = None
     with _restoring(settings):
-        _put_in_place(settings, folder)
+        try:
+            _put_in_place(settings, folder)
+        except OSError as error:
+            # Of a whole folder each file has its own reason.
+            reason = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror or error
+            raise StoreError(
+                f"The backup in {folder} could not be put into {settings.home} whole ({reason}). Make room there or let PROCTOR_HOME name "
+                "another place, and restore again: it begins anew."
+            ) from None
         try:
             _restore_logs(settings)
         except StoreError as error:
@@ -197,6 +221,28 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
         "backup_id": manifest.backup_id,
         "finished_at": manifest.finished_at,
     }
+
+
+def _check_apart(settings: Settings, folder: Path) -> None:
+    """Raise UsageError where home and backup lie one in the other, or a part would be put there.
+
+    The home is emptied, and a backup is never written to.
+    """
+    from tasks.exam.public.log import name_public_folder
+    from warehouse.lake import is_postgres, is_remote
+    from warehouse.ledger.engine.sides import find_ledger_file
+
+    catalog, ledger = settings.catalog_address, find_ledger_file(settings.ledger_address)
+    places = [settings.home, *_name_places(settings).values(), name_public_folder(settings)]
+    places += [] if ledger is None else [ledger]
+    places += [] if is_postgres(catalog) else [Path(catalog.removeprefix("sqlite:"))]
+    places += [] if is_remote(settings.data_address) else [Path(settings.data_address)]
+    for place in places:
+        if place.resolve().is_relative_to(folder) or folder.is_relative_to(settings.home.resolve()):
+            raise UsageError(
+                f"{place} and the backup {folder} lie one in the other. Let PROCTOR_HOME, PROCTOR_SHARED or the setting of this place name a "
+                "new one beside it."
+            )
 
 
 def _check_empty(settings: Settings) -> None:
@@ -251,12 +297,7 @@ def _put_in_place(settings: Settings, folder: Path) -> None:
     from warehouse.ledger.engine.sides import find_ledger_file
     from warehouse.stores.homes import mark_home
 
-    places = {
-        "archive": settings.archive_dir,
-        "secrets": settings.secrets_path,
-        "public": name_public_folder(settings),
-        "models.yaml": settings.registry_path,
-    }
+    places = {**_name_places(settings), "public": name_public_folder(settings)}
     # Before anything is written to a server, or to a folder that other hosts share.
     check_empty_lake(settings)
     for name, place in places.items():

@@ -14,12 +14,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from warehouse.backup import is_finished, read_manifest, write_whole
 from warehouse.stores import installation
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.ledger import Ledger
 
 _FORMAT: Final = "%Y-%m-%dT%H%M%SZ"
 _GOING: Final = ".going-"
@@ -85,12 +88,14 @@ def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict
     moment = now or datetime.now(UTC)
     with hold_folder(folder):
         check_owner(settings, folder)
-        _remove_pieces(folder)
+        pieces = _remove_pieces(folder)
         made = backup_home(settings, folder / moment.strftime(_FORMAT))
-        _check_unchanged(settings, folder, Path(made["folder"]))
         with open_ledger(settings.ledger_address) as ledger:
+            _forget(ledger, folder, pieces)
+            _check_unchanged(settings, ledger, folder, Path(made["folder"]))
             check_clock(ledger)
-        gone = rotate(settings)
+            gone = rotate(settings)
+            _forget(ledger, folder, gone)
     return {**made, "deleted": gone, "kept": [one.folder.name for one in read_kept(settings).backups]}
 
 
@@ -157,8 +162,21 @@ def check_owner(settings: Settings, folder: Path) -> None:
         write_whole(mark, [own.encode()])
 
 
-def _check_unchanged(settings: Settings, folder: Path, made: Path) -> None:
+def _forget(ledger: Ledger, folder: Path, names: Sequence[str]) -> None:
+    """What was deleted here is not named to who erases.
+
+    What is not there for other reasons is: folders of several disks may be put in one place in turn.
+    """
+    from warehouse.ledger.engine.copies.backups import forget_backups
+
+    with ledger.write() as connection:
+        forget_backups(connection, [folder / name for name in names])
+
+
+def _check_unchanged(settings: Settings, ledger: Ledger, folder: Path, made: Path) -> None:
     """Raise StoreError unless files of the lake are what earlier backups have of them."""
+    from warehouse.ledger.engine.copies.backups import rename_backup
+
     first: dict[str, tuple[str, Path]] = {}
     for one in read_kept(settings).backups:
         # Backups come newest first: what stays of a file is what the earliest has. A list that cannot be read says nothing.
@@ -170,6 +188,8 @@ def _check_unchanged(settings: Settings, folder: Path, made: Path) -> None:
             # Set aside: later ones are held to the backups before it, and none to its bytes.
             aside = folder / _DIFFERS
             shutil.rmtree(aside, ignore_errors=True)
+            with ledger.write() as connection:
+                rename_backup(connection, made, aside)
             made.rename(aside)
             place = f"{settings.data_address.rstrip('/')}/{file.path.removeprefix(_UNCHANGING)}"
             raise StoreError(
@@ -218,13 +238,13 @@ def _list_named(folder: Path) -> Iterator[tuple[Path, datetime]]:
             continue
 
 
-def _remove_pieces(folder: Path) -> None:
-    """Remove what kills have left of backups that were being made, or deleted."""
-    for path, _ in list(_list_named(folder)):
-        if not is_finished(path):
-            shutil.rmtree(path)
-    for path in folder.glob(f"{_GOING}*"):
+def _remove_pieces(folder: Path) -> list[str]:
+    """Remove what kills have left of backups that were being made, or deleted; their names."""
+    pieces = [path for path, _ in _list_named(folder) if not is_finished(path)]
+    pieces += folder.glob(f"{_GOING}*")
+    for path in pieces:
         shutil.rmtree(path)
+    return [path.name.removeprefix(_GOING) for path in pieces]
 
 
 def _read_tried(folder: Path) -> TriedBackup | None:

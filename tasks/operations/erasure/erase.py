@@ -1,17 +1,17 @@
 """Erase texts of answers for good, and keep what proves them.
 
 They are erased from the ledger first, then from the lake, then from every file. The order is such that a kill at any moment is
-mended by doing it again (`finish_erasures`): the ledger's texts, the proof and the entries of both logs go together in one
-transaction; what follows of the lake and the files is the same each time.
+mended by doing it again (`finish_erasures`): the answers, the proof and the entries of both logs go together in one transaction; what
+follows of replies, the lake and the files is the same each time.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
 from schemas.ledger.trust import Erasure
@@ -21,7 +21,14 @@ from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.public import CLOSE, compute_root, digest
 from tasks.exam.public.log import keep_public_head
 from tasks.models import CALL
-from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
+from tasks.operations.erasure.scope import (
+    RunErasure,
+    Scope,
+    find_erasure_refusal,
+    list_scope,
+    plan_erasure,
+    read_last_editions,
+)
 from tasks.running.archives import archive_run, bring_back_held, hold_archives, read_whole
 from tasks.running.claiming import claim_work, is_dead
 from warehouse.lake import Batch, Lake, open_lake
@@ -121,12 +128,11 @@ def erase_texts(
         open_lake(settings) as lake,
     ):
         plans = _plan(ledger, lake, settings, order)
-        editions = lake.read("run_revisions")
+        editions = read_last_editions(lake)
         for plan in plans:
-            own = [row for row in editions.iter_rows(named=True) if row["run_id"] == plan.run_id]
             bring_back_held(ledger, lake, plan.run_id)
             with ledger.write() as connection:
-                begun.append(_erase_run(connection, settings, order, plan, own))
+                begun.append(_erase_run(connection, settings, order, plan, editions))
             step(f"ledger {plan.run_id}")
         keep_public_head(ledger, settings)
     return finish_erasures(settings, step=step, begun=begun)
@@ -201,12 +207,16 @@ def _erase_run(
     settings: Settings,
     order: _Order,
     plan: RunErasure,
-    editions: Sequence[dict[str, object]],
+    editions: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> Erasure:
     """In a transaction, check the plan again, erase, and write proof and both logs' entries."""
     own = [session for session in list_scope(connection, order.scope) if session.run_id == plan.run_id]
     clock = read_time(connection) if order.now is None else Time(order.now.timestamp())
-    refusal = find_refusal(connection, settings, plan.run_id, own, editions, clock) if own else "It is done."
+    refusal = (
+        find_erasure_refusal(connection, settings, plan.run_id, own, editions, clock)
+        if own
+        else "It is done."
+    )
     if refusal is not None or [session.session_id for session in own] != list(plan.sessions):
         raise GateError(
             f"Run {plan.run_id} is not as it was when it was looked at: nothing of it was erased. {refusal or ''}"
@@ -274,13 +284,16 @@ def describe_publicly(
 
 
 def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -> Counter[str]:
-    """Land the erasure first, for readers to know; then its sessions' units without texts."""
+    """Erase replies, and land the erasure, for readers to know; then its units without texts."""
     rewritten: Counter[str] = Counter()
-    if lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height:
+    is_archived = lake.read("archived_units_of_run", {"run_id": erasure.run_id}).height > 0
+    if is_archived:
         # An older lake gives back what was erased since. Without texts it takes the place of what had left the ledger.
-        if bring_back_held(ledger, lake, erasure.run_id):
-            with ledger.write() as connection:
-                erasures.erase_held_texts(connection, erasure)
+        bring_back_held(ledger, lake, erasure.run_id)
+    with ledger.write() as connection:
+        erasures.erase_held_texts(connection, erasure)
+    step(f"replies {erasure.erasure_id}")
+    if is_archived:
         archive_run(ledger, lake, erasure.run_id, step=step)
     lake.land_together([described := _describe(ledger, lake, erasure)], stage="erase")
     step(f"lake {erasure.erasure_id}")

@@ -138,7 +138,7 @@ def plan_erasure(
         refusals = {
             run_id: refusal
             for run_id, own in by_run.items()
-            if (refusal := find_refusal(connection, settings, run_id, own, editions.get(run_id, ()), clock))
+            if (refusal := find_erasure_refusal(connection, settings, run_id, own, editions, clock))
         }
         if refusals and (scope.run_ids is None or len(refusals) == len(by_run)):
             raise GateError(f"Nothing was erased. {' '.join(refusals.values())}")
@@ -199,13 +199,8 @@ def find_refusal(
     named = {entry.kind for entry in entries}
     if _COMMIT in named and not {_DISCLOSE, _EDITION} <= named:
         return f"Run {run_id} is sealed and not disclosed yet: others could not check it any more (`proctor exam seal`, `proctor publish`)."
-    published_at = _find_last(editions)
-    bound = published_at + timedelta(days=settings.objection_days)
-    if not clock.has_passed(write_moment(bound.timestamp()), since=write_moment(published_at.timestamp())):
-        return (
-            f"Edition {editions[-1]['edition_id']} can be objected to until {bound:%Y-%m-%d} (PROCTOR_OBJECTION_DAYS): until then what it "
-            "rests on is kept."
-        )
+    if objection := _find_objection(settings, editions, clock):
+        return objection
     if work := _find_readers(connection, run_id, {session.session_id for session in own}):
         return f"Run {run_id} is being read ({work}): wait until it is done."
     erased = erasures.map_erased_sessions(connection, run_id)
@@ -218,6 +213,41 @@ def find_refusal(
                 "erase the evidence. See `proctor exam audit`."
             )
     return None
+
+
+def find_erasure_refusal(
+    connection: Connection,
+    settings: Settings,
+    run_id: str,
+    own: Sequence[ErasableSession],
+    editions: Mapping[str, Sequence[Mapping[str, Any]]],
+    clock: Time,
+) -> str | None:
+    """The same, also where another run rests on what the reference answered in these."""
+    if refusal := find_refusal(connection, settings, run_id, own, editions.get(run_id, ()), clock):
+        return refusal
+    borrowers = erasures.list_borrowers(connection, [session.session_id for session in own])
+    for name, reference in borrowers.items():
+        published = editions.get(name, ())
+        why = (
+            _find_objection(settings, published, clock)
+            if published
+            else "It has no edition yet (`proctor publish`)."
+        )
+        if why:
+            return f"Run {name} rests on what {reference} answered in run {run_id}. {why}"
+    return None
+
+
+def _find_objection(settings: Settings, editions: Sequence[Mapping[str, Any]], clock: Time) -> str | None:
+    published_at = _find_last(editions)
+    bound = published_at + timedelta(days=settings.objection_days)
+    if clock.has_passed(write_moment(bound.timestamp()), since=write_moment(published_at.timestamp())):
+        return None
+    return (
+        f"Edition {editions[-1]['edition_id']} can be objected to until {bound:%Y-%m-%d} (PROCTOR_OBJECTION_DAYS): until then what it "
+        "rests on is kept."
+    )
 
 
 def _find_readers(connection: Connection, run_id: str, names: set[str]) -> str | None:
@@ -258,6 +288,8 @@ def _describe_nothing(connection: Connection, scope: Scope) -> str:
         )
         if part
     )
+    if scope.run_ids is None and not erasures.has_sat(connection, month=scope.month, model=scope.model):
+        return f"There is no session of {what}, and never was one: nothing is erased. `proctor exam sessions` has the right names."
     done = erasures.list_erasures(connection)
     last = f" The last erasure was {done[-1].erasure_id}, on {done[-1].erased_at[:10]}." if done else ""
     if any(one.finished_at is None for one in done):

@@ -14,6 +14,7 @@ from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
     allocations,
+    erased_answers,
     exposures,
     run_plans,
     runs,
@@ -129,9 +130,17 @@ def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[tu
 
 
 def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:
-    """(model, set_id, prompt_style, fingerprint) of these models' sessions, in planning's order."""
+    """What these models sat, in planning's order, with whether its texts were erased."""
+    is_erased = select(erased_answers.c.seq).where(erased_answers.c.session_id == sessions.c.session_id)
     query = (
-        select(sessions.c.model, sessions.c.set_id, sessions.c.prompt_style, sessions.c.fingerprint)
+        select(
+            sessions.c.model,
+            sessions.c.set_id,
+            sessions.c.prompt_style,
+            sessions.c.fingerprint,
+            is_erased.exists().label("is_erased"),
+            runs.c.planned_at,
+        )
         .join(runs, runs.c.run_id == sessions.c.run_id)
         .order_by(runs.c.planned_at, runs.c.run_id)
     )

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, distinct, func, null, select, update
+from sqlalchemy import Connection, Row, bindparam, distinct, func, null, select, update
 
 from schemas.ledger.trust import ErasedAnswer, Erasure
 from schemas.vocabulary import GIVEN_STATUSES
@@ -87,6 +88,59 @@ def list_sessions_with_texts(
         if value is not None:
             query = query.where(column == value)
     return [ErasableSession(*row) for row in connection.execute(query.order_by(sessions.c.session_id))]
+
+
+def list_borrowers(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
+    """Run → the reference whose answers in these sessions, of another run, it rests on."""
+    references = sorted(connection.execute(select(runs.c.reference_model).distinct()).scalars())
+    sets = select(sessions.c.set_id.distinct()).where(sessions.c.model.in_(references))
+    is_closed = (runs.c.status == "closed").label("is_run_closed")
+    query = select(sessions, runs.c.reference_model, runs.c.planned_at, is_closed)
+    query = query.join(runs, runs.c.run_id == sessions.c.run_id).order_by(sessions.c.run_id)
+    answered = {
+        str(set_id)
+        for names in iter_chunks(session_ids)
+        for set_id in connection.execute(sets.where(sessions.c.session_id.in_(names))).scalars()
+    }
+    found: dict[str, str] = {}
+    asked = set(session_ids)
+    for set_id in answered:
+        sat: dict[tuple[str, str, bool], list[Row[Any]]] = defaultdict(list)
+        rested: dict[tuple[str, str, bool], set[tuple[str, str]]] = defaultdict(set)
+        for row in connection.execute(query.where(sessions.c.set_id == set_id)):
+            sat[row.model, row.prompt_style, row.is_simulated].append(row)
+            # Where nobody answered anything there is nothing that rests on it.
+            if row.answered_count or not row.is_run_closed:
+                by = (row.reference_model, row.prompt_style, row.is_simulated)
+                rested[by].add((row.run_id, row.planned_at))
+        for by, those in rested.items():
+            for run_id, planned_at in those:
+                if any(row.session_id in asked for row in _find_speaking(sat[by], run_id, planned_at)):
+                    found[run_id] = by[0]
+    return dict(sorted(found.items()))
+
+
+def _find_speaking(sat: Sequence[Row[Any]], run_id: str, planned_at: str) -> list[Row[Any]]:
+    """Of what a reference has sat, by run, what a run borrows, as `edition_sittings` reads it."""
+    if any(row.run_id == run_id for row in sat):
+        return []
+    closed = [row for row in sat if row.status == "closed"]
+    if before := [row for row in closed if row.planned_at <= planned_at]:
+        last = max(before, key=lambda row: row.planned_at)
+    elif closed:
+        last = min(closed, key=lambda row: row.planned_at)
+    else:
+        return []
+    return [row for row in closed if row.run_id == last.run_id]
+
+
+def has_sat(connection: Connection, *, month: str | None = None, model: str | None = None) -> bool:
+    """Whether there ever was a session of a month or candidate, erased or not."""
+    query = _ERASABLE.limit(1)
+    for column, value in ((runs.c.month, month), (sessions.c.model, model)):
+        if value is not None:
+            query = query.where(column == value)
+    return connection.execute(query).first() is not None
 
 
 def count_texts(connection: Connection, session_ids: Sequence[str]) -> HeldText:
@@ -169,13 +223,13 @@ def name_erasure(connection: Connection, run_id: str) -> str:
 def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[ErasedAnswer]) -> None:
     """Erase the texts of these answers; the proof is kept.
 
-    The texts of every reply that the ledger keeps of calls about these answers are erased too. The entry of the audit log goes
-    with it. Over two files the ledger's replies go first: after a kill between the two the answers are still there, and doing it
-    again finishes it.
+    The entry of the audit log goes with it.
+    All of it lies on the exam's side, so that it is there as a whole or not at all. Replies to calls about these answers go after it
+    (`erase_held_texts`): were they gone first, a kill between the two files would leave calls that nothing says were erased.
     """
     insert_rows(connection, [erasure])
     connection.execute(erased_answers.insert(), [answer.as_values() for answer in answers])
-    erase_held_texts(connection, erasure)
+    _erase_responses(connection, erasure)
     add_entry(
         connection,
         Entry(
@@ -191,14 +245,7 @@ def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[Er
 
 def erase_held_texts(connection: Connection, erasure: Erasure) -> None:
     """Erase what the ledger holds of an erasure's answers, and of the replies about them."""
-    names = [session.session_id for session in list_sessions_of(connection, erasure.erasure_id)]
-    _erase_replies(connection, erasure.run_id, set(names))
-    connection.execute(
-        update(responses)
-        .where(responses.c.session_id == bindparam("of_session"))
-        .values(response="", reasoning=null()),
-        [{"of_session": name} for name in names],
-    )
+    _erase_replies(connection, erasure.run_id, set(_erase_responses(connection, erasure)))
 
 
 def erase_replies_of_units(connection: Connection, units: Sequence[str]) -> int:
@@ -296,6 +343,17 @@ def is_admin(connection: Connection, user_id: str) -> bool:
         users.c.user_id == user_id, users.c.role == "admin", users.c.is_active.is_(True)
     )
     return connection.execute(query).first() is not None
+
+
+def _erase_responses(connection: Connection, erasure: Erasure) -> list[str]:
+    names = [session.session_id for session in list_sessions_of(connection, erasure.erasure_id)]
+    connection.execute(
+        update(responses)
+        .where(responses.c.session_id == bindparam("of_session"))
+        .values(response="", reasoning=null()),
+        [{"of_session": name} for name in names],
+    )
+    return names
 
 
 def _erase_replies(connection: Connection, run_id: str, session_ids: set[str]) -> None:

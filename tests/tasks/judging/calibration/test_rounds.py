@@ -9,9 +9,12 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.errors import UsageError, WorkbookError
+from schemas.tables import get_table
 from tasks.judging.calibration.calibrate import calibrate_judges
 from tasks.judging.calibration.ratings.rounds import count_ratings, export_ratings, import_ratings, read_round
 from tasks.judging.calibration.ratings.sample import DrawRequest, draw_calibration
+from tasks.judging.error_samples import draw_failures, export_failures
+from tasks.judging.marking import find_work, open_work
 from tasks.models.registry import read_registry
 from tasks.review.marking import compute_key
 from tests.tasks.judging.calibration.conftest import Room
@@ -83,6 +86,31 @@ def test_what_cannot_be_drawn_is_one_sentence(room: Room, change: dict[str, obje
     with pytest.raises(UsageError, match=says):
         draw_calibration(ledger, lake, DrawRequest(**{**REQUEST.__dict__, **change}))
     assert lake.units("calibration_samples") == set()
+
+
+def test_what_one_candidate_took_back_keeps_nobody_from_what_was_drawn_of_the_others(
+    room: Room, tmp_path: Path
+) -> None:
+    """Weeks may lie between a draw and the last rating; a new draw would ask for all again."""
+    _, ledger, lake = room
+    drawn = draw_calibration(ledger, lake, REQUEST)
+    failed = draw_failures(lake, RUN, per_model=5)
+    erased = lake.query(
+        "select 'e' as erasure_id, run_id, session_id, model, month, 'withdrawal' as cause, 'r' as reason, 'cora' as erased_by, "
+        "now() as erased_at, 1 as answer_count, 'd' as digest from sessions where model = 'north-1'"
+    )
+    lake.land("erasures", "e", get_table("erasures").frame(erased.to_dicts()))
+    own = drawn.filter((pl.col("model") != "north-1") & pl.col("raters").list.contains("ann"))
+    assert 0 < own.height < 80
+    assert export_ratings(ledger, lake, tmp_path / "ann.xlsx", "ann") == own.height
+    assert len(open_work(ledger, lake, "rating", "first/1", "ann").items) == own.height
+    # Nor are they told for ever that something is open.
+    waiting = {one.kind: one.item_count for one in find_work(ledger, lake, "ann")}
+    labels = failed.filter(pl.col("model") != "north-1").height
+    assert waiting == {"rating": own.height, "label": labels}
+    rated = drawn.filter(pl.col("model") != "north-1")["raters"].explode().value_counts()
+    assert count_ratings(read_round(lake))["open_by_rater"] == dict(sorted(rated.iter_rows()))
+    assert export_failures(lake, tmp_path / "failures.xlsx") == labels < failed.height
 
 
 def test_a_workbook_is_blind(room: Room, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -34,6 +35,8 @@ from tests.deployments.test_cli import invoke
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.backup import is_finished
 from warehouse.lake import open_lake
+from warehouse.ledger.engine.copies.backup import backup_ledger
+from warehouse.ledger.engine.copies.backups import list_backups
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import clock_marks
@@ -75,6 +78,11 @@ def note(settings: Settings) -> None:
 
 def list_names(settings: Settings) -> list[str]:
     return [one.folder.name for one in read_kept(settings).backups]
+
+
+def list_noted(settings: Settings) -> list[str]:
+    with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+        return [Path(one.folder).name for one in list_backups(connection)]
 
 
 def test_a_backup_of_another_versions_ledger_is_refused_before_anything_is_put_in_place(
@@ -128,6 +136,8 @@ def test_what_need_not_be_kept_is_deleted_after_the_new_one_is_whole(settings: S
             ["2026-03-01T003000Z", "2026-03-02T003000Z"][days - 1 : days] if days else []
         )
     assert list_names(settings) == ["2026-03-03T003000Z"]
+    # Whoever erases is told of those that are there, not of twenty that are not.
+    assert list_noted(settings) == ["2026-03-03T003000Z"]
     assert verify_backup(read_kept(settings).backups[0].folder)["differences"] == []
     assert settings.backups is not None
     assert sorted(path.name for path in settings.backups.iterdir()) == [
@@ -153,6 +163,33 @@ def test_nothing_is_rotated_while_a_file_of_the_lake_is_not_what_an_earlier_back
     file.write_bytes(content)
     make_kept_backup(settings, now=NIGHT + timedelta(days=3))
     assert list_names(settings) == ["2026-03-04T003000Z"]
+    assert list_noted(settings) == ["2026-03-04T003000Z", "differs"]
+
+
+def test_backups_on_a_disk_that_is_not_there_now_are_still_named_to_who_erases(settings: Settings) -> None:
+    """Two disks in one place in turn are the oldest way to keep one out of the house."""
+    assert settings.backups is not None
+    make_kept_backup(settings, now=NIGHT)
+    other = settings.backups.with_name("the other disk")
+    settings.backups.rename(other)
+    make_kept_backup(settings, now=NIGHT + timedelta(days=1))
+    make_kept_backup(settings, now=NIGHT + timedelta(days=2))
+    assert set(list_noted(settings)) == {"2026-03-01T003000Z", "2026-03-03T003000Z"}
+
+
+def test_a_model_that_is_registered_while_a_backup_is_made_is_in_it_where_the_ledger_names_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger's copy may have its run, and the registry is what says how to ask it."""
+    settings.registry_path.write_text("models: []\n")
+
+    def register(address: str, target: Path) -> Any:
+        settings.registry_path.write_text("models: [] # and one more\n")
+        return backup_ledger(address, target)
+
+    monkeypatch.setattr(f"{backup_ledger.__module__}.backup_ledger", register)
+    made = make_kept_backup(settings, now=NIGHT)
+    assert (Path(made["folder"]) / "models.yaml").read_text() == "models: [] # and one more\n"
 
 
 def test_a_backup_of_a_host_whose_clock_is_behind_is_made_and_not_the_first_to_be_rotated_away(
@@ -267,6 +304,7 @@ KILLED = """
 import os, shutil, signal, sys
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from schemas.settings import Settings
 from tasks.operations.backups import kept, make_kept_backup
 from warehouse.backup import BackupTarget
@@ -367,6 +405,7 @@ def test_killed_at_any_moment_at_all_something_whole_is_always_there(settings: S
 RESTORES = """
 import os, shutil, signal, sys
 from pathlib import Path
+from typing import Any
 from schemas.settings import Settings
 from tasks.operations.backups import restore_home
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,9 +17,10 @@ import polars as pl
 import pytest
 from sqlalchemy import Connection, delete, func, select, update
 
+from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.ledger.engine import Backup
-from schemas.settings import Settings
+from schemas.settings import Settings, load_settings
 from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
 from tasks.exam.closed import find_changed_sessions
@@ -34,7 +36,7 @@ from tests.deployments.test_cli import invoke
 from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.editions.kit import freeze_edition, prove_edition, read_basis
 from tests.tasks.exam.kit import verify
-from tests.tasks.exam.world import MONTH
+from tests.tasks.exam.world import MONTH, make_bank, make_model, make_registry, publish
 from tests.tasks.judging.calibration.watching import estimate_watch, read_last_set, watch_judges
 from tests.tasks.judging.kit import judge_landed, read_put_responses
 from tests.tasks.operations.erasure.conftest import (
@@ -52,11 +54,13 @@ from warehouse.lake import Lake, open_lake
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine import tables as t
 from warehouse.ledger.engine.copies.backups import note_backup
+from warehouse.ledger.engine.leases.clock import Time
 from warehouse.ledger.engine.leases.jobs import Choice, Worker, defer_jobs, list_jobs, make_job, take_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import editions
+from warehouse.ledger.trust.erasures import list_borrowers, list_run_sessions
 
 RUN = MONTH
 
@@ -295,6 +299,124 @@ def test_what_is_under_way_or_can_be_objected_to_is_refused(settings: Settings) 
     assert find_marked(settings) != []
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def test_a_kill_between_the_two_files_leaves_no_call_that_nothing_says_was_erased(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """The ledger's file is committed before the exam's, and a full disk may refuse that alone."""
+
+    def be_killed(_: str) -> None:
+        raise Killed
+
+    def read_replies() -> set[str]:
+        with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
+            query = select(t.llm_calls.c.call_key).where(t.llm_calls.c.reply.is_not(None))
+            return set(connection.execute(query).scalars())
+
+    file = settings.home / "ledger.exam.sqlite"
+    before = read_replies()
+    shutil.copyfile(file, tmp_path / "exam.sqlite")
+    with pytest.raises(Killed):
+        erase(settings, step=be_killed)
+    shutil.copyfile(tmp_path / "exam.sqlite", file)
+    assert (read_replies(), read_faults(settings)) == (before, set())
+    assert len(erase(settings).erasures) == 1
+    assert (find_marked(settings), read_faults(settings)) == ([], set())
+
+
+def plan_gamma(
+    ledger: Ledger, settings: Settings, month: str, *, newcomer: str = "gamma", **wishes: Any
+) -> Any:
+    """A month of a newcomer alone, on the set that the reference has answered in `MONTH`."""
+    rho = make_model("rho", roles=("candidate", "reference"))
+    models = (make_model(name) for name in ("alpha", "beta", "gamma", "delta"))
+    registry = make_registry(*models, rho)
+    return publish(ledger, settings, registry, make_bank(), month=month, candidates=(newcomer,), **wishes)
+
+
+def test_what_a_later_run_borrows_of_the_reference_is_kept_as_long_as_what_is_its_own(
+    settings: Settings,
+) -> None:
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        assert {one.model for one in plan_gamma(ledger, settings, "2026-12").sessions} == {"gamma"}
+        with pytest.raises(GateError, match="Run 2026-12 rests on what rho answered in run 2026-11"):
+            plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
+        # Of the others nothing is borrowed.
+        plan_erasure(ledger, lake, settings, Scope(model="alpha"), now=LATER)
+        # A month that nobody sat is never published: nothing waits for it once it is closed.
+        with ledger.write() as connection:
+            later = update(t.runs).where(t.runs.c.run_id == "2026-12")
+            connection.execute(later.values(status="closed"))
+        plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=LATER)
+
+
+def test_a_run_in_which_the_reference_sat_rests_on_no_answers_of_another_run(settings: Settings) -> None:
+    """Neither the month before nor the one with all answered again keeps the other."""
+    with open_ledger(settings.ledger_address) as ledger:
+        later = plan_gamma(ledger, settings, "2026-12", is_reference_renewed=True)
+        assert {one.model for one in later.sessions} == {"gamma", "rho"}
+        with ledger.write() as connection:
+            connection.execute(update(t.sessions).values(status="closed"))
+        with ledger.read() as connection:
+            for run_id in (MONTH, "2026-12"):
+                own = [one.session_id for one in list_run_sessions(connection, run_id)]
+                assert list_borrowers(connection, own) == {}
+
+
+def test_a_run_that_is_due_and_must_wait_keeps_nothing_else_from_being_done(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deployment says what waits, and closed runs leave the ledger as on any other day."""
+    with open_ledger(settings.ledger_address) as ledger:
+        plan_gamma(ledger, settings, "2026-12")
+    for name, value in (("HOME", str(settings.home)), ("KEEP_RAW_MONTHS", "12"), ("NO_SERVER", "1")):
+        monkeypatch.setenv(f"PROCTOR_{name}", value)
+    for module in ("erasure.scope", "erasure.erase", "archiving.archive"):
+        monkeypatch.setattr(f"tasks.operations.{module}.read_time", lambda _: Time(LATER.timestamp()))
+    load_settings.cache_clear()
+    done = run_flow("erase", without_server=True)
+    assert (done["due"], done["erased"], done["archived"]) == (1, 0, 1)
+
+
+def test_the_reference_answers_a_set_again_when_its_answers_were_erased(erased: Settings) -> None:
+    """Another judge could not be asked about them, and R would rest on the candidates alone."""
+    with open_ledger(erased.ledger_address) as ledger:
+        assert {one.model for one in plan_gamma(ledger, erased, "2026-12").sessions} == {"gamma", "rho"}
+
+
+def test_what_was_answered_before_what_was_erased_serves_no_run_again(settings: Settings) -> None:
+    """Editions read the last sitting before a run, and none before that one."""
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        sat = select(t.sessions).where(t.sessions.c.model == "rho")
+        first = dict(connection.execute(sat).mappings().one())
+        run = dict(connection.execute(select(t.runs)).mappings().one())
+        connection.execute(t.runs.insert(), run | {"run_id": "earlier", "month": "2026-10"})
+        connection.execute(
+            t.sessions.insert(),
+            first | {"session_id": "s-earlier", "run_id": "earlier", "answered_count": 0},
+        )
+        moved = update(t.runs).where(t.runs.c.run_id == "earlier")
+        connection.execute(moved.values(planned_at="2026-10-01T00:00:00.000000+00:00"))
+    erase(settings, Scope(month=MONTH))
+    with open_ledger(settings.ledger_address) as ledger:
+        assert {one.model for one in plan_gamma(ledger, settings, "2026-12").sessions} == {"gamma", "rho"}
+
+
+def test_what_the_policy_is_about_to_erase_is_not_borrowed_by_one_run_after_the_other(
+    settings: Settings,
+) -> None:
+    keeping = settings.model_copy(update={"keep_raw_months": 12})
+    with open_ledger(settings.ledger_address) as ledger:
+        assert {one.model for one in plan_gamma(ledger, keeping, "2026-12").sessions} == {"gamma"}
+        with ledger.write() as connection:
+            connection.execute(update(t.runs).values(planned_at="2020-01-01T00:00:00.000000+00:00"))
+        delta = plan_gamma(ledger, keeping, "2027-01", newcomer="delta")
+        assert {one.model for one in delta.sessions} == {"delta", "rho"}
+
+
 def test_a_call_whose_process_was_killed_is_erased_with_the_answer_that_it_shows(settings: Settings) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -321,8 +443,14 @@ def test_only_an_admin_erases_and_only_when_told_to(
     kept = Backup(
         backup_id="b1", folder="/mnt/kept/november", host="host-a", begun_at="2026-11-20T10:00:00+00:00"
     )
+    # Older than those that were rotated away since, and the one that is there: it is named all the same.
+    gone = [
+        kept.replace(backup_id=f"c{day}", host=socket.gethostname(), begun_at=f"2026-12-{day}T10:00:00+00:00")
+        for day in range(10, 31)
+    ]
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        note_backup(connection, kept)
+        for backup in (kept, *gone):
+            note_backup(connection, backup)
     code, said = run("--month", MONTH, days=30)
     assert (code, "can be objected to until" in said) == (3, True)
     code, said = run("--model", "alpha")
@@ -334,6 +462,9 @@ def test_only_an_admin_erases_and_only_when_told_to(
         "Nothing was erased",
     ):
         assert words in said
+    # Whoever must erase is not told that it is done where only the name is wrong.
+    code, said = run("--model", "alhpa")
+    assert (code, "There is no session of candidate alhpa" in said) == (2, True)
     for who in ("", "xu", "nobody"):
         code, said = run("--model", "alpha", "--reason", "they asked", "--as", who, "--yes")
         assert (code, "only an admin erases" in said) == (2, True)

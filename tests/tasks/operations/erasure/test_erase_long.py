@@ -108,7 +108,7 @@ erase_texts(settings_of(sys.argv[1]), Scope(month="2026-11"), reason="r", erased
 """
 
 
-@pytest.mark.parametrize("steps", range(5))
+@pytest.mark.parametrize("steps", range(6))
 def test_killed_for_good_after_any_step_nothing_is_doubled(
     settings: Settings, steps: int, warm_python: str
 ) -> None:

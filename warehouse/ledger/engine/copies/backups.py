@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select, update
 
 from schemas.ledger.engine import Backup
 from warehouse.ledger.engine.rows import insert_rows, read_rows
+from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import access_log, backups, metadata, responses, run_archives
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
+
+_IS_OWN: Final = backups.c.host == socket.gethostname()
 
 
 def count_rows(connection: Connection) -> dict[str, int]:
@@ -63,6 +69,19 @@ def count_dated_before(connection: Connection, moment: str) -> dict[str, int]:
 def note_backup(connection: Connection, backup: Backup) -> None:
     """Note a backup before anything is copied: a killed one holds content as well."""
     insert_rows(connection, [backup])
+
+
+def rename_backup(connection: Connection, folder: Path, aside: Path) -> None:
+    """Note that a backup of this host lies elsewhere now, in the place of one that is no more."""
+    forget_backups(connection, [aside])
+    moved = update(backups).where(backups.c.folder == str(folder.resolve()), _IS_OWN)
+    connection.execute(moved.values(folder=str(aside.resolve())))
+
+
+def forget_backups(connection: Connection, folders: Sequence[Path]) -> None:
+    """Note that the backups of this host in these folders are no more."""
+    for some in iter_chunks([str(folder.resolve()) for folder in folders]):
+        connection.execute(delete(backups).where(backups.c.folder.in_(some), _IS_OWN))
 
 
 def list_backups(connection: Connection, *, begun_before: str | None = None) -> list[Backup]:
