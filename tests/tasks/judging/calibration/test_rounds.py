@@ -109,7 +109,7 @@ def test_what_one_candidate_took_back_keeps_nobody_from_what_was_drawn_of_the_ot
     labels = failed.filter(pl.col("model") != "north-1").height
     assert waiting == {"rating": own.height, "label": labels}
     rated = drawn.filter(pl.col("model") != "north-1")["raters"].explode().value_counts()
-    assert count_ratings(read_round(lake))["open_by_rater"] == dict(sorted(rated.iter_rows()))
+    assert count_ratings(lake, read_round(lake))["open_by_rater"] == dict(sorted(rated.iter_rows()))
     assert export_failures(lake, tmp_path / "failures.xlsx") == labels < failed.height
 
 
