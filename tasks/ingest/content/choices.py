@@ -160,7 +160,7 @@ def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem
                 draft.explanation = draft.explanation or clean_text(rest, language)
     if not draft.answer:
         trailing = read_trailing_key(raw_stem, labels)
-        if trailing is not None:
+        if trailing is not None and not _names_unit(trailing.text, trailing.answer, draft.options):
             draft.answer, draft.stem = trailing.answer, clean_text(trailing.text, language)
     if not draft.answer and draft.starred:
         draft.answer = list(draft.starred)
@@ -169,6 +169,18 @@ def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem
     draft.unmarked = []
     if are_truth_options([text for _, text in draft.options]):
         make_true_false(draft)
+
+
+_NUMERAL = re.compile(r"[-−]?\d[\d.,×^/\s]*")
+
+
+def _names_unit(stem: str, letters: Sequence[str], options: Sequence[tuple[str, str]]) -> bool:
+    """Whether `则电流为（ ）A` ends in a unit of the numbers that are offered."""
+    return (
+        stem.endswith((")", "）"))
+        and [*letters] in (["A"], ["C"], ["F"], ["G"], ["H"], ["J"])
+        and all(_NUMERAL.fullmatch(text.strip()) for _, text in options)
+    )
 
 
 def make_true_false(draft: Draft) -> None:
@@ -247,7 +259,7 @@ CHOOSES_ALL = re.compile(
 )
 # `标准托盘长1200毫米，故选C。`: the reason, and what is to be chosen for it
 _CHOSEN_LAST = re.compile(
-    r"(?:选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*[.。．]?\s*$"
+    r"(?:(?<![不别勿非])(?<!不[能应可该])选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*[.。．]?\s*$"
 )
 
 

@@ -143,8 +143,10 @@ _LEADING_PLACE = re.compile(r"^\s*(?:[（(\[]\s*(?:\.{2,}|…+|_+)?\s*[)）\]]|_
 _NUMBERED_PLACE = re.compile(r"【\s*\d{1,2}\s*】")  # `当 x 为 3 的倍数时 【6】`: the place to fill in
 
 
-# `（卯眼）`, `【卯眼】`, `[mortise]`: what fills a gap
-FILLED_BRACKET = re.compile(r"([（(【\[])([^（()）【】\[\]]{1,40})([)）】\]])")
+# `（卯眼）`, `【卯眼】`, `[mortise]`: what fills a gap; `f(x)` and `Health Organization (WHO)` have none
+FILLED_BRACKET = re.compile(
+    r"([（【]|(?<![A-Za-z0-9_)])[(\[](?!\s*[A-Z]{2,8}s?\s*[)\]]))([^（()）【】\[\]]{1,40})([)）】\]])"
+)
 
 
 def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:

@@ -21,7 +21,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer
 from tasks.ingest.words.grammar import answer_mark, asking, key_title, may_open_answer, number_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
@@ -375,6 +375,12 @@ _MAY_TITLE = re.compile(
 )
 
 
+# `参考书目`, `Suggested reading`, `Sample data`: what lists no answers
+_LISTS_SOURCES = re.compile(
+    r"书|文献|资料|材料|教材|数据|公式|网站|读物|(?i:\b(?:readings?|references?|books?|texts?|data|values?|formula[es]?|materials?|links?|sources?|bibliography|assumptions?|information)\b)"
+)
+
+
 def _find_titled(pieces: Sequence[Piece]) -> int | None:
     """The one line below which as many numbers as questions above begin again, and nothing asks."""
     titles = [
@@ -384,6 +390,7 @@ def _find_titled(pieces: Sequence[Piece]) -> int | None:
         and len(piece.text.strip()) <= _MAX_TITLED
         and _MAY_TITLE.search(piece.text) is not None
         and _NO_HEADING.search(piece.text) is None
+        and _LISTS_SOURCES.search(piece.text) is None
     ]
     for place in titles[-_LEAST_KEYED:]:
         run = find_run(pieces[:place])
@@ -497,6 +504,10 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
     if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
         return list(pieces)
     piece = pieces[found[0]]
+    if "答案" not in piece.text and any(
+        match_answer(other.text) is not None for other in pieces if other is not piece
+    ):
+        return list(pieces)  # `Answer: 1. It is cheap. 2. It is light.` of one question
     mark = _LINE_OF_ANSWERS.match(piece.text)
     rest = piece.cut(mark.end() if mark is not None else 0)
     if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
