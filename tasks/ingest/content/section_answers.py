@@ -116,7 +116,7 @@ _OMITTED = re.compile(
 
 _FREE = ("short_answer", "essay", "calculation", "term_explanation")
 _GRADES = re.compile(
-    r"得分|给分|评分|酌情|\d\s*分(?![)）钟之])|(?i:\b(?:\d+|one|two|three)\s*(?:points?|marks?|pts?)\b|\bawards?\b|\bcredit\b)"
+    r"得分|给分|评分|酌情|考查|考点|\d\s*分(?![)）钟之])|(?i:\b(?:\d+|one|two|three)\s*(?:points?|marks?|pts?)\b|\bawards?\b|\bcredit\b)"
 )
 
 

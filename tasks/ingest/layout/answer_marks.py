@@ -119,7 +119,10 @@ _LED_STARTS = ("A", "R", "回", "参", "要", "答")
 _NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")
 _NEXT_INLINE = re.compile(r"\sB\s?[:：.)）]\s*\S")
 # `参考：课本第35页`: where to look
-_PLACE = re.compile(r"[^。]{0,8}(?:课本|教材|讲义|第\s*\d+\s*[页章节])|[Pp]\.?\s*\d")
+_PLACE = re.compile(
+    r"[^。]{0,8}(?:课本|教材|讲义|第\s*\d+\s*[页章节])|[Pp]\.?\s*\d|(?i:lecture|chapter|unit|section|page)s?\s\d"
+)
+_OTHER_LEAD = re.compile(r"\s*[A-Z]\w{0,2}\s*[:：]")
 _MOST_LED = 0.8
 _LEAST_TOLD = 0.5
 
@@ -167,8 +170,11 @@ def _leaves_open(lines: IndexedLines, place: int, text: str) -> bool:
     """Whether a line asks, offers `B: …`, names a place in a book, or is replied to in a gap."""
     below = lines.pieces[place + 1].text if place + 1 < len(lines.pieces) else ""
     is_next = place + 1 < len(lines.pieces) and lines.labels[place + 1] is not None
-    is_led_on = text.endswith(("?", "？")) or _NEXT_INLINE.search(text) is not None
-    return is_led_on or _PLACE.match(text) is not None or (not is_next and has_blank(below))
+    if text.endswith(("?", "？")) or not text.strip("_ .…") or _NEXT_INLINE.search(text) is not None:
+        return True
+    return _PLACE.match(text) is not None or (
+        not is_next and (has_blank(below) or _OTHER_LEAD.match(below) is not None)
+    )
 
 
 def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:
