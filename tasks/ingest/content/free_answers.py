@@ -16,6 +16,7 @@ from tasks.ingest.words.answers import (
     PROGRAM_ANSWER,
     TRUTH_KEY,
     corrects,
+    is_count,
     read_bare_truth,
     read_bracketed_key,
     read_bracketed_truth,
@@ -72,7 +73,7 @@ def settle_free(
             first = re.split(r"[\s.,;:。，；]", first.strip())[0]
         truth = read_truth(first) if first and len(first) < 8 else None
         truth = truth if len(answer_text) < 8 or _ASKS_TRUTH.match(draft.stem) else None
-        is_judged = truth is not None and len(draft.stem) > 4
+        is_judged = truth is not None and len(draft.stem) > 4 and not is_count(draft.stem, first)
         if judged is not None or is_judged or corrects(draft.stem, answer_text):
             kind = "true_false"
         else:

@@ -120,11 +120,18 @@ _GRADES = re.compile(
 )
 
 
+_SAYS = re.compile(r"[^\W_]")
+
+
 def take_explanations(drafts: Sequence[Draft]) -> None:
     """Let `解析：…` answer the free questions of a section that has no other answer."""
     for group in _by_section(drafts, lambda draft: draft.question_type in _FREE and not draft.options):
         if len(group) > 1 and all(
-            one.explanation and not one.answer and _GRADES.search(one.explanation) is None for one in group
+            one.explanation
+            and _SAYS.search(one.explanation)
+            and not one.answer
+            and _GRADES.search(one.explanation) is None
+            for one in group
         ):
             for one in group:
                 one.answer, one.explanation = [one.explanation or ""], None
@@ -427,6 +434,10 @@ _OF_CANDIDATE = re.compile(
 _LEAST_ABOVE = 2
 
 
+# `Learning objectives`: what stands below it says what is tested
+_OBJECTIVES = re.compile(r"(?i)\b(?:objectives?|outcomes?|topics?|goals?|syllabus)\b|目标|考点|考试范围")
+
+
 def asks_above_types(pieces: Sequence[Piece]) -> bool:
     """Whether numbered lines set tasks, and none tells a candidate how to work."""
     said = [
@@ -434,8 +445,11 @@ def asks_above_types(pieces: Sequence[Piece]) -> bool:
         for piece in pieces
         if piece.label is not None and not piece.label.is_weak and piece.label.style in KNOWN_NUMBERS
     ]
-    return len(said) >= _LEAST_ABOVE and all(
-        task().match(text) and _OF_CANDIDATE.search(text) is None for text in said
+    is_titled = any(piece.label is None and _OBJECTIVES.search(piece.text) for piece in pieces)
+    return (
+        len(said) >= _LEAST_ABOVE
+        and not is_titled
+        and all(task().match(text) and _OF_CANDIDATE.search(text) is None for text in said)
     )
 
 
@@ -462,13 +476,19 @@ def find_filled(
         number
         for number, texts in found.items()
         if not any(has_blank(text) for text in texts)
-        and sum(1 for text in texts if (_FILLED_FULL if is_keyed else _FILLED_ANY).search(text))
+        and sum(
+            1
+            for text in texts
+            if _FILLED_FULL.search(text)
+            or (not is_keyed and text.rstrip().endswith(_ENDS) and FILLED_BRACKET.search(text))
+        )
         >= max(2, 0.6 * len(texts))
     }
 
 
 _FILLED_FULL = re.compile(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_")
-_FILLED_ANY = re.compile(rf"{FILLED_BRACKET.pattern}|_[^_\s]{{1,30}}_")
+# `The speed of light (in vacuum) is` has lost its gap
+_ENDS = tuple(".。!！;；)]）】")
 # In so many questions letters must run on, for those of the others to be options too.
 _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 

@@ -242,8 +242,9 @@ def _part_glued(lines: IndexedLines) -> IndexedLines:
         if match is not None and (not run or int(match[1]) == int(run[-1][1][1]) + 1):
             run.append((place, match))
             continue
-        # `1A`, `2B`, `3C`, `4D`, `5E` are names
+        # `1A`, `2B`, `3C`, `4D` are names, where no title says more
         is_counted = len(run) > _LEAST_NAMED and all(ord(one[2][0]) - 64 == int(one[1]) for _, one in run)
+        is_counted = is_counted and _TITLE.fullmatch(lines.pieces[run[0][0] - 1].text) is None
         if len(run) >= _LEAST_ROWS and not is_counted:
             for at, one in run:
                 text = f"{one[1]}.{one[2]}"

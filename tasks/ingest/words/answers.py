@@ -160,6 +160,11 @@ def corrects(stem: str, text: str) -> bool:
     return _JUDGES.match(text) is not None and asking().search(stem) is None
 
 
+def is_count(stem: str, text: str) -> bool:
+    """Whether `1` or `0` answers a question, and judges no statement."""
+    return text.strip(" .。") in ("0", "1") and asking().search(stem) is not None
+
+
 _AFTER_JUDGEMENT = re.compile(r"[\s,，。.;；:：（(–—→-]")
 _TRUE_LETTERS = frozenset([*"TtYyVv1正是真"])
 _FALSE_LETTERS = frozenset([*"FfNnXxХх0误誤否假"])
