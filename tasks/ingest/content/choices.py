@@ -200,7 +200,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     if alternative is not None:
         draft.notes.append("alternative_key_printed")
     first, _, rest = text.partition("\n")
-    letters = read_key(first, labels)
+    letters = _read_whole(first, draft.options) or read_key(first, labels)
     if letters is None and len(first) > 2:
         # `A mill wheel` is the text of an option, not option A with a remark
         letters = _read_named(first, draft.options)
@@ -407,6 +407,19 @@ def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | No
     is_joined = len(rest) <= len(found) or (len(found) > 1 and is_between_keys(rest))
     is_whole = is_joined and len({place for place, _, _ in found}) == len(found)
     return sorted(label for _, _, label in found) if found and is_whole else None
+
+
+def _read_whole(text: str, options: Sequence[tuple[str, str]]) -> list[str] | None:
+    """The label of an option of several words that is the text: of `both A and B`, `D. A and B`."""
+    folded = text.strip(" .。")
+    lead = _OWN_LABEL.match(folded)
+    for label, option in options if " " in folded else ():
+        if option.strip(" .。") in (folded, folded[lead.end() :] if lead and lead[1] == label else folded):
+            return [label]
+    return None
+
+
+_OWN_LABEL = re.compile(r"([A-J])\s*[.．、:：)）]\s*")
 
 
 def _read_all_named(text: str, options: Sequence[tuple[str, str]]) -> list[str]:

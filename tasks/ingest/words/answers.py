@@ -323,11 +323,12 @@ _JOINS = re.compile(r"\band\b|(?<![温饱参普以涉缓柔共])[和与及](?![�
 _WEAKER = [
     re.compile("、"),
     re.compile("[,，]"),
-    _SLASH,
+    re.compile(r"\s[/／]\s"),
     re.compile(r"(?:^|[\s,，])[（(]?[a-h][)）]\s*"),
     re.compile(r"\.{3,}|…+"),
     re.compile(r"\s+"),
     re.compile(r"[、,，\s]+"),
+    _SLASH,
     re.compile(rf"[,，]|{_JOINS.pattern}"),
 ]
 
