@@ -151,7 +151,7 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
 
 # `False. Drones gather nothing.`, `错误，雄蜂不采蜜`: a judgement and what corrects the statement; `T. S. Eliot` is none
 _JUDGES = re.compile(
-    r"(?:(?i:true|false|(?:in)?correct)|[TF](?=[^\n]*(?:\s[a-z]|[\u4e00-\u9fff]))|[√×✓✗✔✘]|正确|错误?|对)\s*(?:[.。,，;；(（]|(?<!rrect)(?<![正对错确])[:：]|[-–—]\s)"
+    r"(?:(?i:true|false|(?:in)?correct)|[TF](?=[^\n]*(?:\s[a-z]|[\u4e00-\u9fff]))|[√×✓✗✔✘]|正确|错误?|对)\s*(?:[.。,，;；（]|(?<!rrect)(?<!rrect\s)\(|(?<!rrect)(?<![正对错确])[:：]|[-–—]\s)"
 )
 
 
