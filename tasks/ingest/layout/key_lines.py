@@ -24,7 +24,7 @@ _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[Ⅰ-Ⅻ]|[A-H]|[一二三四五六七
 _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
 # `A1/A2型题  1.B  2.C`: the title of a section before all its keys
 _TITLED = re.compile(rf"(?!\d)[^:：。？?]{{2,16}}?(?<!\d)\s+(?={_OPEN}\d)")
-_LETTERS = r"[A-J](?:[、,，][A-J](?![A-Za-z]))+|[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?"
+_LETTERS = r"[A-J](?:[、,，]\s?[A-J](?![A-Za-z]))+|[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?"
 KEY_MARK = rf"(?:{_LETTERS}|全选|{TRUTH_KEY}|[a-j](?![a-z])|[①-⑩]{{1,5}})"
 _ENTRY = re.compile(
     rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s|(?=[（(][A-J√×✓✗TF对错]))\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
