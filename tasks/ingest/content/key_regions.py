@@ -89,14 +89,13 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
             and run is not None
             and (run.style, run.first) == (label.style, label.value)
             and len(given) >= run.count > 1
-            and any(heading > place for heading in headings)
-            and has_options_ahead(pieces[place : place + _ASKING_LINES])
+            and max(headings[-1:], default=0) > place
             and _fold_question(piece) not in asked
+            and has_options_ahead(pieces[place : place + _ASKING_LINES])
         ):
             return place - (pieces[place - 1].label is None)  # `B卷`: another paper below its name
-        given.update(
-            value for value in list_values(piece) if run is not None and run.first <= value <= run.last
-        )
+        if run is not None and len(given) < run.count:
+            given.update(value for value in list_values(piece) if run.first <= value <= run.last)
     return len(pieces)
 
 
