@@ -391,7 +391,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     answer_parts: set[int] = set()
     stretches: list[Stretch] = []
     for part_pieces, region in zip(body, regions, strict=True):
-        part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
+        part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline, bool(region))
         answered = tables.read(region, len(part_drafts), None)
         part_drafts += answered
         found = choose_parts(part_drafts, [piece for piece in region if piece.table < 0])
@@ -401,6 +401,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         if matched.count or answered:
             # else nothing claims what was no key
             answer_parts.update(tables.key_rows, (piece.start for piece in region))
+        read_small_keys(part_drafts)
         offer_lettered(part_drafts)
         settle_orders(part_drafts)
         offer_three_judgements(part_drafts)
@@ -448,6 +449,7 @@ def _split_part(
     tables: PaperTables,
     stretches: list[Stretch],
     outline: Outline | None,
+    is_keyed: bool,
 ) -> tuple[list[Draft], list[KeyPart]]:
     part = IndexedLines(pieces)
     titles = [piece.text.strip() for piece in takewhile(lambda one: one.label is None, pieces[:_TITLE_LINES])]
@@ -497,7 +499,7 @@ def _split_part(
     is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     answers_below = paper.headlines.are_numbered or (outline is not None and outline.answers_below)
-    filled, offering = find_filled(chunks), find_offering(chunks)
+    filled, offering = find_filled(chunks, is_keyed), find_offering(chunks)
     for place, (number, section, label, lines, material) in enumerate(chunks):
         has_gap = label is not None and material is not None and f"__{label.value}__" in material
         offers = place in offering
@@ -543,7 +545,6 @@ def _split_part(
     ask_in_passage(drafts)
     read_filled(drafts, paper.language)
     read_bracketed_ends(drafts)
-    read_small_keys(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys

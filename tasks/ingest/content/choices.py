@@ -160,7 +160,7 @@ def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem
                 draft.explanation = draft.explanation or clean_text(rest, language)
     if not draft.answer:
         trailing = read_trailing_key(raw_stem, labels)
-        if trailing is not None:
+        if trailing is not None and not _names_unit(trailing.text, trailing.answer, draft.options):
             draft.answer, draft.stem = trailing.answer, clean_text(trailing.text, language)
     if not draft.answer and draft.starred:
         draft.answer = list(draft.starred)
@@ -169,6 +169,18 @@ def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem
     draft.unmarked = []
     if are_truth_options([text for _, text in draft.options]):
         make_true_false(draft)
+
+
+_NUMERAL = re.compile(r"[-−]?\d[\d.,×^/\s]*")
+
+
+def _names_unit(stem: str, letters: Sequence[str], options: Sequence[tuple[str, str]]) -> bool:
+    """Whether `则电流为（ ）A` ends in a unit of the numbers that are offered."""
+    return (
+        stem.endswith((")", "）"))
+        and [*letters] in (["A"], ["C"], ["F"], ["G"], ["H"], ["J"])
+        and all(_NUMERAL.fullmatch(text.strip()) for _, text in options)
+    )
 
 
 def make_true_false(draft: Draft) -> None:
@@ -188,7 +200,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     if alternative is not None:
         draft.notes.append("alternative_key_printed")
     first, _, rest = text.partition("\n")
-    letters = read_key(first, labels)
+    letters = _read_whole(first, draft.options) or read_key(first, labels)
     if letters is None and len(first) > 2:
         # `A mill wheel` is the text of an option, not option A with a remark
         letters = _read_named(first, draft.options)
@@ -247,7 +259,7 @@ CHOOSES_ALL = re.compile(
 )
 # `标准托盘长1200毫米，故选C。`: the reason, and what is to be chosen for it
 _CHOSEN_LAST = re.compile(
-    r"(?:选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*[.。．]?\s*$"
+    r"(?:(?<![不别勿非])(?<!不[能应可该])选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*[.。．]?\s*$"
 )
 
 
@@ -395,6 +407,19 @@ def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | No
     is_joined = len(rest) <= len(found) or (len(found) > 1 and is_between_keys(rest))
     is_whole = is_joined and len({place for place, _, _ in found}) == len(found)
     return sorted(label for _, _, label in found) if found and is_whole else None
+
+
+def _read_whole(text: str, options: Sequence[tuple[str, str]]) -> list[str] | None:
+    """The label of an option of several words that is the text: of `both A and B`, `D. A and B`."""
+    folded = text.strip(" .。")
+    lead = _OWN_LABEL.match(folded)
+    for label, option in options if " " in folded else ():
+        if option.strip(" .。") in (folded, folded[lead.end() :] if lead and lead[1] == label else folded):
+            return [label]
+    return None
+
+
+_OWN_LABEL = re.compile(r"([A-J])\s*[.．、:：)）]\s*")
 
 
 def _read_all_named(text: str, options: Sequence[tuple[str, str]]) -> list[str]:

@@ -16,6 +16,7 @@ from tasks.ingest.words.answers import (
     PROGRAM_ANSWER,
     TRUTH_KEY,
     corrects,
+    is_count,
     read_bare_truth,
     read_bracketed_key,
     read_bracketed_truth,
@@ -72,7 +73,7 @@ def settle_free(
             first = re.split(r"[\s.,;:。，；]", first.strip())[0]
         truth = read_truth(first) if first and len(first) < 8 else None
         truth = truth if len(answer_text) < 8 or _ASKS_TRUTH.match(draft.stem) else None
-        is_judged = truth is not None and len(draft.stem) > 4
+        is_judged = truth is not None and len(draft.stem) > 4 and not is_count(draft.stem, first)
         if judged is not None or is_judged or corrects(draft.stem, answer_text):
             kind = "true_false"
         else:
@@ -143,8 +144,10 @@ _LEADING_PLACE = re.compile(r"^\s*(?:[（(\[]\s*(?:\.{2,}|…+|_+)?\s*[)）\]]|_
 _NUMBERED_PLACE = re.compile(r"【\s*\d{1,2}\s*】")  # `当 x 为 3 的倍数时 【6】`: the place to fill in
 
 
-# `（卯眼）`, `【卯眼】`, `[mortise]`: what fills a gap
-FILLED_BRACKET = re.compile(r"([（(【\[])([^（()）【】\[\]]{1,40})([)）】\]])")
+# `（卯眼）`, `【卯眼】`, `[mortise]`: what fills a gap; `f(x)` and `Health Organization (WHO)` have none
+FILLED_BRACKET = re.compile(
+    r"([（【]|(?<![A-Za-z0-9_)])[(\[](?!\s*[A-Z]{2,8}s?\s*[)\]]))([^（()）【】\[\]]{1,40})([)）】\]])"
+)
 
 
 def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:

@@ -19,6 +19,7 @@ from tasks.ingest.words.answers import (
     cut_key_lead,
     find_explanation,
     has_colon,
+    is_count,
     read_judgement,
     read_key,
     read_truth,
@@ -101,7 +102,10 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
     if draft.options:
         set_choice_answer(draft, text)
     elif draft.question_type == "true_false" or (
-        draft.fine is None and len(draft.stem) > 8 and (read_truth(text) or corrects(draft.stem, text))
+        draft.fine is None
+        and len(draft.stem) > 8
+        and (read_truth(text) or corrects(draft.stem, text))
+        and not is_count(draft.stem, text)
     ):
         truth, remark = read_judgement(text)
         if truth:

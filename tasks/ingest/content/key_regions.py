@@ -21,7 +21,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer
 from tasks.ingest.words.grammar import answer_mark, asking, key_title, may_open_answer, number_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
@@ -89,14 +89,13 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
             and run is not None
             and (run.style, run.first) == (label.style, label.value)
             and len(given) >= run.count > 1
-            and any(heading > place for heading in headings)
-            and has_options_ahead(pieces[place : place + _ASKING_LINES])
+            and max(headings[-1:], default=0) > place
             and _fold_question(piece) not in asked
+            and has_options_ahead(pieces[place : place + _ASKING_LINES])
         ):
             return place - (pieces[place - 1].label is None)  # `B卷`: another paper below its name
-        given.update(
-            value for value in list_values(piece) if run is not None and run.first <= value <= run.last
-        )
+        if run is not None and len(given) < run.count:
+            given.update(value for value in list_values(piece) if run.first <= value <= run.last)
     return len(pieces)
 
 
@@ -280,7 +279,7 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 
 
 _REGION = re.compile(
-    r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|答案)"
+    r"^(?!\s*[一二三四五六七八九十]+[、.．][^答]{0,24}解答)\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|試題解析|評分標準|(?:[试試]题|試題|[习習][题題]|[参參]考|教[师師]用?)解答|答案)"
     r"(?:及|与|與|和)?(?:评分标准|評分標準|评分细则|解析|详解|詳解|要点|要點|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
     r"^\s*[#*\-—=【\[<＜〈]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*|(?!\d|(?:question|problem|exercise|q)\b)[^.?!;:。？]{1,32}(?::|\s[-–—|])\s+(?=(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker)\b|Answers?\b|Solutions?\b))?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked|(?:Instructor|Teacher|Trainer|Tutor|Examiner|Marker|Invigilator)(?:['’]?s)?)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|(?:Marking|Mark|Grading|Scoring) (?:schemes?|guides?|guidelines?|keys?)|"
     + key_title()
@@ -369,9 +368,10 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
     return index if _answers_run(run, pieces[:index], pieces[keyed[0] :]) else None
 
 
-# `阅卷参考`, `Sample responses`: what may be a title of answers where what follows counts as the questions do
+# `阅卷参考`, `Sample responses`: titles of answers where what follows counts as the questions do; `参考书目` is none
 _MAY_TITLE = re.compile(
-    r"参考|阅卷|评阅|批阅|批改|[解讲]析|详解|(?i:\b(?:responses?|explanations?|rationales?|suggested|expected|model|sample|teachers?|instructors?|examiners?|markers?|feedback)\b)"
+    r"\W*(?:(?:本卷|全卷|[试習习]题|试卷|题目|各题|参考)?(?:[解讲]析|详解)|(?:阅卷|评阅|评卷|批阅|批改)(?:参考|要点|用)?|参考(?:要点|内容|思路|解法)|"
+    r"(?i:(?:(?:suggested|expected|model|sample|(?:teacher|instructor|examiner|marker)(?:['’]?s)?)\s+)?(?:responses?|explanations?|rationales?|feedback|replies)|(?:suggested|expected|model) (?:points|content|wording)))\W*"
 )
 
 
@@ -382,8 +382,7 @@ def _find_titled(pieces: Sequence[Piece]) -> int | None:
         for place, piece in enumerate(pieces)
         if piece.label is None
         and len(piece.text.strip()) <= _MAX_TITLED
-        and _MAY_TITLE.search(piece.text) is not None
-        and _NO_HEADING.search(piece.text) is None
+        and _MAY_TITLE.fullmatch(piece.text) is not None
     ]
     for place in titles[-_LEAST_KEYED:]:
         run = find_run(pieces[:place])
@@ -497,6 +496,12 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
     if len(found) != 1 or any(read_heading(piece.text) is not None for piece in pieces[found[0] + 1 :]):
         return list(pieces)
     piece = pieces[found[0]]
+    if "答案" not in piece.text and any(
+        (place > found[0] and other.label is not None and other.label.style in _RUN_STYLES)
+        or (other is not piece and match_answer(other.text) is not None)
+        for place, other in enumerate(pieces)
+    ):
+        return list(pieces)  # `Answer: 1. It is cheap. 2. It is light.` of one question
     mark = _LINE_OF_ANSWERS.match(piece.text)
     rest = piece.cut(mark.end() if mark is not None else 0)
     if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:

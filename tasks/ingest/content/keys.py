@@ -140,8 +140,11 @@ def _cut_answers(
     """The answers between marks, each with the question it answers, or None."""
     of_mark = {one.mark: targets[one.target] for one in chain}
     given: list[tuple[Target | None, KeyEntry]] = []
+    of_part: dict[int, list[int]] = {}
+    for index, mark in enumerate(marks):
+        of_part.setdefault(mark.part, []).append(index)
     for place, part in enumerate(parts):
-        inside = [index for index, mark in enumerate(marks) if mark.part == place]
+        inside = of_part.get(place, [])
         heading = next((of_mark.get(index) for index in inside if marks[index].style == HEADING), None)
         numbered = [index for index in inside if marks[index].style != HEADING]
         met = {index: one for index in numbered if (one := of_mark.get(index)) is not None}

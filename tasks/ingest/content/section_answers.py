@@ -109,20 +109,29 @@ def read_judged_below(drafts: Sequence[Draft]) -> None:
 
 # `略`, `见教材第三章`, `Answers will vary.`: the paper prints no answer
 _OMITTED = re.compile(
-    r"[（(]?\s*(?:(?:参考)?(?:答案|解答)\s*)?(?:从?略|(?:请?参)?(?:见|看|阅|考)(?:教材|课本|书|讲义|课件|笔记)[^。；;，,]{0,16}|不唯一)\s*[)）]?[。.]?|"
-    r"[（(]?(?i:(?:answers?|solutions?)?\s*(?:(?:is|are) )?(?:omitted|not provided|not given)|(?:refer to|see) (?:the |your )?(?:text\s?book|text|book|lectures?|(?:lecture|class|course) notes|notes|slides)\b[^.;,\n]{0,24}|(?:student )?(?:answers?|responses?) (?:will |may )?vary|(?:answers? )?varies|student['’]?s['’]? own answers?|open(?:-ended)? answers?|see (?:the )?marking (?:notes|scheme|guide))[)]?\s*\.?"
+    r"[（(]?\s*(?:(?:参考)?(?:答案|解答)\s*)?(?:从?略|(?:请?参(?:见|看|阅|考)|请?见|请看)(?:教材|课本|书|讲义|课件|笔记)[^。；;，,]{0,16}|不唯一)\s*[)）]?[。.]?|"
+    r"[（(]?(?i:(?:answers?|solutions?)\s*(?:(?:is|are) )?(?:omitted|not provided|not given)|(?:refer to|see) (?:the |your )?(?:text\s?book|text|book|lectures?|(?:lecture|class|course) notes|notes|slides)\b[^.;,\n]{0,24}|(?:student )?(?:answers?|responses?) (?:will |may )?vary|answers? varies|student['’]?s['’]? own answers?|open(?:-ended)? answers?|see (?:the )?marking (?:notes|scheme|guide))[)]?\s*\.?"
 )
 
 
 _FREE = ("short_answer", "essay", "calculation", "term_explanation")
-_GRADES = re.compile(r"得分|给分|评分|酌情|\d\s*分(?![)）钟之])")
+_GRADES = re.compile(
+    r"得分|给分|评分|酌情|考查|考点|\d\s*分(?![)）钟之])|(?i:\b(?:\d+|one|two|three)\s*(?:points?|marks?|pts?)\b|\bawards?\b|\bcredit\b)"
+)
+
+
+_SAYS = re.compile(r"[^\W_]")
 
 
 def take_explanations(drafts: Sequence[Draft]) -> None:
     """Let `解析：…` answer the free questions of a section that has no other answer."""
     for group in _by_section(drafts, lambda draft: draft.question_type in _FREE and not draft.options):
         if len(group) > 1 and all(
-            one.explanation and not one.answer and _GRADES.search(one.explanation) is None for one in group
+            one.explanation
+            and _SAYS.search(one.explanation)
+            and not one.answer
+            and _GRADES.search(one.explanation) is None
+            for one in group
         ):
             for one in group:
                 one.answer, one.explanation = [one.explanation or ""], None
@@ -420,9 +429,13 @@ def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
 
 
 _OF_CANDIDATE = re.compile(
-    r"(?i)\b(?:you|your|answers?|papers?|questions?|pens?|pencils?|calculators?|marks?|minutes|exam|test|candidates?|page|working|ink|legibly|neatly|blank|sheets?|booklet|spaces?)\b|[考答]生|[答考试]题|试卷|姓名|铅笔|分钟"
+    r"(?i)\b(?:you|your|answers?|papers?|questions?|pens?|pencils?|calculators?|marks?|minutes|exam|test|candidates?|page|working|ink|legibly|neatly|blank|sheets?|booklet|spaces?|all steps|where (?:necessary|needed|required|appropriate|possible)|clearly|any assumptions|decimal places?|significant figures)\b|[考答]生|[答考试]题|试卷|姓名|铅笔|分钟"
 )
 _LEAST_ABOVE = 2
+
+
+# `Learning objectives`: what stands below it says what is tested
+_OBJECTIVES = re.compile(r"(?i)\b(?:objectives?|outcomes?|topics?|goals?|syllabus)\b|目标|考点|考试范围")
 
 
 def asks_above_types(pieces: Sequence[Piece]) -> bool:
@@ -432,26 +445,50 @@ def asks_above_types(pieces: Sequence[Piece]) -> bool:
         for piece in pieces
         if piece.label is not None and not piece.label.is_weak and piece.label.style in KNOWN_NUMBERS
     ]
-    return len(said) >= _LEAST_ABOVE and all(
-        task().match(text) and _OF_CANDIDATE.search(text) is None for text in said
+    is_titled = any(piece.label is None and _OBJECTIVES.search(piece.text) for piece in pieces)
+    return (
+        len(said) >= _LEAST_ABOVE
+        and not is_titled
+        and all(task().match(text) and _OF_CANDIDATE.search(text) is None for text in said)
     )
 
 
-def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
-    """The fill-in sections in which no blank is empty and most are like `（一年）`."""
+# `the verbs in brackets`, `用所给词的适当形式填空`: what brackets hold is given, and fills nothing
+_GIVES_WORDS = re.compile(
+    r"(?i)\b(?:words?|verbs?|adjectives?|nouns?)\b.*\b(?:brackets|parentheses)\b|\b(?:correct|right|proper) (?:form|tense)|(?:适当|正确|恰当)的?形式|所给"
+)
+
+
+def find_filled(
+    chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]], is_keyed: bool
+) -> set[int]:
+    """The fill-in sections in which no blank is empty and most are like `（一年）`.
+
+    Where the paper answers them elsewhere (`is_keyed`), brackets of Latin text hold what is given.
+    """
     found: dict[int, list[str]] = {}
     for number, section, _, lines, _ in chunks:
+        if _GIVES_WORDS.search(section.heading):
+            continue
         if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
             found.setdefault(number, []).append(join_pieces(lines))
     return {
         number
         for number, texts in found.items()
         if not any(has_blank(text) for text in texts)
-        and sum(1 for text in texts if FILLED_BRACKET.search(text) or re.search(r"_[^_\s]{1,30}_", text))
+        and sum(
+            1
+            for text in texts
+            if _FILLED_FULL.search(text)
+            or (not is_keyed and text.rstrip().endswith(_ENDS) and FILLED_BRACKET.search(text))
+        )
         >= max(2, 0.6 * len(texts))
     }
 
 
+_FILLED_FULL = re.compile(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_")
+# `The speed of light (in vacuum) is` has lost its gap
+_ENDS = tuple(".。!！;；)]）】")
 # In so many questions letters must run on, for those of the others to be options too.
 _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 

@@ -23,6 +23,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
 )
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label
+from tasks.questions import has_blank
 
 _MIN_TIMES = 3
 _MIN_SHARE = 0.5  # of the option lists that have no key yet
@@ -116,7 +117,14 @@ _LED = re.compile(
 )
 _LED_STARTS = ("A", "R", "回", "参", "要", "答")
 _NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")
+_NEXT_INLINE = re.compile(r"\sB\s?[:：.)）]\s*\S")
+# `参考：课本第35页`: where to look
+_PLACE = re.compile(
+    r"[^。]{0,8}(?:课本|教材|讲义|第\s*\d+\s*[页章节])|[Pp]\.?\s*\d|(?i:lecture|chapter|unit|section|page)s?\s\d"
+)
+_OTHER_LEAD = re.compile(r"\s*[A-Z]\w{0,2}\s*[:：]")
 _MOST_LED = 0.8
+_LEAST_TOLD = 0.5
 
 
 def write_led(lines: IndexedLines) -> IndexedLines:
@@ -143,6 +151,9 @@ def write_led(lines: IndexedLines) -> IndexedLines:
         _NEXT_LETTER.match(pieces[place].text) for place in lines.open_with(("B",))
     ):
         return lines
+    said = [(place, pieces[place].text[match.end() :].rstrip()) for place, match in led.values()]
+    if sum(1 for place, text in said if _leaves_open(lines, place, text)) > _LEAST_TOLD * len(said):
+        return lines
     if sum(1 for owner in led if asking().search(pieces[numbers[owner]].text)) < _MOST_LED * len(led):
         return lines
     return lines.replace(
@@ -152,6 +163,17 @@ def write_led(lines: IndexedLines) -> IndexedLines:
             )
             for place, match in led.values()
         }
+    )
+
+
+def _leaves_open(lines: IndexedLines, place: int, text: str) -> bool:
+    """Whether a line asks, offers `B: …`, names a place in a book, or is replied to in a gap."""
+    below = lines.pieces[place + 1].text if place + 1 < len(lines.pieces) else ""
+    is_next = place + 1 < len(lines.pieces) and lines.labels[place + 1] is not None
+    if text.endswith(("?", "？")) or not text.strip("_ .…") or _NEXT_INLINE.search(text) is not None:
+        return True
+    return _PLACE.match(text) is not None or (
+        not is_next and (has_blank(below) or _OTHER_LEAD.match(below) is not None)
     )
 
 

@@ -24,7 +24,7 @@ _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[Ⅰ-Ⅻ]|[A-H]|[一二三四五六七
 _LEAD = re.compile(rf"(?:(?!\d)[^:：]{{0,16}})?[:：]\s*(?={_OPEN}\d)")
 # `A1/A2型题  1.B  2.C`: the title of a section before all its keys
 _TITLED = re.compile(rf"(?!\d)[^:：。？?]{{2,16}}?(?<!\d)\s+(?={_OPEN}\d)")
-_LETTERS = r"[A-J](?:[、,，][A-J](?![A-Za-z]))+|[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?"
+_LETTERS = r"[A-J](?:[、,，]\s?[A-J](?![A-Za-z]))+|[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?"
 KEY_MARK = rf"(?:{_LETTERS}|全选|{TRUTH_KEY}|[a-j](?![a-z])|[①-⑩]{{1,5}})"
 _ENTRY = re.compile(
     rf"(?<![^\s,，;；。.、|]){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s|(?=[（(][A-J√×✓✗TF对错]))\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
@@ -242,7 +242,10 @@ def _part_glued(lines: IndexedLines) -> IndexedLines:
         if match is not None and (not run or int(match[1]) == int(run[-1][1][1]) + 1):
             run.append((place, match))
             continue
-        if len(run) >= _LEAST_ROWS:
+        # `1A`, `2B`, `3C`, `4D` are names, where no title says more
+        is_counted = len(run) > _LEAST_NAMED and all(ord(one[2][0]) - 64 == int(one[1]) for _, one in run)
+        is_counted = is_counted and _TITLE.fullmatch(lines.pieces[run[0][0] - 1].text) is None
+        if len(run) >= _LEAST_ROWS and not is_counted:
             for at, one in run:
                 text = f"{one[1]}.{one[2]}"
                 begin = lines.pieces[at].start

@@ -149,15 +149,20 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     return truth, (text[len(first) :].strip(" ,，。.;；:：–—→-") or None) if truth else None
 
 
-# `False. Drones gather nothing.`, `错误，雄蜂不采蜜`: a judgement and what corrects the statement
+# `False. Drones gather nothing.`, `错误，雄蜂不采蜜`: a judgement and what corrects the statement; `T. S. Eliot` is none
 _JUDGES = re.compile(
-    r"(?:(?i:true|false|(?:in)?correct)|[TF]|[√×✓✗✔✘]|正确|错误?|对)\s*(?:[.。,，;；:：(（]|[-–—]\s)"
+    r"(?:(?i:true|false|(?:in)?correct)|[TF](?=[^\n]*(?:\s[a-z]|[\u4e00-\u9fff]))|[√×✓✗✔✘]|正确|错误?|对)\s*(?:[.。,，;；（]|(?<!rrect)(?<!rrect\s)\(|(?<!rrect)(?<![正对错确])[:：]|[-–—]\s)"
 )
 
 
 def corrects(stem: str, text: str) -> bool:
     """Whether an answer judges a statement: `Is it flat?` is none."""
     return _JUDGES.match(text) is not None and asking().search(stem) is None
+
+
+def is_count(stem: str, text: str) -> bool:
+    """Whether `1` or `0` answers a question, and judges no statement."""
+    return text.strip(" .。") in ("0", "1") and asking().search(stem) is not None
 
 
 _AFTER_JUDGEMENT = re.compile(r"[\s,，。.;；:：（(–—→-]")
@@ -299,6 +304,8 @@ def split_fillings(text: str, blank_count: int = 0) -> list[str]:
     parts = _split_plainly(text)
     if blank_count > 1 and len(parts) != blank_count:
         for separator in _WEAKER:
+            if separator is _SLASH and _JOINS.search(text):
+                continue  # `km/h和J`
             weaker = [
                 part for one in separator.split(text.strip(" 。.")) if (part := _AND.sub("", one).strip())
             ]
@@ -309,19 +316,20 @@ def split_fillings(text: str, blank_count: int = 0) -> list[str]:
 
 _WORTH = re.compile(rf"\s*(?:{BRACKETED}|[（(]每[空格个处]\s*{POINTS}[)）])\s*")
 _AND = re.compile(r"^\s*and\s")
+_SLASH = re.compile(r"(?<!\d)[/／]|[/／](?!\d)")
+# of `和平与发展` and `温和湿润` the first sign joins nothing
+_JOINS = re.compile(r"\band\b|(?<![温饱参普以涉缓柔共])[和与及](?![平谐睦蔼解声弦其时格])")
 # `a) north b) dry`, `north ... dry`, `north, dry and wet`
 _WEAKER = [
-    re.compile(separator)
-    for separator in (
-        r"、",
-        r"[,，]",
-        r"(?<!\d)[/／]|[/／](?!\d)",
-        r"(?:^|[\s,，])[（(]?[a-h][)）]\s*",
-        r"\.{3,}|…+",
-        r"\s+",
-        r"[、,，\s]+",
-        r"[,，]|\band\b|[和与及]",
-    )
+    re.compile("、"),
+    re.compile("[,，]"),
+    re.compile(r"\s[/／]\s"),
+    re.compile(r"(?:^|[\s,，])[（(]?[a-h][)）]\s*"),
+    re.compile(r"\.{3,}|…+"),
+    re.compile(r"\s+"),
+    re.compile(r"[、,，\s]+"),
+    _SLASH,
+    re.compile(rf"[,，]|{_JOINS.pattern}"),
 ]
 
 
