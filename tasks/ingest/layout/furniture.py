@@ -29,6 +29,7 @@ _NOTICE = re.compile(
 _LEADING_BRACKET = re.compile(
     rf"^\s*([（(\[]\s*(?:[A-J]{{0,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d))"
 )
+_JUDGED = re.compile(rf"\s*[（(\[]\s*(?:[TF]|{truth_word()})\s*[)）\]]\s*")
 # an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`
 _LEADING_JUDGEMENT = re.compile(
     r"^\s*([（(]\s*[√×✓✗]?\s*[)）])\s*(?=\d{1,3}\s*(?:[．、)）]|\.(?=\d{3,}\D|\d+\.\d)))"
@@ -120,6 +121,9 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
     for place in lines.open_with(_SCRIPT_STARTS):
         if place in left_out or not is_script_title(pieces[place].text):
             continue
+        above = lines.labels[place - 1] if place else None
+        if above is not None and above.style in KNOWN_NUMBERS and not above.is_weak:
+            continue  # right below a question it is what this asks about
         end = place + 1
         while end < len(pieces) and not (
             is_script_title(pieces[end].text)
@@ -294,6 +298,8 @@ _OFFERED = re.compile(
 def _append(piece: Piece, bracket: Piece) -> Piece:
     """A line with a bracket at its end, or before the options that stand on it."""
     offered = _OFFERED.search(piece.text)
+    if _JUDGED.fullmatch(bracket.text):
+        offered = None
     body = piece.text[: offered.start() if offered is not None else None].rstrip()
     rest = len(body) if offered is not None else len(piece.text)
     return replace(
@@ -310,9 +316,8 @@ def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
     if not match:
         return piece, None
     # `(A) 1. (B) 2. (C)`: keys, while options begin with their first
-    if re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]) and not _OFFERED.search(
-        piece.text, match.end()
-    ):
+    is_offered = not _JUDGED.fullmatch(match[1]) and _OFFERED.search(piece.text, match.end())
+    if re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]) and not is_offered:
         return piece, None
     rest = piece.cut(match.end())
     return replace(rest, start=piece.start), piece.cut(match.start(1), match.end(1))

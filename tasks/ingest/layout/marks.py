@@ -66,6 +66,7 @@ from tasks.ingest.words.grammar import (
 from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, parse_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
@@ -128,25 +129,35 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
     return IndexedLines([piece for place, piece in enumerate(pieces) if place not in idle]) if idle else lines
 
 
+_HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
 _LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
 
 
 def _find_titles(lines: IndexedLines) -> set[int]:
-    """The titles right above numbers that name no type: `能力提升`, any two in brackets."""
+    """The titles right above numbers that name no type: `能力提升`, any in brackets from the first number on."""
     found: set[int] = set()
+    asked = 0
     framed: dict[str, list[int]] = {}
     for place, label in enumerate(lines.labels):
-        if not place or label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+            continue
+        asked += 1
+        if not place:
             continue
         above = lines.pieces[place - 1]
         text = above.text.strip()
         if len(text) > _LONGEST_REPEATED or above.kind == "table" or lines.labels[place - 1] is not None:
             continue
         bracket = _LONE_BRACKET.fullmatch(text)
-        if is_section_title(text) and (place < 2 or len(lines.pieces[place - 2].text.strip()) > 2):
-            found.add(place - 1)
-        elif bracket and not (
-            answer_name().search(text) or EXPLANATION_MARK.match(text) or match_exactly(bracket[1])
+        if is_section_title(text):
+            # below `(C)` or `Answer:` it is what these hold
+            is_held = place > 1 and _HOLDS_NEXT.fullmatch(lines.pieces[place - 2].text) is not None
+            if not is_held and not text[0].islower():
+                found.add(place - 1)
+        elif (
+            (asked == 1 or framed)
+            and bracket
+            and not (answer_name().search(text) or EXPLANATION_MARK.match(text) or match_exactly(bracket[1]))
         ):
             framed.setdefault(text, []).append(place - 1)
     if len(framed) > 1 and all(len(places) == 1 for places in framed.values()):
@@ -318,9 +329,11 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
             found.append(place)
     if len(found) < _MIN_RUN:
         return lines
-    # a page prints its number once, a question stands below each of these
+    # a page prints its number once, below its first question; a question stands below each of these
     ends = [*found[1:], len(pieces)]
-    if not all(end - place > 1 for place, end in zip(found, ends, strict=True)):
+    if any(OPTION_A.match(one.text) or ends_with_mark(one.text) for one in pieces[: found[0]]) or not all(
+        end - place > 1 for place, end in zip(found, ends, strict=True)
+    ):
         return lines
     return lines.replace(
         {
