@@ -118,6 +118,8 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     left_out: set[int] = set()
     changed: dict[int, Piece] = {}
+    seen = highest = 0  # the highest number of the lines seen
+    offers = False
     for place in lines.open_with(_SCRIPT_STARTS):
         if place in left_out or not is_script_title(pieces[place].text):
             continue
@@ -138,9 +140,11 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
             continue
         if asks:
             changed[place] = rewrite(pieces[place], len(pieces[place].text), PASSAGE)
-        elif _last_number(lines, 0, place) >= _last_number(lines, place, end) and any(
-            OPTION_A.search(piece.text) for piece in pieces[:place]
-        ):
+            continue
+        highest = max(highest, _last_number(lines, seen, place))
+        offers = offers or any(OPTION_A.search(piece.text) for piece in pieces[seen:place])
+        seen = place
+        if offers and highest >= _last_number(lines, place, end):
             left_out.update(range(place, end))
     kept = lines.replace(changed)
     return (
