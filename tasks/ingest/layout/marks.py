@@ -151,8 +151,9 @@ def _find_titles(lines: IndexedLines) -> set[int]:
         bracket = _LONE_BRACKET.fullmatch(text)
         if is_section_title(text):
             # below `(C)` or `Answer:` it is what these hold
-            is_held = place > 1 and _HOLDS_NEXT.fullmatch(lines.pieces[place - 2].text) is not None
-            if not is_held and not text[0].islower():
+            last = lines.pieces[place - 2].text if place > 1 and label.value > 1 else ""
+            held = _HOLDS_NEXT.fullmatch(last)
+            if held is None and not text[0].islower():
                 found.add(place - 1)
         elif (
             (asked == 1 or framed)
@@ -383,7 +384,7 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         for label in lines.labels
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
     )
-    if bracketed and numbered < _LEAST_BELOW * len(bracketed):
+    if bracketed and numbered < _LEAST_BELOW * (len(bracketed) - _count_again(lines, bracketed)):
         return _write_types(lines, [place for place, _ in bracketed])
     titles = bracketed or _find_framed(lines)
     changed: dict[int, Piece] = {}
@@ -399,6 +400,16 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         piece = rewrite(lines.pieces[place], len(text[: match.end()].rstrip()), "", match.end("title"))
         changed[place] = rewrite(piece, match.start("title"), mark)
     return lines.replace(changed)
+
+
+def _count_again(lines: IndexedLines, titles: Sequence[tuple[int, re.Match[str]]]) -> int:
+    """How many of the titles come again in their order, above answers that count from 1 again."""
+    names = [match["title"].strip() for _, match in titles]
+    half = len(names) // 2
+    if names[:half] != names[half:]:
+        return 0
+    label = lines.labels[titles[half][0] + 1] if titles[half][0] + 1 < len(lines.labels) else None
+    return half if label is not None and label.value == 1 else 0
 
 
 def _find_framed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
