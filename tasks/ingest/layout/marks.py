@@ -134,7 +134,7 @@ _LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
 
 
 def _find_titles(lines: IndexedLines) -> set[int]:
-    """The titles right above numbers that name no type: `能力提升`, any in brackets from the first number on."""
+    """The titles above numbers that name no type; in brackets from the first number on."""
     found: set[int] = set()
     asked = 0
     framed: dict[str, list[int]] = {}

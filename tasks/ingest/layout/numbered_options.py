@@ -234,7 +234,7 @@ def _join_stem(lines: IndexedLines, owner: int, place: int, one: re.Match[str]) 
 
 
 def _part(runs: Sequence[_Run], lines: IndexedLines, types: Sequence[tuple[int, bool]]) -> list[list[_Run]]:
-    """The runs in blocks: below most questions of a type that follow one another, in one form of numbers."""
+    """The runs in blocks: of one type and form, below most questions that follow on."""
     styles = Counter(_style(lines, run) for run in runs)
     if not styles:
         return []
@@ -306,7 +306,7 @@ _MOST_ALIKE: Final = 0.6
 
 
 def _list_alike(lines: IndexedLines, form: _Form, first: int) -> list[tuple[int, int]]:
-    """The lines that answer what is numbered, `2. ① … ② …`, `Answer: (1) … (2) …`, and their questions."""
+    """The lines that answer what is numbered, `2. ① … ② …`, and their questions."""
     found: list[tuple[int, int]] = []
     number = 0
     for place in range(first, len(lines.pieces)):
@@ -323,7 +323,7 @@ def _list_alike(lines: IndexedLines, form: _Form, first: int) -> list[tuple[int,
 
 
 def _find_alike(block: Sequence[_Run], lines: IndexedLines, alike: Sequence[tuple[int, int]]) -> list[int]:
-    """The lines that answer what most questions of a block number; [] where most have no such answers."""
+    """The lines that answer what most questions of a block number; [] where few do."""
     numbers = {label.value for run in block if (label := lines.labels[run.owner]) is not None}
     at = bisect_left(alike, block[0].last + 1, key=lambda one: one[0])
     told = [(place, number) for place, number in alike[at : at + _MOST_ABOVE] if number in numbers]
