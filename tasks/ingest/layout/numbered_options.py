@@ -417,6 +417,9 @@ _STOP: Final = r"(?:\s*[.．、:：)）\]\-–—=|]+\s*|\s+|\s*(?=[（(①-⑧]
 _ENTRY = re.compile(
     rf"\s*(?:{number_word()}\s*)?[（(\[]?(?P<number>\d{{1,3}}){_STOP}[（(]?{_HELD}[)）]?(?!\w|[.,]\d)[\s,，、;；。|]*"
 )
+_MORE = re.compile(
+    rf"[)）]?(?:\s*[,，、]\s*|\s*(?:[,，、]\s*)?(?:and|[和与&])\s*)?(?P<open>[（(])?(?P<held>{_NUMBER})(?(open)[)）]|(?<=[{_CIRCLES}]))(?!\w)[\s,，、;；。|]*"
+)
 _RANGE = re.compile(
     rf"\s*(?P<from>\d{{1,3}})\s*[-–—－~～至]\s*(?P<to>\d{{1,3}})[\s.．、:：)）]+(?P<keys>{_NUMBER}(?:\s?{_NUMBER})*)(?!\w)[\s,，、;；。|]*"
 )
@@ -461,17 +464,27 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
                 _Key(number, _Span(place, begin, begin + 1, _name_letters(text[begin])), _count(text[begin]))
                 for number, begin in enumerate(held, start=int(one["from"]))
             ]
+            at = one.end()
         else:
             one = _ENTRY.match(text, at)
             if one is None:
                 break
             letters = _name_letters(one["held"])
-            most = max(map(_LETTERS.index, letters)) + 1
             begin, end = one.span("held")
+            after = one.end()
+            # `3. (1), (4)`, `3. ① and ④`, while `(3) (1), (4) (2)` has two keys
+            is_framed = text[max(one.start("number") - 1, 0)] in "（(["
+            more = _MORE.match(text, end) if not is_framed else None
+            while more is not None:
+                letters += _name_letters(more["held"])
+                end = more.end("held")
+                after = max(after, more.end())
+                more = _MORE.match(text, end)
+            most = max(map(_LETTERS.index, letters)) + 1
             if text[one.end("number") : begin].isspace():  # `4 ①` has the form of keys: `4. A`
                 begin, letters = one.end("number"), f". {letters}"
             keys.append(_Key(int(one["number"]), _Span(place, begin, end, letters), most))
-        at = one.end()
+            at = after
     if at < len(text) and (whole or len(keys) != 1):
         return []
     # `2. ① a cell is … ② a tissue is …` tells all
