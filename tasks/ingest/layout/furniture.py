@@ -105,6 +105,7 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(kept)
 
 
+_LONGEST_MARK = 3
 _SCRIPT_STARTS = frozenset("听聽录錄SsTtAaLl【[（(一二三四五六七八九十附")
 
 
@@ -124,8 +125,9 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
         if place in left_out or not is_script_title(pieces[place].text):
             continue
         above = lines.labels[place - 1] if place else None
-        if above is not None and above.style in KNOWN_NUMBERS and not above.is_weak:
-            continue  # right below a question it is what this asks about
+        is_asked = above is not None and above.style in KNOWN_NUMBERS and not above.is_weak
+        if is_asked or (place and len(pieces[place - 1].text.strip()) <= _LONGEST_MARK):
+            continue  # what a question is about, or the option below its letter
         end = place + 1
         while end < len(pieces) and not (
             is_script_title(pieces[end].text)
