@@ -21,7 +21,7 @@ from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.answers import cut_key_lead, match_answer, read_judgement, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, task, truth_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, read_number
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
 
@@ -483,12 +483,26 @@ def find_filled(
             or (not is_keyed and text.rstrip().endswith(_ENDS) and FILLED_BRACKET.search(text))
         )
         >= max(2, 0.6 * len(texts))
+        and not _are_counted(texts)
     }
 
 
 _FILLED_FULL = re.compile(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_")
 # `The speed of light (in vacuum) is` has lost its gap
 _ENDS = tuple(".。!！;；)]）】")
+
+
+def _are_counted(texts: Sequence[str]) -> bool:
+    """Whether brackets number the gaps of each text, or of all: `氧是（1），氢是（2）。`."""
+    held = [[read_number(one[2].strip()) for one in FILLED_BRACKET.finditer(text)] for text in texts]
+    total = [number for numbers in held for number in numbers]
+    if len(total) <= len(texts):
+        return False
+    return total == [*range(1, len(total) + 1)] or all(
+        numbers == [*range(1, len(numbers) + 1)] for numbers in held
+    )
+
+
 # In so many questions letters must run on, for those of the others to be options too.
 _LEAST_OFFERING, _MOST_OFFERING = 3, 0.7
 

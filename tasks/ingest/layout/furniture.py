@@ -29,6 +29,7 @@ _NOTICE = re.compile(
 _LEADING_BRACKET = re.compile(
     rf"^\s*([（(\[]\s*(?:[A-J]{{0,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d))"
 )
+_JUDGED = re.compile(rf"\s*[（(\[]\s*(?:[TF]|{truth_word()})\s*[)）\]]\s*")
 # an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`
 _LEADING_JUDGEMENT = re.compile(
     r"^\s*([（(]\s*[√×✓✗]?\s*[)）])\s*(?=\d{1,3}\s*(?:[．、)）]|\.(?=\d{3,}\D|\d+\.\d)))"
@@ -104,6 +105,7 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(kept)
 
 
+_LONGEST_MARK = 3
 _SCRIPT_STARTS = frozenset("听聽录錄SsTtAaLl【[（(一二三四五六七八九十附")
 
 
@@ -117,9 +119,15 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     left_out: set[int] = set()
     changed: dict[int, Piece] = {}
+    seen = highest = 0  # the highest number of the lines seen
+    offers = False
     for place in lines.open_with(_SCRIPT_STARTS):
         if place in left_out or not is_script_title(pieces[place].text):
             continue
+        above = lines.labels[place - 1] if place else None
+        is_asked = above is not None and above.style in KNOWN_NUMBERS and not above.is_weak
+        if is_asked or (place and len(pieces[place - 1].text.strip()) <= _LONGEST_MARK):
+            continue  # what a question is about, or the option below its letter
         end = place + 1
         while end < len(pieces) and not (
             is_script_title(pieces[end].text)
@@ -134,9 +142,11 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
             continue
         if asks:
             changed[place] = rewrite(pieces[place], len(pieces[place].text), PASSAGE)
-        elif _last_number(lines, 0, place) >= _last_number(lines, place, end) and any(
-            OPTION_A.search(piece.text) for piece in pieces[:place]
-        ):
+            continue
+        highest = max(highest, _last_number(lines, seen, place))
+        offers = offers or any(OPTION_A.search(piece.text) for piece in pieces[seen:place])
+        seen = place
+        if offers and highest >= _last_number(lines, place, end):
             left_out.update(range(place, end))
     kept = lines.replace(changed)
     return (
@@ -294,6 +304,8 @@ _OFFERED = re.compile(
 def _append(piece: Piece, bracket: Piece) -> Piece:
     """A line with a bracket at its end, or before the options that stand on it."""
     offered = _OFFERED.search(piece.text)
+    if _JUDGED.fullmatch(bracket.text):
+        offered = None
     body = piece.text[: offered.start() if offered is not None else None].rstrip()
     rest = len(body) if offered is not None else len(piece.text)
     return replace(
@@ -310,9 +322,8 @@ def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
     if not match:
         return piece, None
     # `(A) 1. (B) 2. (C)`: keys, while options begin with their first
-    if re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]) and not _OFFERED.search(
-        piece.text, match.end()
-    ):
+    is_offered = not _JUDGED.fullmatch(match[1]) and _OFFERED.search(piece.text, match.end())
+    if re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]) and not is_offered:
         return piece, None
     rest = piece.cut(match.end())
     return replace(rest, start=piece.start), piece.cut(match.start(1), match.end(1))

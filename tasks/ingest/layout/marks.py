@@ -66,6 +66,7 @@ from tasks.ingest.words.grammar import (
 from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, parse_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
@@ -128,25 +129,36 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
     return IndexedLines([piece for place, piece in enumerate(pieces) if place not in idle]) if idle else lines
 
 
+_HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
 _LONE_BRACKET = re.compile(r"\s*[【\[〔]\s*([^\W\d_]{2,10})\s*[】\]〕]\s*")
 
 
 def _find_titles(lines: IndexedLines) -> set[int]:
-    """The titles right above numbers that name no type: `能力提升`, any two in brackets."""
+    """The titles above numbers that name no type; in brackets from the first number on."""
     found: set[int] = set()
+    asked = 0
     framed: dict[str, list[int]] = {}
     for place, label in enumerate(lines.labels):
-        if not place or label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+            continue
+        asked += 1
+        if not place:
             continue
         above = lines.pieces[place - 1]
         text = above.text.strip()
         if len(text) > _LONGEST_REPEATED or above.kind == "table" or lines.labels[place - 1] is not None:
             continue
         bracket = _LONE_BRACKET.fullmatch(text)
-        if is_section_title(text) and (place < 2 or len(lines.pieces[place - 2].text.strip()) > 2):
-            found.add(place - 1)
-        elif bracket and not (
-            answer_name().search(text) or EXPLANATION_MARK.match(text) or match_exactly(bracket[1])
+        if is_section_title(text):
+            # below `(C)` or `Answer:` it is what these hold
+            last = lines.pieces[place - 2].text if place > 1 and label.value > 1 else ""
+            held = _HOLDS_NEXT.fullmatch(last)
+            if held is None and not text[0].islower():
+                found.add(place - 1)
+        elif (
+            (asked == 1 or framed)
+            and bracket
+            and not (answer_name().search(text) or EXPLANATION_MARK.match(text) or match_exactly(bracket[1]))
         ):
             framed.setdefault(text, []).append(place - 1)
     if len(framed) > 1 and all(len(places) == 1 for places in framed.values()):
@@ -318,9 +330,11 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
             found.append(place)
     if len(found) < _MIN_RUN:
         return lines
-    # a page prints its number once, a question stands below each of these
+    # a page prints its number once, below its first question; a question stands below each of these
     ends = [*found[1:], len(pieces)]
-    if not all(end - place > 1 for place, end in zip(found, ends, strict=True)):
+    if any(OPTION_A.match(one.text) or ends_with_mark(one.text) for one in pieces[: found[0]]) or not all(
+        end - place > 1 for place, end in zip(found, ends, strict=True)
+    ):
         return lines
     return lines.replace(
         {
@@ -370,7 +384,7 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         for label in lines.labels
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
     )
-    if bracketed and numbered < _LEAST_BELOW * len(bracketed):
+    if bracketed and numbered < _LEAST_BELOW * (len(bracketed) - _count_again(lines, bracketed)):
         return _write_types(lines, [place for place, _ in bracketed])
     titles = bracketed or _find_framed(lines)
     changed: dict[int, Piece] = {}
@@ -386,6 +400,16 @@ def _write_framed(lines: IndexedLines) -> IndexedLines:
         piece = rewrite(lines.pieces[place], len(text[: match.end()].rstrip()), "", match.end("title"))
         changed[place] = rewrite(piece, match.start("title"), mark)
     return lines.replace(changed)
+
+
+def _count_again(lines: IndexedLines, titles: Sequence[tuple[int, re.Match[str]]]) -> int:
+    """How many of the titles come again in their order, above answers that count from 1 again."""
+    names = [match["title"].strip() for _, match in titles]
+    half = len(names) // 2
+    if names[:half] != names[half:]:
+        return 0
+    label = lines.labels[titles[half][0] + 1] if titles[half][0] + 1 < len(lines.labels) else None
+    return half if label is not None and label.value == 1 else 0
 
 
 def _find_framed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:

@@ -16,10 +16,12 @@ from tasks.ingest.words.grammar import (
     asking,
     is_status_line,
     may_open_status,
+    task,
     truth_word,
     truth_words,
 )
 from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.signs import closes_asking
 
 _DECORATION = re.compile(
     r"\s*(?:\[image\]|[^\w\s（()）\[【〔「“”‘’\"'$\\+\-–—.。,，、;；:：?？!！/<>=|#&@%^~`{}]|_{3,}+)+\s*"
@@ -462,7 +464,10 @@ def _raise_rows(lines: IndexedLines) -> dict[int, Piece]:
             continue
         ends = [*(one.start() for one in marks[1:]), len(piece.text)]
         cells = [piece.text[one.end() : end] for one, end in zip(marks, ends, strict=True)]
-        if piece.text[label.end : marks[0].start()].strip() and not any(map(asking().search, cells)):
+        stem = piece.text[label.end : marks[0].start()].strip()
+        # `Define: a. cell  b. tissue` has parts
+        is_task = task().match(stem) is not None and not closes_asking(stem)
+        if stem and not is_task and not any(map(asking().search, cells)):
             for one in marks:
                 piece = rewrite(piece, one.end(1), one[1].upper(), one.start(1))
             changed[place] = piece

@@ -99,9 +99,12 @@ def _write(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> Indexe
     pieces = lines.pieces
     changed: dict[int, Piece] = {}
     spans: list[_Span] = []
-    blocks = _part(_find_runs(lines, form, of_keys), lines)
+    runs = _find_runs(lines, form, of_keys)
+    types = _list_types(lines) if runs else []
+    blocks = _part(runs, lines, types)
     below = _list_keys(lines, blocks[0][-1].last + 1) if blocks else []
-    types = _list_types(lines) if blocks else []
+    alike = _list_alike(lines, form, blocks[0][0].owner) if blocks else []
+    answers: set[int] = set()
     for block in blocks:
         # keys of sections that count from 1 again come in the order of the sections
         first = max(block[-1].last, *(span.place for span in spans), 0) + 1
@@ -109,6 +112,10 @@ def _write(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> Indexe
         keys = keys or _find_told(block, lines)
         is_choice = _find_type(types, block[0].owner)
         is_many = sum(map(len, blocks)) >= _LEAST_RUNS or (len(block) > 1 and is_choice)
+        own = [] if keys or is_choice else _find_alike(block, lines, alike)
+        answers.update(own)
+        if own or answers.issuperset(run.owner for run in block):
+            continue
         if not is_many or not _are_options(block, lines, form, is_choice=is_choice, is_keyed=bool(keys)):
             continue
         spans += keys
@@ -226,8 +233,8 @@ def _join_stem(lines: IndexedLines, owner: int, place: int, one: re.Match[str]) 
     return "\n".join(texts).strip(f"{_SIGNED}\n")
 
 
-def _part(runs: Sequence[_Run], lines: IndexedLines) -> list[list[_Run]]:
-    """The runs in blocks: below most questions that follow one another, in one form of numbers."""
+def _part(runs: Sequence[_Run], lines: IndexedLines, types: Sequence[tuple[int, bool]]) -> list[list[_Run]]:
+    """The runs in blocks: of one type and form, below most questions that follow on."""
     styles = Counter(_style(lines, run) for run in runs)
     if not styles:
         return []
@@ -244,7 +251,8 @@ def _part(runs: Sequence[_Run], lines: IndexedLines) -> list[list[_Run]]:
     missed = last = 0
     for place in numbered:
         value = label.value if (label := lines.labels[place]) is not None else 0
-        if value <= last:  # a section that counts from 1 again
+        # a section that counts from 1 again, or of another type
+        if value <= last or (block and _find_type(types, block[-1].owner) is not _find_type(types, place)):
             blocks.append(block)
             block = []
         last = value
@@ -294,6 +302,33 @@ def _are_options(
 
 
 _WORD = re.compile(r"[^\W_]")
+_MOST_ALIKE: Final = 0.6
+
+
+def _list_alike(lines: IndexedLines, form: _Form, first: int) -> list[tuple[int, int]]:
+    """The lines that answer what is numbered, `2. ① … ② …`, and their questions."""
+    found: list[tuple[int, int]] = []
+    number = 0
+    for place in range(first, len(lines.pieces)):
+        text, label = lines.pieces[place].text, lines.labels[place]
+        answer = match_answer(text)
+        begin = answer.end() if answer is not None else 0
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+            number, begin = label.value, label.end
+        marks = [*form.mark.finditer(text, begin)][:2] if begin else []
+        is_first = bool(marks) and not text[begin : marks[0].start()].strip()
+        if is_first and [_count(one["number"]) for one in marks] == [1, 2]:
+            found.append((place, number))
+    return found
+
+
+def _find_alike(block: Sequence[_Run], lines: IndexedLines, alike: Sequence[tuple[int, int]]) -> list[int]:
+    """The lines that answer what most questions of a block number; [] where few do."""
+    numbers = {label.value for run in block if (label := lines.labels[run.owner]) is not None}
+    at = bisect_left(alike, block[0].last + 1, key=lambda one: one[0])
+    told = [(place, number) for place, number in alike[at : at + _MOST_ABOVE] if number in numbers]
+    is_usual = len({number for _, number in told}) >= _MOST_ALIKE * len(numbers)
+    return [place for place, _ in told] if is_usual else []
 
 
 def _list_texts(run: _Run, pieces: Sequence[Piece]) -> list[str]:
@@ -382,6 +417,9 @@ _STOP: Final = r"(?:\s*[.．、:：)）\]\-–—=|]+\s*|\s+|\s*(?=[（(①-⑧]
 _ENTRY = re.compile(
     rf"\s*(?:{number_word()}\s*)?[（(\[]?(?P<number>\d{{1,3}}){_STOP}[（(]?{_HELD}[)）]?(?!\w|[.,]\d)[\s,，、;；。|]*"
 )
+_MORE = re.compile(
+    rf"[)）]?(?:\s*[,，、]\s*|\s*(?:[,，、]\s*)?(?:and|[和与&])\s*)?(?P<open>[（(])?(?P<held>{_NUMBER})(?(open)[)）]|(?<=[{_CIRCLES}]))(?!\w)[\s,，、;；。|]*"
+)
 _RANGE = re.compile(
     rf"\s*(?P<from>\d{{1,3}})\s*[-–—－~～至]\s*(?P<to>\d{{1,3}})[\s.．、:：)）]+(?P<keys>{_NUMBER}(?:\s?{_NUMBER})*)(?!\w)[\s,，、;；。|]*"
 )
@@ -426,20 +464,36 @@ def _read_keys(place: int, text: str, *, whole: bool = False) -> list[_Key]:
                 _Key(number, _Span(place, begin, begin + 1, _name_letters(text[begin])), _count(text[begin]))
                 for number, begin in enumerate(held, start=int(one["from"]))
             ]
+            at = one.end()
         else:
             one = _ENTRY.match(text, at)
             if one is None:
                 break
             letters = _name_letters(one["held"])
-            most = max(map(_LETTERS.index, letters)) + 1
             begin, end = one.span("held")
+            after = one.end()
+            # `3. (1), (4)`, `3. ① and ④`, while `(3) (1), (4) (2)` has two keys
+            is_framed = text[max(one.start("number") - 1, 0)] in "（(["
+            more = _MORE.match(text, end) if not is_framed else None
+            while more is not None:
+                letters += _name_letters(more["held"])
+                end = more.end("held")
+                after = max(after, more.end())
+                more = _MORE.match(text, end)
+            most = max(map(_LETTERS.index, letters)) + 1
             if text[one.end("number") : begin].isspace():  # `4 ①` has the form of keys: `4. A`
                 begin, letters = one.end("number"), f". {letters}"
             keys.append(_Key(int(one["number"]), _Span(place, begin, end, letters), most))
-        at = one.end()
+            at = after
     if at < len(text) and (whole or len(keys) != 1):
         return []
+    # `2. ① a cell is … ② a tissue is …` tells all
+    if at < len(text) and keys[0].last == 1 and _SECOND.search(text, at):
+        return []
     return keys
+
+
+_SECOND = re.compile(r"(?<=[\s;；])(?:②|[（(]?2[)）])\s*\S")
 
 
 def _list_keys(lines: IndexedLines, first: int) -> list[tuple[int, list[_Key], list[_Span]]]:

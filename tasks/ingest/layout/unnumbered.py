@@ -41,6 +41,10 @@ def write_turns(lines: IndexedLines) -> IndexedLines:
     (opens, closes), count = usual[0]
     if count < (_LEAST_NAMED_TURNS if _ASKED.fullmatch(opens) else _LEAST_TURNS):
         return lines
+    if count < _LEAST_TURNS and any(
+        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS for label in lines.labels
+    ):
+        return lines  # what two say, above the questions about it
     asked = {pieces[place].text[end:] for place, word, end in leads if word == opens}
     if len(asked) < _USUAL_SHARE * count:
         return lines  # a field of questions, of few values

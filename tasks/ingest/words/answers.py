@@ -52,7 +52,10 @@ _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])"
 _OPENING = re.compile(r"[（(\[【]")
 _BRACKET_TF = re.compile(rf"[（(\[【]\s*({TRUTH_KEY})\s*[)）\]】]")
 _BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
-_TRAILING_KEY = re.compile(rf"(?:_{{2,}}|[（(]\s*[)）]|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*[。．]?\s*$")
+# `维生素  C。` ends a sentence
+_TRAILING_KEY = re.compile(
+    rf"(?:(?:_{{2,}}|[（(]\s*[)）]|[？?。:：]\s*)({_KEY})\s*[。．]?|(?:\s{{2,}}|\t)({_KEY}))\s*$"
+)
 _BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({TRUTH_KEY})\s*[)）\]】]?\s*[.。]?\s*$")
 
 
@@ -229,10 +232,11 @@ def read_trailing_key(stem: str, labels: str) -> Found | None:
     )
     if not match:
         return None
-    letters = read_key(match.group(1), labels)
+    held = match.lastindex or 0
+    letters = read_key(match.group(held), labels)
     if letters is None:
         return None
-    return Found(letters, stem[: match.start(1)].rstrip())
+    return Found(letters, stem[: match.start(held)].rstrip())
 
 
 def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
@@ -323,7 +327,7 @@ _JOINS = re.compile(r"\band\b|(?<![温饱参普以涉缓柔共])[和与及](?![�
 _WEAKER = [
     re.compile("、"),
     re.compile("[,，]"),
-    re.compile(r"\s[/／]\s"),
+    re.compile(r"\s[/／]\s*|[/／]\s"),
     re.compile(r"(?:^|[\s,，])[（(]?[a-h][)）]\s*"),
     re.compile(r"\.{3,}|…+"),
     re.compile(r"\s+"),
