@@ -29,7 +29,7 @@ MONTH = "2026-12"
 CANDIDATES = ("sim-cirrus-mini", "sim-dune-4")
 # What may differ between two runs that gave the same answers.
 NOT_COMPARED = {
-    "latency_ms", "attempts", "opened_at", "closed_at", "deadline_at", "planned_at", "started_at", "allocated_at", "judged_at",
+    "latency_ms", "attempts", "extra_usd", "opened_at", "closed_at", "deadline_at", "planned_at", "started_at", "allocated_at", "judged_at",
     "attempt", "flow_run_id", "landed_at", "content_hash",
 }  # fmt: skip
 

@@ -48,8 +48,10 @@ REGISTRY = "providers:\n  simulated: {base_url: simulated, max_concurrency: 2}\n
     "parameters: {temperature: 0, max_tokens: 120}}\n"
     for name, roles in (("sim-a", "candidate"), ("sim-b", "candidate, reference"), (JUDGE, "judge"))
 )
-# What differs from one execution to the next: moments, durations, who was first.
-PASSING = frozenset({"latency_ms", "attempts", "landing_unit", "flow_run_id", "code_version", "unit"})
+# What differs from one execution to the next: moments, durations, who was first, what a killed attempt may have cost.
+PASSING = frozenset(
+    {"latency_ms", "attempts", "extra_usd", "landing_unit", "flow_run_id", "code_version", "unit"}
+)
 TABLES = ("runs", "models", "sets", "sessions", "allocations", "responses", "judgements", "llm_calls")
 
 

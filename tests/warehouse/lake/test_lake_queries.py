@@ -65,6 +65,7 @@ GIVEN = {
     "occasion": "first",
     "offset": 0,
     "organisation": "o",
+    "organisations": ["o"],
     "part": 0,
     "part_count": 4,
     "planned_at": "2026-01-01 00:00:00+00",

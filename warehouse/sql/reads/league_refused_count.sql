@@ -1,5 +1,5 @@
 -- How many questions of a league have people refused?
--- One row.
+-- One row per league.
 -- Parameters: $league_id
 SELECT count(*) AS refused_count
 FROM league_question_votes
