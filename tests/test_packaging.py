@@ -112,13 +112,14 @@ def test_the_wheel_runs_the_demo_an_ingest_and_a_report_in_an_empty_environment(
         "-c",
         str(ROOT / "constraints.txt"),
     ]
-    # As deployments/server/install-packages: a build of PyTorch for the CPU that lies here is known by its own hashes.
-    folders = [
-        Path(one) for one in os.environ.get("UV_FIND_LINKS", os.environ.get("PIP_FIND_LINKS", "")).split()
-    ]
-    if any(list(folder.glob("torch-*+cpu-*.whl")) for folder in folders):
+    # As deployments/server/install-packages: uv does not look where pip was told to, and a build of PyTorch for the CPU that
+    # lies there is known by its own hashes.
+    links = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS", "")
+    if any(list(Path(folder).glob("torch-*+cpu-*.whl")) for folder in links.split()):
         install += ["-c", str(ROOT / "constraints-cpu.txt")]
-    subprocess.run([*install, str(wheel)], check=True)
+    subprocess.run(
+        [*install, str(wheel)], check=True, env=os.environ | ({"UV_FIND_LINKS": links} if links else {})
+    )
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_", "PYTHON"))}
 
     def run(*command: str, home: str = ".proctor") -> str:
