@@ -51,7 +51,7 @@ BOUNDED = {
     "tasks.ingest.content.questions._find_doubts": "questions look at 3,000 characters of a stem (_LOOKED_AT)",
     "tasks.ingest.words.columns.fold_header": "headers are cut at 1,000 characters",
     "tasks.ingest.words.columns.find_role": "headers are cut at 1,000 characters",
-    "tasks.ingest.words.grammar._RULES_TITLE": "titles have at most 60 characters",
+    "tasks.ingest.words.grammar._fold_title": "titles have at most 60 characters",
     "tasks.ingest.words.lexicon.match_type_name": "names of types are cut at 1,000 characters",
     "tasks.questions.display.text._TOKENS": "each formula looks at 3,000 characters: linear beyond",
     "tasks.review.channels.workbook.mathematics._SPANS": "each formula looks at 3,000 characters: linear beyond",

@@ -37,7 +37,9 @@ _LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](
 _OPENING = re.compile(
     rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS}|(?<=[:：]\s)[a-j](?=\s*[.。]?\s*$))(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
 )
-_CLOSING = re.compile(rf"([\u4e00-\u9fff]{{2}}\s*[:：]?\s*|[A-Za-z]+\s*[:：]\s*)({_LETTERS})\s*[.。]?\s*$")
+_CLOSING = re.compile(
+    rf"([\u4e00-\u9fff]{{2}}\s*[:：]?\s*|(?<![A-Za-z])[A-Za-z]+\s*[:：]\s*)({_LETTERS})\s*[.。]?\s*$"
+)
 _KNOWN = re.compile(r"\s*(?:答案：|Answer:)")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _DIGITS = re.compile(r"\d+")

@@ -297,7 +297,7 @@ def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:
 
 # `… ？ (A)鯊魚 (B)鯨魚`, `… A. shark  B. whale`
 _OFFERED = re.compile(
-    r"\s*(?:[（(]\s*A\s*[)）](?=\s*\S[^\n]*?[（(]\s*B\s*[)）])|(?<=\s)A\s*[.．、:：)）](?=\s*\S[^\n]*?\sB\s*[.．、:：)）]))"
+    r"\s*(?:[（(]\s*A\s*[)）](?=\s*\S[^\n]{0,300}?[（(]\s*B\s*[)）])|(?<=\s)A\s*[.．、:：)）](?=\s*\S[^\n]{0,300}?\sB\s*[.．、:：)）]))"
 )
 
 

@@ -258,7 +258,7 @@ def open_details(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(kept)
 
 
-_ASKED_ABOVE = re.compile(r"\s*[★☆※◆●▲■►▶*]\s*\S.*|.*\w.*[？?：:]\s*")
+_ASKED_ABOVE = re.compile(r"\s*[★☆※◆●▲■►▶*]\s*\S.*|\W*\w.*[？?：:]\s*")
 _NUMBERED_OPTIONS = re.compile(
     r"\s*(?P<number>\d{1,3}\s*[.．、)）])\s*(?=[（(]?A(?:\s*[.．、)）]\s*\S|\s.*\sB\s))"
 )
