@@ -62,20 +62,20 @@ def count_closed_by_month(
         .group_by(runs.c.month)
         .order_by(runs.c.month)
     )
-    of_responses = (
-        select(runs.c.month, func.count())
-        .join(sessions, sessions.c.run_id == runs.c.run_id)
-        .join(responses, responses.c.session_id == sessions.c.session_id)
-        .where(is_closed, responses.c.answer_status != UNANSWERED)
-        .group_by(runs.c.month)
-    )
-    answered = Counter({str(month): int(count) for month, count in connection.execute(of_responses)})
+    of_session = select(sessions.c.session_id, runs.c.month).join(runs, runs.c.run_id == sessions.c.run_id)
+    closed = dict(connection.execute(of_session.where(is_closed)).tuples().all())
+    # By the key's own index, and then the few that were not answered: to read the status of each row costs four times as much.
+    counts = select(responses.c.session_id, func.count()).group_by(responses.c.session_id)
+    here = dict(connection.execute(counts).tuples().all())
+    unanswered = select(responses.c.session_id).where(responses.c.answer_status == UNANSWERED)
+    missing = Counter(connection.execute(unanswered).scalars())
+    answered: Counter[str] = Counter()
+    for name, month in closed.items():
+        answered[month] += here.get(name, 0) - missing[name]
     months = dict(connection.execute(select(runs.c.run_id, runs.c.month)).tuples().all())
-    of_session = select(responses.c.seq).where(responses.c.session_id == sessions.c.session_id)
-    here = set(connection.execute(select(sessions.c.session_id).where(of_session.exists())).scalars())
     for part in list_archives(connection):
         # What has left the ledger was closed long before. After a kill it may have some of it still, and counts that itself.
-        if here.isdisjoint(part.session_ids):
+        if here.keys().isdisjoint(part.session_ids):
             answered[months[part.run_id]] += int(part.sums["answered"])
     return {
         str(month): (int(count), int(total), answered[str(month)])
