@@ -19,7 +19,14 @@ from tests.warehouse.lake.kit import connect_duckdb
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, open_lake
 from warehouse.lake.reading import list_checks, run_check
-from warehouse.lake.upkeep import Looked, check_landings, count_offending, maintenance, merge_small_files
+from warehouse.lake.upkeep import (
+    Looked,
+    check_landings,
+    count_offending,
+    integrity,
+    maintenance,
+    merge_small_files,
+)
 
 MONTHS = ("2025-01", "2025-02")
 TABLES = ("sessions", "allocations", "responses", "judgements")
@@ -214,8 +221,13 @@ def test_a_row_that_is_gone_since_files_were_merged_is_found(home: Path, merged:
     assert look(home)[1] == look(home)[1] == [f"sessions/{unit}"]
 
 
-def test_a_unit_of_which_a_part_was_merged_is_read_whole(home: Path, merged: int) -> None:
-    """Its other rows lie in a file that is as it was."""
+@pytest.mark.parametrize("rows_read", [60_000, 0])
+def test_a_unit_of_which_a_part_was_merged_is_read_whole(
+    home: Path, merged: int, rows_read: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its other rows lie in a file that is as it was; read in one statement, or unit by unit."""
+    monkeypatch.setattr(integrity, "_ROWS_READ", rows_read)
+    assert look(home)[1] == []
     with open_lake(Settings(home=home)) as lake:
         with lake.transaction() as connection:
             connection.execute(

@@ -17,7 +17,7 @@ from warehouse.lake.frames import hash_rows_of
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.parts import TablePart, match_files
 from warehouse.lake.row_parts import RowParts
-from warehouse.lake.upkeep.looked import FoundUnit, Looked, PartLook
+from warehouse.lake.upkeep.looked import FILE_OF_ROW, FoundUnit, Looked, PartLook
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
@@ -114,11 +114,10 @@ def _check_table(
             units = look.units
             has_reused = has_reused or bool(units)
             if not units or look.new:
-                found_now = _hash_part(lake, table, part, hashes, step, look.new)
+                found_now = _hash_part(lake, table, part, hashes, step, look)
                 # A unit with rows in files of then and of since is to be read whole.
                 changed += hashes.keys() & units.keys() & found_now.keys()
                 units = {**units, **found_now}
-                look.add_places(lake)
             look.keep(units)
             held.update({unit: count for unit, (_, count) in units.items()})
             digests = {unit: digest for unit, (digest, _) in units.items() if unit in hashes}
@@ -140,16 +139,26 @@ def _hash_part(
     part: TablePart,
     wanted: dict[str, str],
     step: Callable[[int], None],
-    files: Sequence[str],
+    look: PartLook,
 ) -> dict[str, FoundUnit]:
-    """Unit → hash and number of its rows in a part, or in `files`; no hash if none is kept."""
+    """Unit → hash and number of its rows in the files of a part to read; no hash if none is kept."""
     # Also units without a hash: whoever lands them later finds that there were rows before.
     found: dict[str, FoundUnit] = {}
     source, params = f"FROM {quote_name(table.name)} WHERE true", {}
     if table.partition_by is not None and part.value:
         source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
-    if files:
-        source += f" AND {match_files(files)}"
+    if look.new:
+        source += f" AND {match_files(look.new)}"
+    if look.row_count <= min(_ROWS_READ, _ROWS_OF_UNIT):
+        # A statement costs more than the rows of a small file.
+        columns = ", ".join(quote_name(name) for name in table.column_names)
+        frame = lake.query(f"SELECT {FILE_OF_ROW} AS its_file, {columns} {source}", params)
+        if look.wants_places:
+            look.add_places(frame.select("its_file", LANDING_UNIT.name))
+        _hash_units(frame.drop("its_file"), wanted, step, found)
+        return found
+    if look.wants_places:
+        look.add_places(lake.query(f"SELECT DISTINCT {FILE_OF_ROW}, {LANDING_UNIT.name} {source}", params))
     sizes = lake.query(f"SELECT {LANDING_UNIT.name}, count(*) {source} GROUP BY 1 ORDER BY 1", params).rows()
     for unit in [unit for unit, size in sizes if size > _ROWS_OF_UNIT]:
         whose = f"{source} AND {LANDING_UNIT.name}"
@@ -161,13 +170,20 @@ def _hash_part(
         source = f"{whose} <> {quote_text(unit)}"
     sizes = [(unit, size) for unit, size in sizes if unit not in found]
     for frame in _iter_rows(lake, table, source, params, sizes):
-        step(frame.height)
-        own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
-        found |= {str(unit): (None, rows.height) for (unit,), rows in own.items()}
-        for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
-            for unit, digest in zip(units, hash_rows_of(list(units.values())), strict=True):
-                found[unit] = (digest, units[unit].height)
+        _hash_units(frame, wanted, step, found)
     return found
+
+
+def _hash_units(
+    frame: pl.DataFrame, wanted: dict[str, str], step: Callable[[int], None], found: dict[str, FoundUnit]
+) -> None:
+    """Put what is found of whole units into `found`."""
+    step(frame.height)
+    own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
+    found |= {str(unit): (None, rows.height) for (unit,), rows in own.items()}
+    for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
+        for unit, digest in zip(units, hash_rows_of(list(units.values())), strict=True):
+            found[unit] = (digest, units[unit].height)
 
 
 def _chunk(units: dict[str, pl.DataFrame]) -> Iterator[dict[str, pl.DataFrame]]:

@@ -14,14 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from schemas.table import LANDING_UNIT
-from schemas.tables import TABLES
 from warehouse.lake.attach import is_remote
-from warehouse.lake.quoting import quote_name, quote_text
-from warehouse.lake.reading.parts import PartFile, TablePart, match_files, read_part_files
+from warehouse.lake.reading.parts import PartFile, TablePart, read_part_files
 from warehouse.stores.whole_files import writing_whole
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from warehouse.lake.store import Lake
 
 _FILE: Final = ("doctor", "looked")
@@ -31,6 +30,8 @@ _PIECE: Final = 1 << 20
 _BYTES: Final = "bytes"
 
 
+# The file in which a row lies, by its name.
+FILE_OF_ROW: Final = "parse_filename(filename)"
 # The hash of a unit's rows in a part, null where none was wanted, and how many they are.
 FoundUnit = tuple[str | None, int]
 
@@ -157,6 +158,7 @@ class PartLook:
     Attributes:
         units: what was found of each unit; empty where everything is to be read.
         new: paths of the files that are to be read; empty for all.
+        row_count: how many rows these files have, deleted ones among them.
     """
 
     def __init__(self, looked: Looked, part: TablePart, *, may_reuse: bool) -> None:
@@ -171,6 +173,13 @@ class PartLook:
         known = looked.find_kept(self._name) if may_reuse else None
         if known is not None and self._marks is not None:
             self._take(*known, self._marks)
+        parts = [part] if part.value else looked.list_parts(part.table)
+        self.row_count = sum(
+            file.row_count
+            for one in parts
+            for file in looked.parts[one]
+            if not self.new or file.paths[0] in self.new
+        )
 
     def _take(self, then: Mapping[str, str], units: dict[str, FoundUnit], now: Mapping[str, str]) -> None:
         places = self._looked.find_kept(f"places {self._name}")
@@ -187,16 +196,15 @@ class PartLook:
             self._places = own
             self.new = [path for path, mark in now.items() if then.get(path) != mark]
 
-    def add_places(self, lake: Lake) -> None:
-        """Find out which units lie in the files that are read."""
-        if self._marks is None or len(self._marks) < 2:
-            return
-        paths = {path.rsplit("/", 1)[-1]: path for path in self.new or self._marks}
-        where = f" AND {match_files(list(paths.values()))}"
-        if self._part.value:
-            where += f" AND {quote_name(TABLES[self._part.table].partition_by or '')} = {quote_text(self._part.value)}"
-        sql = f"SELECT DISTINCT parse_filename(filename), {LANDING_UNIT.name} FROM {quote_name(self._part.table)} WHERE true{where}"
-        for file, unit in lake.query(sql).iter_rows():
+    @property
+    def wants_places(self) -> bool:
+        """Whether there are several files, of which each unit lies in some."""
+        return self._marks is not None and len(self._marks) > 1
+
+    def add_places(self, places: pl.DataFrame) -> None:
+        """Take which units lie in the files that are read: the name of a file and a unit."""
+        paths = {path.rsplit("/", 1)[-1]: path for path in self.new or self._marks or ()}
+        for file, unit in places.unique().iter_rows():
             self._places.setdefault(paths[file], []).append(unit)
 
     def keep(self, units: dict[str, FoundUnit]) -> None:
