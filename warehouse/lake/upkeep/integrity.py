@@ -141,7 +141,7 @@ def _hash_part(
     step: Callable[[int], None],
     look: PartLook,
 ) -> dict[str, FoundUnit]:
-    """Unit → hash and number of its rows in the files of a part to read; no hash if none is kept."""
+    """Unit → hash and number of its rows in the files to read; no hash if none is kept."""
     # Also units without a hash: whoever lands them later finds that there were rows before.
     found: dict[str, FoundUnit] = {}
     source, params = f"FROM {quote_name(table.name)} WHERE true", {}
