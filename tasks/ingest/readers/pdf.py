@@ -103,7 +103,8 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            pages.append(_read_page(page, raw, index + 1, extraction))
+            asked = pages[-1].asked if pages else []
+            pages.append(_read_page(page, raw, index + 1, extraction, asked))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
@@ -178,8 +179,8 @@ def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
                 row.cells = tuple(cell.translate(shown) for cell in row.cells)
 
 
-def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page:
-    result = Page(0, 0)
+def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, asked: list[float]) -> Page:
+    result = Page(0, 0, asked=asked)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
     view.move(characters)

@@ -14,7 +14,7 @@ from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, FoundPicture, i
 from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
-from tasks.ingest.readers.pdf_rules import Grid, Rule
+from tasks.ingest.readers.pdf_rules import TOUCH, Grid, Rule
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
@@ -170,7 +170,12 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
             continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
-        is_question_table = find_question_header([list(row.cells) for row in rows]) is not None
+        if find_question_header([list(row.cells) for row in rows]) is not None:
+            page.asked = grid.columns
+        # a table of questions that the page before began has its header there
+        is_question_table = len(page.asked) == len(grid.columns) and all(
+            abs(one - other) <= TOUCH for one, other in zip(page.asked, grid.columns, strict=True)
+        )
         if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
             kept.append(grid)
     return kept

@@ -407,11 +407,27 @@ def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: b
         edges = [rule.at for rule in grid.level]
         if with_frames:  # the line that closes a frame may be too faint to be seen
             edges += [edge for rule in grid.upright for edge in (rule.low, rule.high)]
+        elif len(grid.columns) >= 3:
+            edges += _find_open_ends(grid)
         grid.rows = _distinct(edges)[::-1]
         is_table = len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2)
         if is_table or (with_frames and len(grid.columns) >= 2 and len(grid.rows) >= 2):
             grids.append(grid)
     return grids[:MAX_GRIDS]
+
+
+def _find_open_ends(grid: Grid) -> list[float]:
+    """Where all upright lines end without a level one: in a row that the end of a page cuts."""
+    ends = [[rule for rule in grid.upright if abs(rule.at - column) <= TOUCH] for column in grid.columns]
+    lowest, highest = min(rule.low for rule in grid.upright), max(rule.high for rule in grid.upright)
+    return [
+        place
+        for place, reached in (
+            (lowest, [min(rule.low for rule in rules) for rules in ends]),
+            (highest, [max(rule.high for rule in rules) for rules in ends]),
+        )
+        if all(abs(own - place) <= TOUCH for own in reached)
+    ]
 
 
 def _distinct(places: Sequence[float]) -> list[float]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from reportlab.pdfbase import pdfmetrics
 
 from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Line, join_lines
@@ -350,6 +351,51 @@ def test_a_ruled_table_of_questions_is_read_across_pages_even_where_a_row_is_cut
         ("multiple_choice", "报警电话是哪一个号码", ["110", "119"], ["B"]),
         ("short_answer", "简述灭火的基本方法。", [], []),
     ]
+
+
+def test_a_row_that_the_page_cuts_is_of_its_table_and_the_table_goes_on_without_a_header() -> None:
+    """Options stand one below the other in the cells; a cut row has no line where the page ends."""
+    offered = ("a mill", "a lock", "a weir", "a quay")
+
+    def lay(top: float, number: str, texts: Sequence[str], key: str) -> list[tuple[float, float, str]]:
+        return [
+            (65, top - 15, number),
+            (455, top - 15, key),
+            *((105, top - 15 - 14 * at, text) for at, text in enumerate(texts)),
+        ]
+
+    def draw(top: float, levels: Sequence[float], foot: float) -> list[tuple[float, float, float, float]]:
+        return [(60, y, 500, y) for y in levels] + [(x, foot, x, top) for x in (60, 100, 450, 500)]
+
+    options = [f"{letter}. {text}" for letter, text in zip("ABCD", offered, strict=True)]
+    first = lay(790, "No", ["Question"], "Answer")
+    first += lay(770, "1", ["Where is grain ground?", *options], "A")
+    first += lay(690, "2", ["What lifts a boat?", *options[:2]], "B")
+    second = lay(800, "", options[2:], "") + lay(760, "3", ["What dams a river?", *options], "C")
+    second += lay(680, "4", ["Where do ships tie up?", *options], "D")
+    data = make_pdf([first, second], lines=[draw(790, (790, 770, 690), 640), draw(805, (760, 680, 600), 600)])
+    assert [(stem, options, answer) for _, stem, options, answer in read_drafts(data)] == [
+        ("Where is grain ground?", [*offered], ["A"]),
+        ("What lifts a boat?", [*offered], ["B"]),
+        ("What dams a river?", [*offered], ["C"]),
+        ("Where do ships tie up?", [*offered], ["D"]),
+    ]
+
+
+def test_letters_that_are_set_wide_are_words_and_wide_single_letters_are_not() -> None:
+    def spread(x: float, y: float, text: str, gap: float) -> list[tuple[float, float, str]]:
+        found = []
+        for sign in text:
+            if not sign.isspace():
+                found.append((x, y, sign))
+            x += gap + pdfmetrics.stringWidth(sign, "Helvetica", 11)
+        return found
+
+    texts = ["1. Which river flows through Vienna?", "A. the Rhine", "B. the Danube", "C. the Elbe"]
+    wide = [place for at, text in enumerate(texts) for place in spread(60, 780 - 18 * at, text, 2.5)]
+    assert body(make_pdf([wide])) == texts
+    columns = [place for at in range(6) for place in spread(60, 780 - 18 * at, "BCADBCAD", 12)]
+    assert body(make_pdf([columns])) == ["B C A D B C A D"] * 6
 
 
 def test_a_frame_around_the_text_of_a_page_is_no_table() -> None:
