@@ -209,6 +209,80 @@ def test_footnotes_symbols_and_circled_fields_are_read() -> None:
     assert texts(data) == ["甲[注：见教材]", "√α", "③乙"]
 
 
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        (r"eq \f(1,2)", r"\frac{1}{2}"),
+        (r"eq \f((a+b)(c),2)", r"\frac{(a+b)(c)}{2}"),
+        (r"eq \r(3,8)", r"\sqrt[3]{8}"),
+        (r"eq \f(x\s\up6(2),2)", r"\frac{x²}{2}"),
+        (r"eq \f(1,2)mv\o\al(2,0)", r"\frac{1}{2}mv²₀"),
+        (r"eq \o(AB,\s\up6(→))", r"\overrightarrow{AB}"),
+        (r"eq \o(=====,\s\up7(△))", "=====^△"),
+        (r"eq \b\lc\{(\a\al(x+y=1,x-y=3))", r"\left\{\begin{matrix}x+y=1 \\ x-y=3\end{matrix}\right."),
+        (r"eq \b\bc\|(x-1)", "|x-1|"),
+        (r"eq \i\su(n=1,5,n)", r"\sum_{n=1}^{5} n"),
+        (r"eq \x\to(AB)", r"\overline{AB}"),
+        (r"eq f\(x\)", "f(x)"),
+        (r'EQ \* jc2 \* "Font:宋体" \* hps10 \o\ad(\s\up 9(kāng),慷)', "慷(kāng)"),
+        (r"eq \f(1,", r"\frac{1}{}"),
+    ],
+)
+@pytest.mark.parametrize("separate", ["", '<w:r><w:fldChar w:fldCharType="separate"/></w:r>'])
+def test_equation_fields_are_shown_whether_or_not_they_have_an_empty_result(
+    code: str, shown: str, separate: str
+) -> None:
+    field = (
+        f'<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>{code}</w:instrText></w:r>{separate}'
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    )
+    assert texts(make_docx([f"<w:p>{run('甲')}{field}{run('乙')}</w:p>"])) == [f"甲{shown}乙"]
+
+
+def test_the_result_of_an_equation_field_is_shown_once_and_scripts_in_its_code_stay() -> None:
+    raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:instrText>2</w:instrText></w:r>'
+    begin, separate, end = (
+        f'<w:r><w:fldChar w:fldCharType="{step}"/></w:r>' for step in ("begin", "separate", "end")
+    )
+    code = f"<w:r><w:instrText>eq \\f(v</w:instrText></w:r>{raised}<w:r><w:instrText>,2a)</w:instrText></w:r>"
+    data = make_docx(
+        [f"<w:p>{begin}{code}{separate}{end}</w:p>", f"<w:p>{begin}{code}{separate}{run('v/2a')}{end}</w:p>"]
+    )
+    assert texts(data) == [r"\frac{v²}{2a}", "v/2a"]
+
+
+def test_the_sound_above_a_word_stands_in_brackets_behind_it() -> None:
+    ruby = f"<w:r><w:ruby><w:rt>{run('kāng')}</w:rt><w:rubyBase>{run('慷')}</w:rubyBase></w:ruby></w:r>"
+    assert texts(make_docx([f"<w:p>{ruby}{run('慨')}</w:p>"])) == ["慷(kāng)慨"]
+
+
+def test_a_control_that_shows_what_to_click_is_a_blank() -> None:
+    control = (
+        "<w:sdt><w:sdtPr>{0}</w:sdtPr><w:sdtContent>" + run("Choose an item.") + "</w:sdtContent></w:sdt>"
+    )
+    data = make_docx([paragraph("1. It is ", control.format(empty)) for empty in ("<w:showingPlcHdr/>", "")])
+    assert texts(data) == ["1. It is ____", "1. It is Choose an item."]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (("1", "2", "3"), ["I keep a __1__ shop.", "He has __2__ cows.", "It is __3__ now."]),
+        (("4", "2", "7"), ["I keep a   4   shop.", "He has   2   cows.", "It is   7   now."]),
+    ],
+    ids=["the numbers of a cloze run on", "what is filled in does not"],
+)
+def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], expected: list[str]) -> None:
+    around = [("I keep a ", " shop."), ("He has ", " cows."), ("It is ", " now.")]
+    data = make_docx(
+        [
+            paragraph(before, run(f"  {number}  ", '<w:u w:val="single"/>'), after)
+            for number, (before, after) in zip(numbers, around, strict=True)
+        ]
+    )
+    assert texts(data) == expected
+
+
 def test_strict_packages_read_like_transitional_ones() -> None:
     data = make_docx(["严格"])
     import io
