@@ -478,7 +478,7 @@ _LEAST_NUMBERED = 3
 
 
 def _write_numbered_blanks(lines: list[Line]) -> None:
-    """Write the underlined numbers of a cloze as blanks, `__1__`: they run on through the document."""
+    """Write the underlined numbers of a cloze as blanks, `__1__`, where they run on."""
     found = [
         (place, span, int(match[1]))
         for place, line in enumerate(lines)
