@@ -32,6 +32,7 @@ from tasks.ingest.layout.mending import (
     lower_numbers,
     open_cells,
     open_details,
+    open_numbered,
     open_numbers,
     open_options,
     part_boxes,
@@ -90,8 +91,10 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = tick_right(
         part_boxes(
             write_boxes(
-                open_numbers(
-                    open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                open_numbered(
+                    open_numbers(
+                        open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                    )
                 )
             )
         )

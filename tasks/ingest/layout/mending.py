@@ -20,7 +20,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 from tasks.ingest.words.signs import closes_asking
 
 _DECORATION = re.compile(
@@ -181,6 +181,47 @@ def open_numbers(lines: IndexedLines) -> IndexedLines:
         elif len(filled) == 1:
             changed[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
     return lines.replace(changed)
+
+
+# what stands beside a question: its key, or room for it
+_KEY_CELL = re.compile(r"[（(\[]?\s*(?P<key>[A-Ha-h]{1,4}|[√×✓✗TF对错○]|[\s_]*)\s*[)）\]]?")
+
+
+def open_numbered(lines: IndexedLines) -> IndexedLines:
+    """Write rows of one numbered cell as lines, a key beside it before it: `(B) | 1. Which …`.
+
+    Their numbers run on from 1, and no line before the last of them is numbered.
+    """
+    pieces = lines.pieces
+    rows = {
+        place: row
+        for place, piece in enumerate(pieces)
+        if piece.kind == "table" and (row := _read_numbered(piece)) is not None
+    }
+    run = [place for at, place in enumerate(rows, start=1) if rows[place][0] == at]
+    if len(run) < max(_LEAST_NUMBERED, _MOST_NUMBERED * len(rows)) or any(
+        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS and piece.kind != "table"
+        for piece, label in zip(pieces[: run[-1]], lines.labels, strict=False)
+    ):
+        return lines
+    changed = {place: rows[place][1] for place in run}
+    for place in range(run[0], len(pieces)):
+        filled = [cell for cell in _part_cells(pieces[place].text) if cell[0]]
+        if place not in changed and pieces[place].kind == "table" and len(filled) == 1:
+            changed[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
+    return lines.replace(changed)
+
+
+def _read_numbered(row: Piece) -> tuple[int, Piece] | None:
+    """The number of a row that has one cell beside at most a key, and the row as a line."""
+    cells = [cell for cell in _part_cells(row.text.rstrip(" |")) if cell[0]]
+    asked = [cell for cell in cells if not _KEY_CELL.fullmatch(cell[0])]
+    label = parse_label(asked[0][0]) if len(asked) == 1 and len(cells) <= len(asked) + 1 else None
+    if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        return None
+    line = replace(row.cut(*asked[0][1:]), kind="body")
+    keys = [match["key"] for cell in cells if (match := _KEY_CELL.fullmatch(cell[0])) is not None]
+    return label.value, rewrite(line, 0, f"（{keys[0].strip()}）") if keys else line
 
 
 def _cut_marks(row: Piece, match: re.Match[str]) -> Piece:
@@ -515,7 +556,10 @@ def _tell_truth(piece: Piece) -> str | None:
 
 
 def _is_form(text: str, counts: Counter[str]) -> bool:
-    return len(text) <= _LONGEST_FORM_CELL and (counts[text] >= _LEAST_ROWS or is_status_line(text))
+    key = _KEY_CELL.fullmatch(text)
+    if len(text) > _LONGEST_FORM_CELL or (key is not None and key["key"].strip("_ ")):
+        return False
+    return counts[text] >= _LEAST_ROWS or is_status_line(text)
 
 
 def _part_cells(text: str) -> list[tuple[str, int, int]]:

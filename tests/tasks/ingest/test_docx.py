@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from schemas.errors import DocumentError
@@ -189,6 +191,71 @@ def test_tables_are_rows_and_layout_tables_are_lines() -> None:
         ("table", "S(B) | X(A)"),
         ("body", "1. 甲是（ ）"),
         ("body", "A. 子"),
+    ]
+
+
+_ASKED = [
+    ("Where does the ferry land?", "A. at the pier B. at the mill C. at the inn", "A"),
+    ("Who keeps the lamp?", "A. the baker B. the miller C. the warden", "C"),
+    ("When does the bell ring?", "A. at dawn B. at noon C. at dusk", "B"),
+    ("What does the mill grind?", "A. salt B. barley C. oats", "B"),
+]
+
+
+def read_answers(*blocks: str) -> list[tuple[str, int, list[str]]]:
+    """The question, how many options it has, and the answer, of each draft."""
+    lines = read_docx(make_docx(blocks)).lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    return [(draft.stem.rstrip("( )（）"), len(draft.options), draft.answer) for draft in drafts]
+
+
+@pytest.mark.parametrize(
+    "lay",
+    [
+        lambda number, asked, key: [[f"（ {key} ）", f"{number}. {asked}"]],
+        lambda number, asked, key: [[key, f"{number}. {asked}"]],
+        lambda number, asked, key: [[f"{number}. {asked}", key]],
+    ],
+    ids=["in brackets", "before the question", "behind the question"],
+)
+def test_a_key_in_a_cell_beside_a_numbered_question_is_its_own(
+    lay: Callable[[int, str, str], list[list[str]]],
+) -> None:
+    rows = [
+        row
+        for number, (stem, options, key) in enumerate(_ASKED, start=1)
+        for row in lay(number, f"{stem} {options}", key)
+    ]
+    assert read_answers("Harbour quiz", table(rows)) == [(stem, 3, [key]) for stem, _, key in _ASKED]
+
+
+def test_questions_in_rows_of_one_filled_cell_are_lines_and_so_are_those_of_a_table_each() -> None:
+    key = "Answers: " + " ".join(f"{number}. {key}" for number, (*_, key) in enumerate(_ASKED, start=1))
+    beside = [
+        ["", f"{number}. {stem} {options}"] for number, (stem, options, _) in enumerate(_ASKED, start=1)
+    ]
+    apart = [
+        block
+        for number, (stem, options, _) in enumerate(_ASKED, start=1)
+        for block in (table([[f"{number}. {stem}", ""], options.replace(" B.", "|B.").split("|")]), "")
+    ]
+    expected = [(stem, 3, [key]) for stem, _, key in _ASKED]
+    assert read_answers("Harbour quiz", table(beside), key) == expected
+    assert read_answers("Harbour quiz", *apart, key) == expected
+
+
+def test_numbered_rows_of_a_table_that_a_numbered_question_shows_are_no_questions() -> None:
+    steps = table([["", "1. Fill the lamp."], ["", "2. Trim the wick."], ["", "3. Light it."]])
+    found = read_answers(
+        "1. Where does the ferry land?",
+        "2. What do the three steps below do?",
+        steps,
+        "3. Who rings the bell?",
+    )
+    assert [stem.partition("\n")[0] for stem, _, _ in found] == [
+        "Where does the ferry land?",
+        "What do the three steps below do?",
+        "Who rings the bell?",
     ]
 
 
