@@ -16,6 +16,7 @@ from tasks.ingest.words.grammar import (
     asking,
     is_status_line,
     may_open_status,
+    number_word,
     task,
     truth_word,
     truth_words,
@@ -136,7 +137,7 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
 
 
 _NUMBER_ROW = re.compile(
-    r"\s*(\d{1,3})\s*[.．、)）]?\s*\|\s*(?=[^\s|])(?=[^|]*(?:\|\s*(?P<marks>[^|\s][^|]{0,15}?)\s*)?\|?\s*$)"
+    rf"\s*(?:{number_word()}\s*)?(\d{{1,3}})\s*[题題]?\s*[.．、)）:：]?\s*\|\s*(?=[^\s|])(?=[^|]*(?:\|\s*(?P<marks>[^|\s][^|]{{0,15}}?)\s*)?\|?\s*$)"
 )
 _LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.9
 _NUMBERS, _BOX_CELL = re.compile(r"\d+(?:[.,]\d+)?"), re.compile("[○◯□☐▢☑☒]")
