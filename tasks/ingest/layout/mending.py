@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import match_answer, read_truth
 from tasks.ingest.words.grammar import (
+    answer_mark,
     answer_name,
     asking,
     is_status_line,
@@ -171,17 +172,25 @@ def open_numbers(lines: IndexedLines) -> IndexedLines:
         )
         for place in run
     }
-    for place in range(run[0], len(pieces)):
+    changed |= _open_rows(pieces, range(run[0], len(pieces)), rows)
+    return lines.replace(changed)
+
+
+def _open_rows(pieces: Sequence[Piece], places: range, others: Collection[int]) -> dict[int, Piece]:
+    """Rows of a box and a text, of an answer, or of one text as lines; `others` are left out."""
+    opened: dict[int, Piece] = {}
+    for place in places:
         filled = [cell for cell in _part_cells(pieces[place].text) if cell[0]]
-        if place in rows or pieces[place].kind != "table":
+        if place in others or pieces[place].kind != "table":
             continue
-        if len(filled) == 2 and _BOX_CELL.fullmatch(filled[0][0]):
+        name = filled[0][0].rstrip(":：") if filled else ""
+        if len(filled) == 2 and (_BOX_CELL.fullmatch(name) or answer_mark().fullmatch(f"{name}:")):
             _, begin, _ = filled[1]
             row = replace(pieces[place].cut(0, filled[1][2]), kind="body")
-            changed[place] = rewrite(row, begin, f"{filled[0][0]} ")
+            opened[place] = rewrite(row, begin, f"{name} " if _BOX_CELL.fullmatch(name) else f"{name}: ")
         elif len(filled) == 1:
-            changed[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
-    return lines.replace(changed)
+            opened[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
+    return opened
 
 
 # what stands beside a question: its key, or room for it
@@ -206,11 +215,7 @@ def open_numbered(lines: IndexedLines) -> IndexedLines:
     ):
         return lines
     changed = {place: rows[place][1] for place in run}
-    for place in range(run[0], len(pieces)):
-        filled = [cell for cell in _part_cells(pieces[place].text) if cell[0]]
-        if place not in changed and pieces[place].kind == "table" and len(filled) == 1:
-            changed[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
-    return lines.replace(changed)
+    return lines.replace(changed | _open_rows(pieces, range(run[0], len(pieces)), changed))
 
 
 def _read_numbered(row: Piece) -> tuple[int, Piece] | None:
