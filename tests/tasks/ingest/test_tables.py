@@ -742,3 +742,21 @@ def test_a_row_above_the_names_of_the_columns_costs_no_question() -> None:
     assert [(draft.number_label, draft.stem) for draft in drafts] == [
         (str(place), stem) for place, stem in enumerate(asked, start=1)
     ]
+
+
+@pytest.mark.parametrize("key", ["Answers: BABA", "Answers: B A B A"])
+def test_keys_without_numbers_below_a_table_answer_its_rows_in_order(key: str) -> None:
+    asked = ["Where does the ferry land?", "Who keeps the lamp?", "When does it ring?", "What is ground?"]
+    lists = table(
+        [
+            ["No", "Question", "Score"],
+            *(
+                [str(at), f"{stem}  A. the pier  B. the mill  C. the inn", ""]
+                for at, stem in enumerate(asked, start=1)
+            ),
+        ]
+    )
+    drafts, _ = read(["Written test", lists, key])
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        (stem, [letter]) for stem, letter in zip(asked, "BABA", strict=True)
+    ]
