@@ -51,6 +51,7 @@ from tasks.ingest.readers.numbering import (
     read_integer,
 )
 from tasks.ingest.readers.scripts import find_glyph, lower_text, raise_text
+from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.columns import find_question_header
 
 WALKER_VERSION = "2"
@@ -384,7 +385,9 @@ class _Walker:
             return self._read_symbol(child)
         if name in ("footnoteReference", "endnoteReference"):
             key = ("e" if name == "endnoteReference" else "") + (read_attribute(child, "id") or "")
-            note = self.footnotes.get(key)
+            note = self.footnotes.get(key, "")
+            if match_answer(note):
+                return f"【{note}】"
             return f"[注：{note}]" if note else ""
         if name in ("drawing", "pict", "object", "AlternateContent", "ruby"):
             return self._read_object(child, style)

@@ -350,6 +350,28 @@ def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], exp
     assert texts(data) == expected
 
 
+def test_a_note_that_holds_the_answer_answers_its_question() -> None:
+    notes = "".join(
+        f'<w:endnote w:id="{at}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:endnote>'
+        for at, text in enumerate(("答案：B", "答案：A。见教材。"), start=1)
+    )
+    asked = [
+        f'<w:p>{run(f"{at}．{stem}（ ）")}<w:r><w:endnoteReference w:id="{at}"/></w:r></w:p>'
+        for at, stem in enumerate(("我国第一大岛是", "我国最长的河流是"), start=1)
+    ]
+    options = ("A．海南岛   B．台湾岛   C．崇明岛", "A．长江   B．黄河   C．珠江")
+    data = make_docx(
+        [asked[0], options[0], asked[1], options[1]],
+        {"endnotes.xml": f'<w:endnotes xmlns:w="{W}">{notes}</w:endnotes>'},
+    )
+    lines = read_docx(data).lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("我国第一大岛是（）", ["B"]),
+        ("我国最长的河流是（）", ["A"]),
+    ]
+
+
 def test_strict_packages_read_like_transitional_ones() -> None:
     data = make_docx(["严格"])
     import io
