@@ -45,13 +45,14 @@ from tasks.ingest.readers.pdf_pages import (
     number_table,
     place_row,
 )
-from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
+from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures, write_numbered_blanks
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
     PageObject,
     find_blanks,
     find_grids,
     list_objects,
+    mark_highlighted,
     measure_recreated,
     measure_scan,
     read_bounds,
@@ -115,6 +116,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     _restore_shifted(pages, extraction)
     mark_furniture(pages)
     repair_order(pages, extraction)
+    write_numbered_blanks(pages)
     for page_rows in pages:
         if extraction.pictures:
             settle_pictures(page_rows, extraction.pictures)
@@ -149,7 +151,10 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
                 page=number,
                 kind=name_kind(row),
                 cells=row.cells,
-                emphasis=((0, len(row.text), "colour"),) if row.is_coloured else (),
+                emphasis=tuple(
+                    (first, last, "colour")
+                    for first, last in (((0, len(row.text)),) if row.is_coloured else row.colours)
+                ),
                 table=number_table(number, row),
                 box=place_row(page_rows.frame, row),
                 look=Look(round(2 * row.points) / 2, row.is_bold, round(row.left, 1), frame=row.frame),
@@ -191,6 +196,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, asked: 
         result.foreign = foreign
     result.width, result.height, result.frame = view.width, view.height, view.frame
     objects = list_objects(page, raw)
+    mark_highlighted(characters, objects, raw, view)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
     result.has_images = any(kind in shown for kind, _ in objects[:202])
     characters = set_aside_turned(characters, result, view)

@@ -102,7 +102,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             if has_matrix:
                 size *= math.hypot(turn.c, turn.d)
             is_heavy, signs = _read_font(calls, item, fonts) if item else (False, {})
-            is_coloured = bool(item) and bool(calls.colour(item, *at_paint)) and _is_bright(paint)
+            is_coloured = bool(item) and bool(calls.colour(item, *at_paint)) and is_bright(paint)
             # and their baseline, which is level where nothing turns them
             is_level = has_matrix and not angle and not turn.b
             read_origin(handle, index, at_x, at_y)
@@ -189,7 +189,7 @@ _CODED, _MOST_CODED = 0xF0, 0.5
 _BRIGHT = 0x50
 
 
-def _is_bright(paint: Sequence[ctypes.c_uint]) -> bool:
+def is_bright(paint: Sequence[ctypes.c_uint]) -> bool:
     """Whether a colour, with its alpha last, is neither black, grey nor white."""
     shares = [one.value for one in paint[:3]]
     return max(shares) - min(shares) >= _BRIGHT

@@ -612,3 +612,42 @@ def test_a_part_without_a_line_in_colour_is_doubted() -> None:
     assert [(draft.answer, "text_holds_answer" in draft.notes) for draft in drafts] == [
         ([f"(b) by rope {one}\n(c) in May"], True) for one in (1, 2, 3)
     ]
+
+
+@pytest.mark.parametrize(("sign", "is_key"), [("~~", True), ("==", True), ("--", False)])
+@pytest.mark.parametrize("step", [(110, 0), (0, -16)], ids=["beside each other", "below each other"])
+def test_an_option_in_colour_or_on_a_coloured_ground_is_the_key(
+    sign: str, is_key: bool, step: tuple[int, int]
+) -> None:
+    keys = "BADC"
+    rows: list[tuple[float, float, str]] = []
+    for place, key in enumerate(keys):
+        top = 780 - 90 * place
+        rows.append((50, top, f"{place + 1}. Which word of the list is word {place + 1}?"))
+        rows += [
+            (60 + step[0] * at, top - 18 + step[1] * at, f"{sign if letter == key else ''}{letter}. {text}")
+            for at, (letter, text) in enumerate(zip("ABCD", ("pier", "mill", "lamp", "bell"), strict=True))
+        ]
+    expected = [[key] if is_key else [] for key in keys]
+    lines = read_pdf(make_pdf([rows]))[0].lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    assert [len(draft.options) for draft in drafts] == [4] * 4
+    assert [draft.answer for draft in drafts] == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (("1", "2", "3"), ["It is a __1__ shop.", "It is a __2__ shop.", "It is a __3__ shop."]),
+        (("4", "2", "7"), ["It is a 4 shop.", "It is a 2 shop.", "It is a 7 shop."]),
+    ],
+    ids=["the numbers of a cloze run on", "what is filled in does not"],
+)
+def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], expected: list[str]) -> None:
+    page, lines = [], []
+    for place, number in enumerate(numbers):
+        y = 780 - 30 * place
+        page += [(50.0, y, "It is a"), (104.0, y, number), (125.0, y, "shop.")]
+        lines.append((92, y - 1, 121, y - 1))
+    shown = body(make_pdf([page], lines=[lines]))
+    assert [" ".join(line.split()) for line in shown] == expected
