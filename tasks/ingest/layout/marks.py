@@ -30,6 +30,7 @@ from tasks.ingest.layout.mending import (
     drop_lettered_boxes,
     drop_upright,
     lower_numbers,
+    open_beside,
     open_cells,
     open_details,
     open_numbered,
@@ -92,8 +93,10 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         part_boxes(
             write_boxes(
                 open_numbered(
-                    open_numbers(
-                        open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                    open_beside(
+                        open_numbers(
+                            open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                        )
                     )
                 )
             )

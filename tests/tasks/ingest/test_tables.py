@@ -760,3 +760,18 @@ def test_keys_without_numbers_below_a_table_answer_its_rows_in_order(key: str) -
     assert [(draft.stem, draft.answer) for draft in drafts] == [
         (stem, [letter]) for stem, letter in zip(asked, "BABA", strict=True)
     ]
+
+
+def test_numbered_cells_beside_each_other_that_ask_are_questions_and_those_of_a_word_box_are_not() -> None:
+    sums = [["1. 3+5=", "2. 9-4="], ["3. 7+8=", "4. 6×3="], ["5. 12÷4=", ""]]
+    drafts, _ = read(["口算练习", table(sums), "答案：1. 8  2. 5  3. 15  4. 18  5. 3"])
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("3+5=", ["8"]),
+        ("9-4=", ["5"]),
+        ("7+8=", ["15"]),
+        ("6×3=", ["18"]),
+        ("12÷4=", ["3"]),
+    ]
+    words = [["1. lamp", "2. pier"], ["3. mill", "4. bell"]]
+    drafts, _ = read([table(words), "1. What gives light?", "2. What rings?", "3. What grinds barley?"])
+    assert [draft.stem for draft in drafts] == ["What gives light?", "What rings?", "What grinds barley?"]
