@@ -104,8 +104,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            asked = pages[-1].asked if pages else []
-            pages.append(_read_page(page, raw, index + 1, extraction, asked))
+            pages.append(_read_page(page, raw, index + 1, extraction, pages[-1] if pages else Page(0, 0)))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
@@ -184,8 +183,8 @@ def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
                 row.cells = tuple(cell.translate(shown) for cell in row.cells)
 
 
-def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, asked: list[float]) -> Page:
-    result = Page(0, 0, asked=asked)
+def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, before: Page) -> Page:
+    result = Page(0, 0, asked=before.asked)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
     view.move(characters)

@@ -54,7 +54,8 @@ class Page:
 
     `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest. `odd`: how many
     characters stand where texts have none, and how many letters there are. `foreign`: the characters of other scripts than a
-    Chinese page has. `asked`: the upright lines of the last table of questions, here or on a page before.
+    Chinese page has. `asked`: the upright lines of the last table of questions, here or on a
+    page before, and the names of its columns.
     """
 
     width: float
@@ -69,7 +70,7 @@ class Page:
     foreign: Counter[str] = field(default_factory=Counter)
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
-    asked: list[float] = field(default_factory=list)
+    asked: tuple[list[float], list[str]] = field(default_factory=lambda: ([], []))
 
 
 # not frozen: a page has thousands of them, and freezing takes three times as long

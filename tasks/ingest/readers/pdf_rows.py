@@ -170,12 +170,18 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
             continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
-        if find_question_header([list(row.cells) for row in rows]) is not None:
-            page.asked = grid.columns
-        # a table of questions that the page before began has its header there
-        is_question_table = len(page.asked) == len(grid.columns) and all(
-            abs(one - other) <= TOUCH for one, other in zip(page.asked, grid.columns, strict=True)
+        header = find_question_header([list(row.cells) for row in rows])
+        if header is not None:
+            page.asked = grid.columns, header.names
+        # a table of questions that the page before began has its names of columns there
+        edges, names = page.asked
+        is_next = (
+            not kept
+            and [*rows[0].cells] != names
+            and len(edges) == len(grid.columns)
+            and all(abs(one - other) <= TOUCH for one, other in zip(edges, grid.columns, strict=True))
         )
+        is_question_table = header is not None or is_next
         if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
             kept.append(grid)
     return kept

@@ -437,10 +437,10 @@ def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: b
         edges = [rule.at for rule in grid.level]
         if with_frames:  # the line that closes a frame may be too faint to be seen
             edges += [edge for rule in grid.upright for edge in (rule.low, rule.high)]
-        elif len(grid.columns) >= 3:
-            edges += _find_open_ends(grid)
         grid.rows = _distinct(edges)[::-1]
         is_table = len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2)
+        if is_table and not with_frames:
+            grid.rows = _distinct([*edges, *_find_open_ends(grid)])[::-1]
         if is_table or (with_frames and len(grid.columns) >= 2 and len(grid.rows) >= 2):
             grids.append(grid)
     return grids[:MAX_GRIDS]
