@@ -234,7 +234,7 @@ _LEAST_BESIDE, _MOST_ASKING = 4, 0.7
 
 
 def open_beside(lines: IndexedLines) -> IndexedLines:
-    """Write the cells of a table as lines where each is numbered, and most ask: `1. 3+5= | 2. 9-4=`."""
+    """Write numbered cells of a table that ask as lines: `1. 3+5= | 2. 9-4=`."""
     pieces = lines.pieces
     written: list[Piece] = []
     held: list[tuple[int, Piece]] = []
