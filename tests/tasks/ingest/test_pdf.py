@@ -365,7 +365,9 @@ def test_a_row_that_the_page_cuts_is_of_its_table_and_the_table_goes_on_without_
         ]
 
     def draw(top: float, levels: Sequence[float], foot: float) -> list[tuple[float, float, float, float]]:
-        return [(60, y, 500, y) for y in levels] + [(x, foot, x, top) for x in (60, 100, 450, 500)]
+        return [(60.0, y, 500.0, y) for y in levels] + [
+            (x, foot, x, top) for x in (60.0, 100.0, 450.0, 500.0)
+        ]
 
     options = [f"{letter}. {text}" for letter, text in zip("ABCD", offered, strict=True)]
     first = lay(790, "No", ["Question"], "Answer")
