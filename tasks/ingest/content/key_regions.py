@@ -231,7 +231,8 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
     block = _find_block(section)
     for piece in section.pieces[: block[0] if block is not None else None]:
         entries = read_key_line(piece.text)
-        if len(entries) >= 2 and not offers_options([piece], True):
+        # the letters of `Answers: 1 B, 2 A, 3 C, 4 B` run from A to B, too
+        if len(entries) >= 2 and (ANSWER_MARK.match(piece.text) or not offers_options([piece], True)):
             if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
                 kept.pop()
             found.append(piece)

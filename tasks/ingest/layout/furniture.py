@@ -189,6 +189,7 @@ _LEAST_KEYS, _LEAST_RISING = 3, 0.7
 
 def write_leading_keys(lines: IndexedLines) -> IndexedLines:
     """Write `B 1. …` and `(AC) Question 2: …` as `1. … (B)`, where the numbers run on."""
+    lines = _join_keys_above(lines)
     found: list[tuple[int, re.Match[str], int]] = []
     for place in lines.open_with(_MAY_OPEN_KEY):
         piece = lines.pieces[place]
@@ -225,6 +226,35 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         last = _find_stem_end(bare.pieces, place)
         written[last] = _append(written.get(last, bare.pieces[last]), bracket)
     return bare.replace(written)
+
+
+_KEY_ALONE = re.compile(r"\s*[（(\[]?\s*([A-H]{1,4})\s*[)）\]]?\s*")
+
+
+def _join_keys_above(lines: IndexedLines) -> IndexedLines:
+    """Put keys alone on a line before the numbers below them.
+
+    The first question has one above it, the last none below: they close no question.
+    """
+    pieces = lines.pieces
+    alone = [place for place in lines.short if _KEY_ALONE.fullmatch(pieces[place].text)]
+    if len(alone) < _LEAST_KEYS or alone[-1] + 1 == len(pieces):
+        return lines
+    asked = [
+        place
+        for place, label in enumerate(lines.labels[: alone[-1] + 2])
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
+    if [place + 1 for place in alone] != asked:
+        return lines
+    joined = {
+        place: replace(
+            rewrite(pieces[place], 0, f"（{pieces[place - 1].text.strip(' （()）[]')}）"),
+            start=pieces[place - 1].start,
+        )
+        for place in asked
+    }
+    return IndexedLines([joined.get(at, piece) for at, piece in enumerate(pieces) if at + 1 not in joined])
 
 
 _NUMBERED_ANSWER = re.compile(

@@ -320,6 +320,7 @@ def _read_answers(piece: Piece) -> list[KeyEntry]:
     return entries if not number else []
 
 
+_QUESTION_ROW = re.compile(r"\s*(\d{1,3})\s*[.．、]?\s*\|\s*[^|]{6}")
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
 _LEAST_NAMED, _LEAST_BARE = 3, 5
 # `参考答案：` before keys
@@ -346,11 +347,15 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
     changed: dict[int, Piece] = {}
     dropped: set[int] = set()
     numbers: list[int] = []  # of the questions above that have no answer of their own
+    rows: list[int] = []  # where nothing else counts: of the rows of a table of questions
     asked: set[int] = set()
     for place, piece in enumerate(pieces):
         label = lines.labels[place]
         if place in dropped:
             continue
+        row = _QUESTION_ROW.match(piece.text) if piece.kind == "table" else None
+        if row is not None and int(row[1]) == len(rows) + 1:
+            rows.append(int(row[1]))
         values, keys, last = _read_row_pair(pieces, place, asked)
         if not keys:
             values, keys, last = _read_columns(pieces, place, asked)
@@ -364,12 +369,12 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
         if not keys:
             lead = _KEY_LEAD.match(piece.text) if _may_open_block(piece.text.lstrip()[:1]) else None
             is_titled = 0 < place < len(pieces) and _TITLE.fullmatch(pieces[place - 1].text) is not None
-            keys, last = _read_bare_keys(pieces, place, len(numbers), lead, is_titled)
+            keys, last = _read_bare_keys(pieces, place, len(numbers or rows), lead, is_titled)
             if not keys:
                 opens = match_answer(piece.text) is not None and _TITLE.fullmatch(piece.text) is None
                 numbers = [] if lead is not None or opens or is_titled else numbers
                 continue
-            values = numbers[-len(keys) :]
+            values = (numbers or rows)[-len(keys) :]
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
         changed[place] = replace(piece, text=text, sources=(piece.start,) * len(text), kind="body")
         dropped.update(range(place + 1, last + 1))

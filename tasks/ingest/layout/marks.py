@@ -30,8 +30,10 @@ from tasks.ingest.layout.mending import (
     drop_lettered_boxes,
     drop_upright,
     lower_numbers,
+    open_beside,
     open_cells,
     open_details,
+    open_numbered,
     open_numbers,
     open_options,
     part_boxes,
@@ -90,8 +92,12 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = tick_right(
         part_boxes(
             write_boxes(
-                open_numbers(
-                    open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                open_numbered(
+                    open_beside(
+                        open_numbers(
+                            open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                        )
+                    )
                 )
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,15 +12,17 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import match_answer, read_truth
 from tasks.ingest.words.grammar import (
+    answer_mark,
     answer_name,
     asking,
     is_status_line,
     may_open_status,
+    number_word,
     task,
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 from tasks.ingest.words.signs import closes_asking
 
 _DECORATION = re.compile(
@@ -136,7 +138,7 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
 
 
 _NUMBER_ROW = re.compile(
-    r"\s*(\d{1,3})\s*[.．、)）]?\s*\|\s*(?=[^\s|])(?=[^|]*(?:\|\s*(?P<marks>[^|\s][^|]{0,15}?)\s*)?\|?\s*$)"
+    rf"\s*(?:{number_word()}\s*)?(\d{{1,3}})\s*[题題]?\s*[.．、)）:：]?\s*\|\s*(?=[^\s|])(?=[^|]*(?:\|\s*(?P<marks>[^|\s][^|]{{0,15}}?)\s*)?\|?\s*$)"
 )
 _LEAST_NUMBERED, _MOST_NUMBERED = 3, 0.9
 _NUMBERS, _BOX_CELL = re.compile(r"\d+(?:[.,]\d+)?"), re.compile("[○◯□☐▢☑☒]")
@@ -170,17 +172,98 @@ def open_numbers(lines: IndexedLines) -> IndexedLines:
         )
         for place in run
     }
-    for place in range(run[0], len(pieces)):
+    changed |= _open_rows(pieces, range(run[0], len(pieces)), rows)
+    return lines.replace(changed)
+
+
+def _open_rows(pieces: Sequence[Piece], places: range, others: Collection[int]) -> dict[int, Piece]:
+    """Rows of a box and a text, of an answer, or of one text as lines; `others` are left out."""
+    opened: dict[int, Piece] = {}
+    for place in places:
         filled = [cell for cell in _part_cells(pieces[place].text) if cell[0]]
-        if place in rows or pieces[place].kind != "table":
+        if place in others or pieces[place].kind != "table":
             continue
-        if len(filled) == 2 and _BOX_CELL.fullmatch(filled[0][0]):
+        name = filled[0][0].rstrip(":：") if filled else ""
+        if len(filled) == 2 and (_BOX_CELL.fullmatch(name) or answer_mark().fullmatch(f"{name}:")):
             _, begin, _ = filled[1]
             row = replace(pieces[place].cut(0, filled[1][2]), kind="body")
-            changed[place] = rewrite(row, begin, f"{filled[0][0]} ")
+            opened[place] = rewrite(row, begin, f"{name} " if _BOX_CELL.fullmatch(name) else f"{name}: ")
         elif len(filled) == 1:
-            changed[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
-    return lines.replace(changed)
+            opened[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
+    return opened
+
+
+# what stands beside a question: its key, or room for it
+_KEY_CELL = re.compile(r"[（(\[]?\s*(?P<key>[A-Ha-h]{1,4}|[√×✓✗TF对错○]|[\s_]*)\s*[)）\]]?")
+
+
+def open_numbered(lines: IndexedLines) -> IndexedLines:
+    """Write rows of one numbered cell as lines, a key beside it before it: `(B) | 1. Which …`.
+
+    Their numbers run on from 1, and no line before the last of them is numbered.
+    """
+    pieces = lines.pieces
+    rows = {
+        place: row
+        for place, piece in enumerate(pieces)
+        if piece.kind == "table" and (row := _read_numbered(piece)) is not None
+    }
+    run = [place for at, place in enumerate(rows, start=1) if rows[place][0] == at]
+    if len(run) < max(_LEAST_NUMBERED, _MOST_NUMBERED * len(rows)) or any(
+        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS and piece.kind != "table"
+        for piece, label in zip(pieces[: run[-1]], lines.labels, strict=False)
+    ):
+        return lines
+    changed = {place: rows[place][1] for place in run}
+    return lines.replace(changed | _open_rows(pieces, range(run[0], len(pieces)), changed))
+
+
+def _read_numbered(row: Piece) -> tuple[int, Piece] | None:
+    """The number of a row that has one cell beside at most a key, and the row as a line."""
+    cells = [cell for cell in _part_cells(row.text.rstrip(" |")) if cell[0]]
+    asked = [cell for cell in cells if not _KEY_CELL.fullmatch(cell[0])]
+    label = parse_label(asked[0][0]) if len(asked) == 1 and len(cells) <= len(asked) + 1 else None
+    if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        return None
+    line = replace(row.cut(*asked[0][1:]), kind="body")
+    keys = [match["key"] for cell in cells if (match := _KEY_CELL.fullmatch(cell[0])) is not None]
+    return label.value, rewrite(line, 0, f"（{keys[0].strip()}）") if keys else line
+
+
+_LEAST_BESIDE, _MOST_ASKING = 4, 0.7
+
+
+def open_beside(lines: IndexedLines) -> IndexedLines:
+    """Write numbered cells of a table that ask as lines: `1. 3+5= | 2. 9-4=`."""
+    pieces = lines.pieces
+    written: list[Piece] = []
+    held: list[tuple[int, Piece]] = []
+    rows: list[Piece] = []
+    for piece in (*pieces, None):
+        cells = _read_beside(piece) if piece is not None and piece.kind == "table" else []
+        if piece is not None and cells and (not held or cells[0][0] == held[-1][0] + 1):
+            held += cells
+            rows.append(piece)
+            continue
+        values = [value for value, _ in held]
+        asks = sum(1 for _, cell in held if asking().search(cell.text) or _SUM.search(cell.text))
+        is_run = values == [*range(1, len(held) + 1)] and len(held) >= max(_LEAST_BESIDE, len(rows) + 1)
+        written += [cell for _, cell in held] if is_run and asks >= _MOST_ASKING * len(held) else rows
+        held, rows = cells, [piece] if cells and piece is not None else []
+        if piece is not None and not cells:
+            written.append(piece)
+    return IndexedLines(written) if len(written) > len(pieces) else lines
+
+
+def _read_beside(row: Piece) -> list[tuple[int, Piece]]:
+    """The cells of a row with their numbers; nothing where one has none."""
+    cells = [cell for cell in _part_cells(row.text.rstrip(" |")) if cell[0]]
+    labels = [parse_label(text) for text, _, _ in cells]
+    return [
+        (label.value, replace(row.cut(first, last), kind="body"))
+        for label, (_, first, last) in zip(labels, cells, strict=True)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ] * all(label is not None and label.style in KNOWN_NUMBERS for label in labels)
 
 
 def _cut_marks(row: Piece, match: re.Match[str]) -> Piece:
@@ -515,7 +598,10 @@ def _tell_truth(piece: Piece) -> str | None:
 
 
 def _is_form(text: str, counts: Counter[str]) -> bool:
-    return len(text) <= _LONGEST_FORM_CELL and (counts[text] >= _LEAST_ROWS or is_status_line(text))
+    key = _KEY_CELL.fullmatch(text)
+    if len(text) > _LONGEST_FORM_CELL or (key is not None and key["key"].strip("_ ")):
+        return False
+    return counts[text] >= _LEAST_ROWS or is_status_line(text)
 
 
 def _part_cells(text: str) -> list[tuple[str, int, int]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import answer_mark, number_word, option_alphabets, task, truth_word
@@ -460,4 +461,25 @@ def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
         )
     )
     lettered = sum(1 for piece in pieces if _OPTION.match(piece.text))
-    return asking >= 0.6 * len(groups) and lettered < len(groups)
+    return lettered < len(groups) and (asking >= 0.6 * len(groups) or are_answered(groups, pieces))
+
+
+_MOST_ANSWERED = 0.7
+_LETTER = re.compile(r"[A-Ja-j]")
+
+
+def are_answered(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
+    """Whether most lists are answered below by a letter or a line of theirs, or all by a key."""
+    below = 0
+    for group in groups:
+        after = pieces[group[-1] + 1].text if group[-1] + 1 < len(pieces) else ""
+        mark = answer_mark().match(after)
+        said = after[mark.end() :].strip().rstrip(".。").casefold() if mark is not None else ""
+        shown = {_BULLET.sub("", pieces[place].text).strip().rstrip(".。").casefold() for place in group}
+        below += said in shown or said in set("abcdefghij"[: len(group)])
+    keys: set[int] = set()
+    for piece in pieces[groups[-1][-1] + 1 :]:
+        mark = answer_mark().match(piece.text)
+        entries = read_key_line(piece.text[mark.end() :] if mark is not None else piece.text)
+        keys.update(entry.number for entry in entries if _LETTER.fullmatch(entry.text))
+    return max(below, len(keys)) >= _MOST_ANSWERED * len(groups)

@@ -185,6 +185,10 @@ _ENDS_BY_RANGE = re.compile(
     r"(?:完成|回答|解答)\s*(?:下面|下列)?第?\s*\d+\s*[～~\-—–至、和]\s*\d+\s*[两二小]?题\s*[。．.:：]?\s*$"
     r"|(?i:answer\s+(?:the\s+)?questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*[.:]?\s*$)"
 )
+# `据此完成第4题。`, of one question
+_ENDS_BY_ONE = re.compile(
+    r"(?:(?:完成|回答|解答)\s*第\s*(?P<number>\d{1,3})\s*小?题\s*[。．.:：]?|(?i:answer\s+question)\s+(?P<own>\d{1,3})\s*[.:]?)\s*$"
+)
 _MATERIAL_STARTS = "（(【[）)、材案资背阅一二三四五六七八九十根QqRrSsſPpCcWw"
 # `设有关系 S、C、SC，试用 SQL 完成下列查询：` above numbered questions says what all of them are about
 _GIVEN = re.compile(r"\s*(?:假?设(?![计备施立置])|假定|已知|现有|给定|某(?!些)|有(?:如下|以下|一))")
@@ -248,7 +252,7 @@ def _is_material(text: str) -> bool:
     may_open = first in _MATERIAL_STARTS or first.isdecimal()
     return (may_open and _MATERIAL.match(text) is not None) or (
         ("题" in text[-5:] or "uestion" in text[-24:])
-        and _ENDS_BY_RANGE.search(text[-_LONGEST_LEAD:]) is not None
+        and any(ends.search(text[-_LONGEST_LEAD:]) for ends in (_ENDS_BY_RANGE, _ENDS_BY_ONE))
     )
 
 
@@ -369,5 +373,7 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
     told = next((line for line in lines if SHARES.match(line.text)), None)
     if told is not None:
         text = join_pieces([line for line in lines if line is not told])
-    spans = list(_RANGE.finditer((told or lines[opening]).text))
-    return text, int(spans[-1].group(2)) if spans else None
+    named = (told or lines[opening]).text
+    spans, one = list(_RANGE.finditer(named)), _ENDS_BY_ONE.search(named)
+    last = spans[-1].group(2) if spans else one and (one["number"] or one["own"])
+    return text, int(last) if last else None

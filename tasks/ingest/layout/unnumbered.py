@@ -11,6 +11,8 @@ from collections import Counter
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import read_heading
+from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.option_marks import are_answered
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import answer_mark, asking, number_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
@@ -220,15 +222,24 @@ def write_counted(lines: IndexedLines) -> IndexedLines:
     numbered = [
         place
         for place, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+        if label is not None
+        and not label.is_weak
+        and label.style in KNOWN_NUMBERS
+        and not read_key_line(pieces[place].text)
     ]
     if len(numbered) < _LEAST_COUNTED:
         return lines
     groups: list[list[int]] = []
+    stems: list[int] = []
     for first, last in pairwise([*numbered, len(pieces)]):
         group: list[int] = []
-        for place in range(first + 1, last):
-            if _OPENS_ANSWER.match(pieces[place].text) or pieces[place].kind == "table":
+        label = lines.labels[first]
+        is_alone = label is not None and not pieces[first].text[label.end :].strip()
+        stems.append(first + is_alone)  # `Question 1` stands above the question
+        for place in range(stems[-1] + 1, last):
+            text = pieces[place].text
+            mark = answer_mark().match(text)  # `Correct answer: …`
+            if _OPENS_ANSWER.match(text) or (mark is not None and mark[1]) or pieces[place].kind == "table":
                 break
             group.append(place)
         groups.append(group)
@@ -236,13 +247,13 @@ def write_counted(lines: IndexedLines) -> IndexedLines:
     usual, count = sizes.most_common(1)[0] if sizes else (0, 0)
     if count < max(_LEAST_COUNTED, _USUAL_SHARE * len(groups)):
         return lines
-    offered = [(first, group) for first, group in zip(numbered, groups, strict=True) if len(group) == usual]
+    offered = [(first, group) for first, group in zip(stems, groups, strict=True) if len(group) == usual]
     texts = [pieces[place].text for _, group in offered for place in group]
     asks = sum(
         1 for first, _ in offered if closes_asking(pieces[first].text) or _OFFERS.search(pieces[first].text)
     )
     if (
-        asks < _USUAL_SHARE * len(offered)
+        (asks < _USUAL_SHARE * len(offered) and not are_answered([group for _, group in offered], pieces))
         or any(lines.labels[place] is not None for _, group in offered for place in group)
         or any(len(text) > _LONGEST or _LETTERED.match(text) or asking().search(text) for text in texts)
     ):

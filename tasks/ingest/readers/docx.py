@@ -16,7 +16,6 @@ from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package
 from tasks.ingest.readers.docx_elements import (
     CIRCLE_FIELD,
-    EQUATION_FIELD,
     Cell,
     Paragraph,
     Parts,
@@ -25,7 +24,6 @@ from tasks.ingest.readers.docx_elements import (
     descend,
     float_above,
     read_symbols,
-    render_equation_field,
     shows_picture,
     stands_above,
     text_above,
@@ -33,6 +31,7 @@ from tasks.ingest.readers.docx_elements import (
 )
 from tasks.ingest.readers.docx_styles import Print, Styles, is_shaded
 from tasks.ingest.readers.emphasis import mark_text, take_marks
+from tasks.ingest.readers.equation_fields import EQUATION_FIELD, render_equation_field
 from tasks.ingest.readers.extraction import (
     FORMULA,
     IMAGE,
@@ -52,6 +51,7 @@ from tasks.ingest.readers.numbering import (
     read_integer,
 )
 from tasks.ingest.readers.scripts import find_glyph, lower_text, raise_text
+from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.columns import find_question_header
 
 WALKER_VERSION = "2"
@@ -110,6 +110,7 @@ class _Walker:
         if body is None:
             raise DocumentError("corrupt", "The document has no body. Save it again in Word.")
         self._walk_blocks(body, "body")
+        _write_numbered_blanks(self.lines)
         if self.embedded_formulas:
             self.warnings.append(
                 f"{self.embedded_formulas} embedded formula objects cannot be read; they appear as {FORMULA}."
@@ -328,9 +329,9 @@ class _Walker:
                 if chosen is not None:
                     parts.append(self._read_runs(chosen, style))
             elif name == "ruby":
-                base = find_child(child, "rubyBase")
-                if base is not None:
-                    parts.append(self._read_runs(base, style))
+                parts.append(self._read_object(child, style))
+            elif name == "sdt" and find_child(find_child(child, "sdtPr"), "showingPlcHdr") is not None:
+                parts.append("____")  # `Click here to enter text`
             else:
                 parts.append(self._read_runs(child, style))
         return "".join(parts)
@@ -353,25 +354,21 @@ class _Walker:
         for name, child in children:
             if name == "t" and not self.fields:
                 parts.append(read_symbols(child.text or "", font))
+            elif name == "instrText" and self.fields:
+                self.fields[-1][1] += _set_script(child.text or "", script)
             elif name != "rPr":
                 parts.append(self._read_run_child(name, child, font, paragraph_style))
         text = "".join(parts)
         if self.fields and self.fields[-1][0] == "code":
             return ""
+        if self.fields and text.strip():
+            self.fields[-1][0] = "shown"
         self.prints[printed] = self.prints.get(printed, 0) + len(text.strip())
         if underline not in (None, "none") and text and not text.strip() and "\n" not in text:
             return "_" * max(4, min(len(text.replace("\t", "    ")), 12))
-        if script == "superscript":
-            text = raise_text(text)
-        elif script == "subscript":
-            text = lower_text(text)
-        return mark_text(text, emphasis)
+        return mark_text(_set_script(text, script), emphasis)
 
     def _read_run_child(self, name: str, child: etree._Element, font: str, style: str | None) -> str:
-        if name == "instrText":
-            if self.fields:
-                self.fields[-1][1] += child.text or ""
-            return ""
         if name == "fldChar":
             return self._step_field(read_attribute(child, "fldCharType"))
         if self.fields and self.fields[-1][0] == "code":
@@ -388,7 +385,9 @@ class _Walker:
             return self._read_symbol(child)
         if name in ("footnoteReference", "endnoteReference"):
             key = ("e" if name == "endnoteReference" else "") + (read_attribute(child, "id") or "")
-            note = self.footnotes.get(key)
+            note = self.footnotes.get(key, "")
+            if match_answer(note):
+                return f"【{note}】"
             return f"[注：{note}]" if note else ""
         if name in ("drawing", "pict", "object", "AlternateContent", "ruby"):
             return self._read_object(child, style)
@@ -406,15 +405,22 @@ class _Walker:
             circled = CIRCLE_FIELD.search(code)
             if circled:
                 return circle(circled.group(1))
-            if state == "code" and EQUATION_FIELD.match(code):
-                return render_equation_field(code)
+            if state != "shown" and EQUATION_FIELD.match(code):
+                shown = render_equation_field(code)
+                if self.fields and self.fields[-1][0] == "code":
+                    self.fields[-1][1] += shown
+                return shown
         return ""
 
     def _read_object(self, element: etree._Element, style: str | None) -> str:
         name = local_name(element)
         if name == "ruby":
-            base = find_child(element, "rubyBase")
-            return self._read_runs(base, style) if base is not None else ""
+            # the sound that is printed above: `慷(kāng)慨`
+            base, sound = (
+                self._read_runs(part, style) if (part := find_child(element, half)) is not None else ""
+                for half in ("rubyBase", "rt")
+            )
+            return f"{base}({sound})" if sound.strip() else base
         if name == "AlternateContent":
             chosen = find_child(element, "Choice")
             chosen = chosen if chosen is not None else find_child(element, "Fallback")
@@ -462,3 +468,35 @@ class _Walker:
             return chr(code)
         self.unknown_symbols += 1
         return "□" if "wingdings" in font else "\ufffd"
+
+
+def _set_script(text: str, script: object) -> str:
+    if script == "superscript":
+        return raise_text(text)
+    return lower_text(text) if script == "subscript" else text
+
+
+_NUMBERED_BLANK = re.compile(r"\s+(\d{1,3})\s+")
+_LEAST_NUMBERED = 3
+
+
+def _write_numbered_blanks(lines: list[Line]) -> None:
+    """Write the underlined numbers of a cloze as blanks, `__1__`, where they run on."""
+    found = [
+        (place, span, int(match[1]))
+        for place, line in enumerate(lines)
+        for span in (line.emphasis if not line.cells else ())
+        if span[2] == "underline" and (match := _NUMBERED_BLANK.fullmatch(line.text, *span[:2]))
+    ]
+    numbers = [number for _, _, number in found]
+    if len(found) < _LEAST_NUMBERED or numbers != [*range(numbers[0], numbers[0] + len(found))]:
+        return
+    for place, span, _ in found:
+        first, last, _ = span
+        line = lines[place]
+        blank = re.sub(r"\s", "_", line.text[first:last])
+        lines[place] = replace(
+            line,
+            text=line.text[:first] + blank + line.text[last:],
+            emphasis=tuple(other for other in line.emphasis if other[:2] != span[:2]),
+        )

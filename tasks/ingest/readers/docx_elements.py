@@ -207,7 +207,6 @@ def text_above(rows: list[list[Cell]], column: int) -> str:
     return ""
 
 
-EQUATION_FIELD = re.compile(r"^\s*EQ\s", re.IGNORECASE)
 CIRCLE_FIELD = re.compile(r"\\o\s*\\ac\s*\(\s*[○◯]\s*[,，;；]\s*(\d+)\s*\)", re.IGNORECASE)
 
 
@@ -222,19 +221,6 @@ def circle(digits: str) -> str:
     """A number in a circle: ① to ⑳, above them in brackets."""
     value = int(digits)
     return chr(0x2460 + value - 1) if 1 <= value <= 20 else f"({value})"
-
-
-def render_equation_field(code: str) -> str:
-    """Turn the EQ fields for fractions and roots into LaTeX."""
-    text = EQUATION_FIELD.sub("", code).strip()
-    for _ in range(8):
-        changed = re.sub(r"\\f\s*\(([^(),]*),([^(),]*)\)", r"\\frac{\1}{\2}", text, flags=re.IGNORECASE)
-        changed = re.sub(r"\\r\s*\(\s*,?([^(),]*)\)", r"\\sqrt{\1}", changed, flags=re.IGNORECASE)
-        changed = re.sub(r"\\r\s*\(([^(),]+),([^(),]*)\)", r"\\sqrt[\1]{\2}", changed, flags=re.IGNORECASE)
-        if changed == text:
-            break
-        text = changed
-    return re.sub(r"\\(?:s|o|a|b|x|i|l|d)(?:\\[a-z]+\d*)*\s*\(([^()]*)\)", r"\1", text)
 
 
 class Parts:

@@ -45,13 +45,14 @@ from tasks.ingest.readers.pdf_pages import (
     number_table,
     place_row,
 )
-from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
+from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures, write_numbered_blanks
 from tasks.ingest.readers.pdf_rules import (
     SCAN_COVER,
     PageObject,
     find_blanks,
     find_grids,
     list_objects,
+    mark_highlighted,
     measure_recreated,
     measure_scan,
     read_bounds,
@@ -103,7 +104,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            pages.append(_read_page(page, raw, index + 1, extraction))
+            pages.append(_read_page(page, raw, index + 1, extraction, pages[-1] if pages else Page(0, 0)))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
@@ -114,6 +115,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     _restore_shifted(pages, extraction)
     mark_furniture(pages)
     repair_order(pages, extraction)
+    write_numbered_blanks(pages)
     for page_rows in pages:
         if extraction.pictures:
             settle_pictures(page_rows, extraction.pictures)
@@ -148,7 +150,10 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
                 page=number,
                 kind=name_kind(row),
                 cells=row.cells,
-                emphasis=((0, len(row.text), "colour"),) if row.is_coloured else (),
+                emphasis=tuple(
+                    (first, last, "colour")
+                    for first, last in (((0, len(row.text)),) if row.is_coloured else row.colours)
+                ),
                 table=number_table(number, row),
                 box=place_row(page_rows.frame, row),
                 look=Look(round(2 * row.points) / 2, row.is_bold, round(row.left, 1), frame=row.frame),
@@ -178,8 +183,8 @@ def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
                 row.cells = tuple(cell.translate(shown) for cell in row.cells)
 
 
-def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page:
-    result = Page(0, 0)
+def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, before: Page) -> Page:
+    result = Page(0, 0, asked=before.asked)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
     view.move(characters)
@@ -190,6 +195,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
         result.foreign = foreign
     result.width, result.height, result.frame = view.width, view.height, view.frame
     objects = list_objects(page, raw)
+    mark_highlighted(characters, objects, raw, view)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
     result.has_images = any(kind in shown for kind, _ in objects[:202])
     characters = set_aside_turned(characters, result, view)

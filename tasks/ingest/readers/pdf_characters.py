@@ -8,6 +8,9 @@ import math
 import re
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from tasks.ingest.readers.pdf_fonts import LEVEL_SIGNS, find_signs
@@ -99,7 +102,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             if has_matrix:
                 size *= math.hypot(turn.c, turn.d)
             is_heavy, signs = _read_font(calls, item, fonts) if item else (False, {})
-            is_coloured = bool(item) and bool(calls.colour(item, *at_paint)) and _is_bright(paint)
+            is_coloured = bool(item) and bool(calls.colour(item, *at_paint)) and is_bright(paint)
             # and their baseline, which is level where nothing turns them
             is_level = has_matrix and not angle and not turn.b
             read_origin(handle, index, at_x, at_y)
@@ -144,6 +147,39 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     result.characters += count
     result.broken += max(broken, coded if coded > _MOST_CODED * count else 0)
     text_page.close()
+    return _tell_spaces(found)
+
+
+# Nearer than this, in sizes, characters are of one line of text; so much wider than the usual gap is a space.
+_NEAR, _WORD_GAP = 0.6, 0.15
+# So many neighbours of a page, and of them so many, are told apart where its letters are set wide.
+_LEAST_NEAR, _MOST_TOLD = 40, 0.5
+
+
+def _tell_spaces(found: list[Character]) -> list[Character]:
+    """Tell spaces by the gaps of a page where most letters are told apart.
+
+    They are set wide, or PDFium takes the lines for columns of single letters.
+    """
+    if sum(one.spaced or one.breaks for one in found) <= _MOST_TOLD * len(found):
+        return found
+    gaps = {
+        at: (right.left - left.right) / right.size
+        for at, (left, right) in enumerate(pairwise(found), start=1)
+        if right.size > 0
+        and abs(right.y - left.y) <= 0.1 * right.size
+        and -OVERLAP < (right.left - left.right) / right.size < _NEAR
+        and not (left.text.isspace() or right.text.isspace())
+    }
+    told = sum(1 for at in gaps if found[at].spaced or found[at].breaks)
+    if len(gaps) < _LEAST_NEAR or told <= _MOST_TOLD * len(gaps):
+        return found
+    usual = median(gaps.values())
+    for at, gap in gaps.items():
+        is_space = gap > usual + _WORD_GAP
+        found[at] = replace(found[at], spaced=is_space, breaks=False)
+        if not is_space:
+            found[at - 1] = replace(found[at - 1], right=found[at].left)
     return found
 
 
@@ -153,7 +189,7 @@ _CODED, _MOST_CODED = 0xF0, 0.5
 _BRIGHT = 0x50
 
 
-def _is_bright(paint: Sequence[ctypes.c_uint]) -> bool:
+def is_bright(paint: Sequence[ctypes.c_uint]) -> bool:
     """Whether a colour, with its alpha last, is neither black, grey nor white."""
     shares = [one.value for one in paint[:3]]
     return max(shares) - min(shares) >= _BRIGHT

@@ -19,7 +19,7 @@ from tasks.ingest.readers.page_boxes import Frame, PictureFrame, frame_page
 class Row:
     """One line of a page with its box in points (origin at the lower left).
 
-    `size` is measured by its height, `points` is what its font says. `is_bold`, `is_coloured`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
+    `size` is measured by its height, `points` is what its font says. `is_bold`, `is_coloured`: nearly all of it; `colours` are the stretches that are; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
     `gaps` says of every wide gap how many characters stand before it, and where they end. `sure` is how sure OCR was.
     `signs` are its large signs, which may have limits: at which character each ends, and its left and right edge.
     """
@@ -36,6 +36,10 @@ class Row:
     table: int = 0
     is_bold: bool = False
     is_coloured: bool = False
+    colours: tuple[tuple[int, int], ...] = ()
+    # where numbers stand amid a drawn line, and that text: others may have been put in its place
+    underlined: tuple[tuple[int, int], ...] = ()
+    shown: str = ""
     frame: str = ""
     points: float = 0.0
     baseline: float = 0.0
@@ -50,7 +54,8 @@ class Page:
 
     `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest. `odd`: how many
     characters stand where texts have none, and how many letters there are. `foreign`: the characters of other scripts than a
-    Chinese page has.
+    Chinese page has. `asked`: the upright lines of the last table of questions, here or on a
+    page before, and the names of its columns.
     """
 
     width: float
@@ -65,6 +70,7 @@ class Page:
     foreign: Counter[str] = field(default_factory=Counter)
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
+    asked: tuple[list[float], list[str]] = field(default_factory=lambda: ([], []))
 
 
 # not frozen: a page has thousands of them, and freezing takes three times as long

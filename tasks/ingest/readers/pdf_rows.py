@@ -14,7 +14,7 @@ from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, FoundPicture, i
 from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
-from tasks.ingest.readers.pdf_rules import Grid, Rule
+from tasks.ingest.readers.pdf_rules import TOUCH, Grid, Rule
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
@@ -170,7 +170,18 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
             continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
         heavy = sum(1 for row in rows if max(cell.count("\n") for cell in row.cells) > 3)
-        is_question_table = find_question_header([list(row.cells) for row in rows]) is not None
+        header = find_question_header([list(row.cells) for row in rows])
+        if header is not None:
+            page.asked = grid.columns, header.names
+        # a table of questions that the page before began has its names of columns there
+        edges, names = page.asked
+        is_next = (
+            not kept
+            and [*rows[0].cells] != names
+            and len(edges) == len(grid.columns)
+            and all(abs(one - other) <= TOUCH for one, other in zip(edges, grid.columns, strict=True))
+        )
+        is_question_table = header is not None or is_next
         if is_question_table or (heavy * 2 <= len(rows) and not (is_tall and heavy)):
             kept.append(grid)
     return kept
@@ -197,6 +208,9 @@ class _RowBuilder:
         self.script: list[_Script] = []
         self.bars = bars
         self.heavy, self.coloured, self.points = 0, 0, 0.0
+        self.colours: list[tuple[int, int]] = []
+        # what stands on each drawn line: where in the text, and between which places of the row
+        self.lined: dict[Rule, list[tuple[int, float, float]]] = {}
         self.baseline = 0.0
         self.size = 0.0
         self.box = [0.0, 0.0, 0.0, 0.0]
@@ -244,6 +258,10 @@ class _RowBuilder:
             if self.near or self.has_space or gap > 0.28 * own:
                 self._space(gap, item)
             self.text.append(item.text)
+            if self.near:
+                self._note_lined(item)
+            if item.is_coloured:
+                self._note_colour(item)
             if item.text in BIG_SIGNS:
                 self._note_sign(item)
         elif is_small and 0.08 * own < abs(rise) < 0.85 * own and self._may_script(item, rise > 0):
@@ -275,6 +293,35 @@ class _RowBuilder:
 
     def _note_sign(self, item: Character) -> None:
         self.signs.append((len("".join(self.text)), item.left, item.right))
+
+    def _note_lined(self, item: Character) -> None:
+        for rule in self.near:
+            if rule.low <= (item.left + item.right) / 2 <= rule.high:
+                end = len("".join(self.text))
+                self.lined.setdefault(rule, []).append((end - len(item.text), item.left, item.right))
+
+    def _find_numbers(self, text: str, before: int) -> tuple[tuple[int, int], ...]:
+        """The numbers that stand alone amid a drawn line, `before` characters later in the text."""
+        found: list[tuple[int, int]] = []
+        for rule, held in self.lined.items():
+            first, last = held[0][0] + before, held[-1][0] + before + 1
+            room = 0.5 * self.size
+            if (
+                text[first:last].isdigit()
+                and last - first <= _LONGEST_NUMBER
+                and rule.low <= held[0][1] - room
+                and rule.high >= held[-1][2] + room
+            ):
+                found.append((first, last))
+        return tuple(found)
+
+    def _note_colour(self, item: Character) -> None:
+        """Note the stretch of the row that ends in a character in colour."""
+        text = "".join(self.text)
+        first = len(text) - len(item.text)
+        if self.colours and not text[self.colours[-1][1] : first].strip():
+            first, _ = self.colours.pop()
+        self.colours.append((first, len(text)))
 
     def _is_under_root(self, item: Character, rise: float, gap: float) -> bool:
         """Take what begins under a root, or is its index; the sign itself hangs from nowhere."""
@@ -369,7 +416,11 @@ class _RowBuilder:
         self.near = [rule for rule in self.blanks if -0.5 * size <= rule.at - item.y <= 0.12 * size]
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
-        self.gaps, self.signs = [], []
+        self.gaps, self.signs, self.colours, self.lined = [], [], [], {}
+        if self.near:
+            self._note_lined(item)
+        if item.is_coloured:
+            self._note_colour(item)
         if item.text in BIG_SIGNS:
             self._note_sign(item)
         self.has_space = self.has_break = False
@@ -422,10 +473,13 @@ class _RowBuilder:
     def finish(self) -> None:
         self._close_script()
         text = "".join(self.text)
+        before = 0
         if self.near and text.strip():
             # a blank at the end of a row begins where its text ends, one at the beginning ends where it begins
             left, right, reach = self.box[0], self.last_right, 1.5 * self.size
-            text = self._blank_touching(left - reach, left, is_before=True) + text.rstrip()
+            blank = self._blank_touching(left - reach, left, is_before=True)
+            before = len(blank)
+            text = blank + text.rstrip()
             text += self._blank_touching(right, right + reach, is_before=False)
         if text.strip():
             self.page.rows.append(
@@ -442,9 +496,32 @@ class _RowBuilder:
                     signs=tuple(self.signs),
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
                     is_coloured=self.coloured >= BOLD_SHARE * len(text.replace(" ", "")),
+                    colours=tuple((first + before, last + before) for first, last in self.colours),
+                    underlined=self._find_numbers(text, before),
+                    shown=text.rstrip(),
                 )
             )
         self.text = []
+
+
+def write_numbered_blanks(pages: Sequence[Page]) -> None:
+    """Write the underlined numbers of a cloze as blanks, `__1__`, where they run on."""
+    found = [
+        (row, *span)
+        for page in pages
+        for row in page.rows
+        if row.text == row.shown
+        for span in row.underlined
+    ]
+    numbers = [int(row.text[first:last]) for row, first, last in found]
+    if len(numbers) < _LEAST_NUMBERED or numbers != [*range(numbers[0], numbers[0] + len(numbers))]:
+        return
+    for row, first, last in reversed(found):
+        row.text = f"{row.text[:first]}__{row.text[first:last]}__{row.text[last:]}"
+
+
+# Fewer underlined numbers are what was filled in.
+_LEAST_NUMBERED, _LONGEST_NUMBER = 3, 3
 
 
 def settle_pictures(page: Page, pictures: Sequence[FoundPicture]) -> None:

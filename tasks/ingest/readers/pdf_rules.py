@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.ingest.readers.pdf_pages import View
+from tasks.ingest.readers.pdf_characters import is_bright
+from tasks.ingest.readers.pdf_pages import Character, View
 
 # In points: how thick a line may be, how far apart lines may lie that touch, how long the shortest blank is.
 MAX_THICKNESS = 2.6
@@ -313,6 +314,35 @@ def read_rules(objects: Sequence[PageObject], raw: Any, view: View) -> tuple[lis
     return _join(level), _join(upright)
 
 
+# A box of a highlighter is as high as a line or two of print, and not as wide as a bar of the page.
+_LEAST_HIGH, _MOST_HIGH, _MOST_HIGHLIGHTS = 5.0, 32.0, 100
+
+
+def mark_highlighted(
+    characters: Sequence[Character], objects: Sequence[PageObject], raw: Any, view: View
+) -> None:
+    """Take characters on a ground in colour for print in colour."""
+    boxes: list[tuple[float, float, float, float]] = []
+    paint = [ctypes.c_uint() for _ in range(4)]
+    fill, is_stroked = ctypes.c_int(), ctypes.c_int()
+    for kind, item in objects[:MAX_PATHS]:
+        if kind != raw.FPDF_PAGEOBJ_PATH:
+            continue
+        left, bottom, right, top = view.box(*read_bounds(item, raw))
+        if not _LEAST_HIGH <= top - bottom <= _MOST_HIGH or right - left < _LEAST_HIGH:
+            continue
+        raw.FPDFPath_GetDrawMode(item, fill, is_stroked)
+        if fill.value and raw.FPDFPageObj_GetFillColor(item, *paint) and is_bright(paint):
+            boxes.append((left, bottom, right, top))
+    if not 0 < len(boxes) <= _MOST_HIGHLIGHTS:
+        return
+    for one in characters:
+        x, y = (one.left + one.right) / 2, (one.bottom + one.top) / 2
+        one.is_coloured = one.is_coloured or any(
+            left <= x <= right and bottom <= y <= top for left, bottom, right, top in boxes
+        )
+
+
 def _is_stroked(item: Any, raw: Any) -> bool:
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     return bool(raw.FPDFPath_GetDrawMode(item, fill, stroke)) and bool(stroke.value)
@@ -409,9 +439,25 @@ def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: b
             edges += [edge for rule in grid.upright for edge in (rule.low, rule.high)]
         grid.rows = _distinct(edges)[::-1]
         is_table = len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2)
+        if is_table and not with_frames:
+            grid.rows = _distinct([*edges, *_find_open_ends(grid)])[::-1]
         if is_table or (with_frames and len(grid.columns) >= 2 and len(grid.rows) >= 2):
             grids.append(grid)
     return grids[:MAX_GRIDS]
+
+
+def _find_open_ends(grid: Grid) -> list[float]:
+    """Where all upright lines end without a level one: in a row that the end of a page cuts."""
+    ends = [[rule for rule in grid.upright if abs(rule.at - column) <= TOUCH] for column in grid.columns]
+    lowest, highest = min(rule.low for rule in grid.upright), max(rule.high for rule in grid.upright)
+    return [
+        place
+        for place, reached in (
+            (lowest, [min(rule.low for rule in rules) for rules in ends]),
+            (highest, [max(rule.high for rule in rules) for rules in ends]),
+        )
+        if all(abs(own - place) <= TOUCH for own in reached)
+    ]
 
 
 def _distinct(places: Sequence[float]) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
@@ -96,15 +97,17 @@ class QuestionTable:
     lines: tuple[int, ...]
     header: Header
     slots: tuple[int, int] | None = None  # the columns in which a statement is ticked as true, and as false
+    record: int = 0  # which question of the document it is, where it is one with a field to a row
 
 
 def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     """Return the tables among the lines that hold one question to a row, in order.
 
     Tables with nothing between them are one (a table cut at a page). Tables of options, marks, keys and data are
-    not among them.
+    not among them. Two questions or more with a field to a row, `题目 | …`, `答案 | B`, are a table each.
     """
     found: list[QuestionTable] = []
+    records: list[QuestionTable] = []
     index = 0
     while index < len(lines):
         if not lines[index].table:
@@ -127,6 +130,32 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
             continue
         if header is not None:
             found.append(QuestionTable(tuple(range(first, index)), header, slots))
+        else:
+            records += [
+                QuestionTable(tuple(range(first + begin, first + end)), own)
+                for begin, end, own in _find_records(rows)
+            ]
+    if len(records) >= _LEAST_RECORDS:
+        found += [replace(table, record=place) for place, table in enumerate(records, start=1)]
+        found.sort(key=lambda table: table.lines)
+    return found
+
+
+_LEAST_RECORDS = 2
+
+
+def _find_records(rows: Sequence[Sequence[str]]) -> list[tuple[int, int, Header]]:
+    """Where each question of a table with a field to a row begins and ends, and its fields."""
+    if any(len(row) != len(("name", "value")) for row in rows):
+        return []
+    names = [row[0].strip() for row in rows]
+    found: list[tuple[int, int, Header]] = []
+    begins = [at for at, name in enumerate(names) if name == names[0]]
+    for begin, end in pairwise([*begins, len(rows)]):
+        header = find_question_header([names[begin:end], [row[1] for row in rows[begin:end]]])
+        if header is None or header.row or not (header.options or "answer" in header.columns):
+            return []
+        found.append((begin, end, header))
     return found
 
 
@@ -320,6 +349,8 @@ def read_question_table(
     language: str | None,
 ) -> tuple[list[Draft], list[str]]:
     """The questions of a table, with their places, and what was left out."""
+    if table.record:
+        return _read_record(table, lines, starts, section, fine, language)
     rows: list[list[str]] = []
     spans: list[tuple[int, int]] = []
     marked: dict[str, Marked] = {kind: {} for kind in KINDS}
@@ -332,7 +363,7 @@ def read_question_table(
         if table.slots is not None:
             row = _judge_statement(row, table.header, table.slots)
         span = (starts[index], starts[index] + len(line.text))
-        if names and [fold_header(cell) for cell in row] == names and rows:
+        if names and [fold_header(cell) for cell in row] == names and len(rows) > table.header.row:
             continue
         is_cut = line.page > page and number is not None and len(rows) > table.header.row + 1
         if is_cut and number is not None and not row[number].strip() and rows[-1][number].strip():
@@ -345,6 +376,28 @@ def read_question_table(
             spans.append(span)
         page = line.page
     return read_rows(Sheet("", rows, marked=marked), table.header, spans, section, language, fine)
+
+
+def _read_record(
+    table: QuestionTable,
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    section: int,
+    fine: FineType | None,
+    language: str | None,
+) -> tuple[list[Draft], list[str]]:
+    """The question of a table with a field to a row, as a row below the names of its fields."""
+    marked: dict[str, Marked] = {kind: {} for kind in KINDS}
+    for column, index in enumerate(table.lines):
+        own: dict[str, Marked] = {kind: {} for kind in KINDS}
+        _mark_cells(lines[index], 0, own)
+        for kind in KINDS:
+            marked[kind][1, column] = own[kind].get((0, 1), [])
+    begin, last = starts[table.lines[0]], table.lines[-1]
+    spans = [(begin, begin), (begin, starts[last] + len(lines[last].text))]
+    rows = [[lines[index].cells[side] for index in table.lines] for side in (0, 1)]
+    sheet = Sheet("", rows, first_row=table.record - 1, marked=marked)
+    return read_rows(sheet, table.header, spans, section, language, fine)
 
 
 def _mark_cells(line: Line, row: int, marked: dict[str, Marked]) -> None:

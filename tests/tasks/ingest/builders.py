@@ -122,7 +122,8 @@ def make_pdf(
     Every page is a list of (x, y, text) in points from the lower left, drawn in this order.
 
     `lines` are the straight lines of every page, (x, y) to (x, y). `rotation` (0, 90, 180, 270) is the /Rotate of every
-    page, which is drawn so that it shows as given. Text that begins with `**` is bold, with `~~` red, without the two signs.
+    page, which is drawn so that it shows as given. Text that begins with `**` is bold, with `~~` red, with `==` or `--` on a
+    yellow or a grey ground, without the two signs.
     """
     from reportlab.lib.pdfencrypt import StandardEncryption
     from reportlab.pdfbase import pdfmetrics
@@ -147,8 +148,12 @@ def make_pdf(
             canvas.line(*line)
         for x, y, text in page:
             is_bold, text = text.startswith("**"), text.removeprefix("**")
-            canvas.setFillColorRGB(0.8 if text.startswith("~~") else 0, 0, 0)
-            text = text.removeprefix("~~")
+            ground, is_red, text = text[:2], text.startswith("~~"), text.removeprefix("~~")
+            if ground in ("==", "--"):
+                text = text[2:]
+                canvas.setFillColorRGB(*((1, 1, 0) if ground == "==" else (0.8, 0.8, 0.8)))
+                canvas.rect(x - 1, y - 3, 0.6 * size * len(text), size + 3, stroke=0, fill=1)
+            canvas.setFillColorRGB(0.8 if is_red else 0, 0, 0)
             face = "Helvetica-Bold" if is_bold else "Helvetica"
             canvas.setFont(face if text.isascii() else "STSong-Light", size)
             canvas.drawString(x, y, text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from schemas.errors import DocumentError
@@ -192,6 +194,71 @@ def test_tables_are_rows_and_layout_tables_are_lines() -> None:
     ]
 
 
+_ASKED = [
+    ("Where does the ferry land?", "A. at the pier B. at the mill C. at the inn", "A"),
+    ("Who keeps the lamp?", "A. the baker B. the miller C. the warden", "C"),
+    ("When does the bell ring?", "A. at dawn B. at noon C. at dusk", "B"),
+    ("What does the mill grind?", "A. salt B. barley C. oats", "B"),
+]
+
+
+def read_answers(*blocks: str) -> list[tuple[str, int, list[str]]]:
+    """The question, how many options it has, and the answer, of each draft."""
+    lines = read_docx(make_docx(blocks)).lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    return [(draft.stem.rstrip("( )（）"), len(draft.options), draft.answer) for draft in drafts]
+
+
+@pytest.mark.parametrize(
+    "lay",
+    [
+        lambda number, asked, key: [[f"（ {key} ）", f"{number}. {asked}"]],
+        lambda number, asked, key: [[key, f"{number}. {asked}"]],
+        lambda number, asked, key: [[f"{number}. {asked}", key]],
+    ],
+    ids=["in brackets", "before the question", "behind the question"],
+)
+def test_a_key_in_a_cell_beside_a_numbered_question_is_its_own(
+    lay: Callable[[int, str, str], list[list[str]]],
+) -> None:
+    rows = [
+        row
+        for number, (stem, options, key) in enumerate(_ASKED, start=1)
+        for row in lay(number, f"{stem} {options}", key)
+    ]
+    assert read_answers("Harbour quiz", table(rows)) == [(stem, 3, [key]) for stem, _, key in _ASKED]
+
+
+def test_questions_in_rows_of_one_filled_cell_are_lines_and_so_are_those_of_a_table_each() -> None:
+    key = "Answers: " + " ".join(f"{number}. {key}" for number, (*_, key) in enumerate(_ASKED, start=1))
+    beside = [
+        ["", f"{number}. {stem} {options}"] for number, (stem, options, _) in enumerate(_ASKED, start=1)
+    ]
+    apart = [
+        block
+        for number, (stem, options, _) in enumerate(_ASKED, start=1)
+        for block in (table([[f"{number}. {stem}", ""], options.replace(" B.", "|B.").split("|")]), "")
+    ]
+    expected = [(stem, 3, [key]) for stem, _, key in _ASKED]
+    assert read_answers("Harbour quiz", table(beside), key) == expected
+    assert read_answers("Harbour quiz", *apart, key) == expected
+
+
+def test_numbered_rows_of_a_table_that_a_numbered_question_shows_are_no_questions() -> None:
+    steps = table([["", "1. Fill the lamp."], ["", "2. Trim the wick."], ["", "3. Light it."]])
+    found = read_answers(
+        "1. Where does the ferry land?",
+        "2. What do the three steps below do?",
+        steps,
+        "3. Who rings the bell?",
+    )
+    assert [stem.partition("\n")[0] for stem, _, _ in found] == [
+        "Where does the ferry land?",
+        "What do the three steps below do?",
+        "Who rings the bell?",
+    ]
+
+
 def test_footnotes_symbols_and_circled_fields_are_read() -> None:
     notes = f'<w:footnotes xmlns:w="{W}"><w:footnote w:id="2"><w:p><w:r><w:t>见教材</w:t></w:r></w:p></w:footnote></w:footnotes>'
     field = (
@@ -207,6 +274,102 @@ def test_footnotes_symbols_and_circled_fields_are_read() -> None:
         {"footnotes.xml": notes},
     )
     assert texts(data) == ["甲[注：见教材]", "√α", "③乙"]
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        (r"eq \f(1,2)", r"\frac{1}{2}"),
+        (r"eq \f((a+b)(c),2)", r"\frac{(a+b)(c)}{2}"),
+        (r"eq \r(3,8)", r"\sqrt[3]{8}"),
+        (r"eq \f(x\s\up6(2),2)", r"\frac{x²}{2}"),
+        (r"eq \f(1,2)mv\o\al(2,0)", r"\frac{1}{2}mv²₀"),
+        (r"eq \o(AB,\s\up6(→))", r"\overrightarrow{AB}"),
+        (r"eq \o(=====,\s\up7(△))", "=====^△"),
+        (r"eq \b\lc\{(\a\al(x+y=1,x-y=3))", r"\left\{\begin{matrix}x+y=1 \\ x-y=3\end{matrix}\right."),
+        (r"eq \b\bc\|(x-1)", "|x-1|"),
+        (r"eq \i\su(n=1,5,n)", r"\sum_{n=1}^{5} n"),
+        (r"eq \x\to(AB)", r"\overline{AB}"),
+        (r"eq f\(x\)", "f(x)"),
+        (r'EQ \* jc2 \* "Font:宋体" \* hps10 \o\ad(\s\up 9(kāng),慷)', "慷(kāng)"),
+        (r"eq \f(1,", r"\frac{1}{}"),
+    ],
+)
+@pytest.mark.parametrize("separate", ["", '<w:r><w:fldChar w:fldCharType="separate"/></w:r>'])
+def test_equation_fields_are_shown_whether_or_not_they_have_an_empty_result(
+    code: str, shown: str, separate: str
+) -> None:
+    field = (
+        f'<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>{code}</w:instrText></w:r>{separate}'
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    )
+    assert texts(make_docx([f"<w:p>{run('甲')}{field}{run('乙')}</w:p>"])) == [f"甲{shown}乙"]
+
+
+def test_the_result_of_an_equation_field_is_shown_once_and_scripts_in_its_code_stay() -> None:
+    raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:instrText>2</w:instrText></w:r>'
+    begin, separate, end = (
+        f'<w:r><w:fldChar w:fldCharType="{step}"/></w:r>' for step in ("begin", "separate", "end")
+    )
+    code = f"<w:r><w:instrText>eq \\f(v</w:instrText></w:r>{raised}<w:r><w:instrText>,2a)</w:instrText></w:r>"
+    data = make_docx(
+        [f"<w:p>{begin}{code}{separate}{end}</w:p>", f"<w:p>{begin}{code}{separate}{run('v/2a')}{end}</w:p>"]
+    )
+    assert texts(data) == [r"\frac{v²}{2a}", "v/2a"]
+
+
+def test_the_sound_above_a_word_stands_in_brackets_behind_it() -> None:
+    ruby = f"<w:r><w:ruby><w:rt>{run('kāng')}</w:rt><w:rubyBase>{run('慷')}</w:rubyBase></w:ruby></w:r>"
+    assert texts(make_docx([f"<w:p>{ruby}{run('慨')}</w:p>"])) == ["慷(kāng)慨"]
+
+
+def test_a_control_that_shows_what_to_click_is_a_blank() -> None:
+    control = (
+        "<w:sdt><w:sdtPr>{0}</w:sdtPr><w:sdtContent>" + run("Choose an item.") + "</w:sdtContent></w:sdt>"
+    )
+    data = make_docx([paragraph("1. It is ", control.format(empty)) for empty in ("<w:showingPlcHdr/>", "")])
+    assert texts(data) == ["1. It is ____", "1. It is Choose an item."]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (("1", "2", "3"), ["I keep a __1__ shop.", "He has __2__ cows.", "It is __3__ now."]),
+        (("4", "2", "7"), ["I keep a   4   shop.", "He has   2   cows.", "It is   7   now."]),
+    ],
+    ids=["the numbers of a cloze run on", "what is filled in does not"],
+)
+def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], expected: list[str]) -> None:
+    around = [("I keep a ", " shop."), ("He has ", " cows."), ("It is ", " now.")]
+    data = make_docx(
+        [
+            paragraph(before, run(f"  {number}  ", '<w:u w:val="single"/>'), after)
+            for number, (before, after) in zip(numbers, around, strict=True)
+        ]
+    )
+    assert texts(data) == expected
+
+
+def test_a_note_that_holds_the_answer_answers_its_question() -> None:
+    notes = "".join(
+        f'<w:endnote w:id="{at}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:endnote>'
+        for at, text in enumerate(("答案：B", "答案：A。见教材。"), start=1)
+    )
+    asked = [
+        f'<w:p>{run(f"{at}．{stem}（ ）")}<w:r><w:endnoteReference w:id="{at}"/></w:r></w:p>'
+        for at, stem in enumerate(("我国第一大岛是", "我国最长的河流是"), start=1)
+    ]
+    options = ("A．海南岛   B．台湾岛   C．崇明岛", "A．长江   B．黄河   C．珠江")
+    data = make_docx(
+        [asked[0], options[0], asked[1], options[1]],
+        {"endnotes.xml": f'<w:endnotes xmlns:w="{W}">{notes}</w:endnotes>'},
+    )
+    lines = read_docx(data).lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("我国第一大岛是（）", ["B"]),
+        ("我国最长的河流是（）", ["A"]),
+    ]
 
 
 def test_strict_packages_read_like_transitional_ones() -> None:

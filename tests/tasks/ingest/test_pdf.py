@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from reportlab.pdfbase import pdfmetrics
 
 from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Line, join_lines
@@ -352,6 +353,53 @@ def test_a_ruled_table_of_questions_is_read_across_pages_even_where_a_row_is_cut
     ]
 
 
+def test_a_row_that_the_page_cuts_is_of_its_table_and_the_table_goes_on_without_a_header() -> None:
+    """Options stand one below the other in the cells; a cut row has no line where the page ends."""
+    offered = ("a mill", "a lock", "a weir", "a quay")
+
+    def lay(top: float, number: str, texts: Sequence[str], key: str) -> list[tuple[float, float, str]]:
+        return [
+            (65, top - 15, number),
+            (455, top - 15, key),
+            *((105, top - 15 - 14 * at, text) for at, text in enumerate(texts)),
+        ]
+
+    def draw(top: float, levels: Sequence[float], foot: float) -> list[tuple[float, float, float, float]]:
+        return [(60.0, y, 500.0, y) for y in levels] + [
+            (x, foot, x, top) for x in (60.0, 100.0, 450.0, 500.0)
+        ]
+
+    options = [f"{letter}. {text}" for letter, text in zip("ABCD", offered, strict=True)]
+    first = lay(790, "No", ["Question"], "Answer")
+    first += lay(770, "1", ["Where is grain ground?", *options], "A")
+    first += lay(690, "2", ["What lifts a boat?", *options[:2]], "B")
+    second = lay(800, "", options[2:], "") + lay(760, "3", ["What dams a river?", *options], "C")
+    second += lay(680, "4", ["Where do ships tie up?", *options], "D")
+    data = make_pdf([first, second], lines=[draw(790, (790, 770, 690), 640), draw(805, (760, 680, 600), 600)])
+    assert [(stem, options, answer) for _, stem, options, answer in read_drafts(data)] == [
+        ("Where is grain ground?", [*offered], ["A"]),
+        ("What lifts a boat?", [*offered], ["B"]),
+        ("What dams a river?", [*offered], ["C"]),
+        ("Where do ships tie up?", [*offered], ["D"]),
+    ]
+
+
+def test_letters_that_are_set_wide_are_words_and_wide_single_letters_are_not() -> None:
+    def spread(x: float, y: float, text: str, gap: float) -> list[tuple[float, float, str]]:
+        found = []
+        for sign in text:
+            if not sign.isspace():
+                found.append((x, y, sign))
+            x += gap + pdfmetrics.stringWidth(sign, "Helvetica", 11)
+        return found
+
+    texts = ["1. Which river flows through Vienna?", "A. the Rhine", "B. the Danube", "C. the Elbe"]
+    wide = [place for at, text in enumerate(texts) for place in spread(60, 780 - 18 * at, text, 2.5)]
+    assert body(make_pdf([wide])) == texts
+    columns = [place for at in range(6) for place in spread(60, 780 - 18 * at, "BCADBCAD", 12)]
+    assert body(make_pdf([columns])) == ["B C A D B C A D"] * 6
+
+
 def test_a_frame_around_the_text_of_a_page_is_no_table() -> None:
     rows = [(60.0, 760.0 - 20 * place, f"{place}. 第{place}题考查的内容是什么？") for place in range(1, 16)]
     corners = [(50, 790, 550, 790), (50, 400, 550, 400), (50, 400, 50, 790), (550, 400, 550, 790)]
@@ -566,3 +614,42 @@ def test_a_part_without_a_line_in_colour_is_doubted() -> None:
     assert [(draft.answer, "text_holds_answer" in draft.notes) for draft in drafts] == [
         ([f"(b) by rope {one}\n(c) in May"], True) for one in (1, 2, 3)
     ]
+
+
+@pytest.mark.parametrize(("sign", "is_key"), [("~~", True), ("==", True), ("--", False)])
+@pytest.mark.parametrize("step", [(110, 0), (0, -16)], ids=["beside each other", "below each other"])
+def test_an_option_in_colour_or_on_a_coloured_ground_is_the_key(
+    sign: str, is_key: bool, step: tuple[int, int]
+) -> None:
+    keys = "BADC"
+    rows: list[tuple[float, float, str]] = []
+    for place, key in enumerate(keys):
+        top = 780 - 90 * place
+        rows.append((50, top, f"{place + 1}. Which word of the list is word {place + 1}?"))
+        rows += [
+            (60 + step[0] * at, top - 18 + step[1] * at, f"{sign if letter == key else ''}{letter}. {text}")
+            for at, (letter, text) in enumerate(zip("ABCD", ("pier", "mill", "lamp", "bell"), strict=True))
+        ]
+    expected = [[key] if is_key else [] for key in keys]
+    lines = read_pdf(make_pdf([rows]))[0].lines
+    drafts = split_lines(lines, join_lines(lines)[1]).drafts
+    assert [len(draft.options) for draft in drafts] == [4] * 4
+    assert [draft.answer for draft in drafts] == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (("1", "2", "3"), ["It is a __1__ shop.", "It is a __2__ shop.", "It is a __3__ shop."]),
+        (("4", "2", "7"), ["It is a 4 shop.", "It is a 2 shop.", "It is a 7 shop."]),
+    ],
+    ids=["the numbers of a cloze run on", "what is filled in does not"],
+)
+def test_underlined_numbers_that_run_on_are_blanks(numbers: tuple[str, ...], expected: list[str]) -> None:
+    page, lines = [], []
+    for place, number in enumerate(numbers):
+        y = 780 - 30 * place
+        page += [(50.0, y, "It is a"), (104.0, y, number), (125.0, y, "shop.")]
+        lines.append((92, y - 1, 121, y - 1))
+    shown = body(make_pdf([page], lines=[lines]))
+    assert [" ".join(line.split()) for line in shown] == expected

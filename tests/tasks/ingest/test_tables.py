@@ -668,3 +668,110 @@ def test_what_stands_before_the_first_number_and_asks_nothing_is_no_question() -
     ).lines
     _, starts, _ = join_lines(lines)
     assert [draft.value for draft in split_lines(lines, starts).drafts] == [1, 2, 3, 4, 5]
+
+
+def test_questions_with_a_field_to_a_row_are_read_whether_each_has_a_table_or_one_has_all() -> None:
+    lake = [
+        ["题型", "单选题"],
+        ["题目", "我国面积最大的淡水湖是哪一个？"],
+        ["A", "洞庭湖"],
+        ["B", "鄱阳湖"],
+        ["答案", "B"],
+        ["解析", "见教材。"],
+    ]
+    island = [
+        ["题型", "单选题"],
+        ["题目", "我国第一大岛是哪一个？"],
+        ["A", "台湾岛"],
+        ["B", "海南岛"],
+        ["答案", "A"],
+    ]
+    expected = [
+        ("multiple_choice", "我国面积最大的淡水湖是哪一个？", ["洞庭湖", "鄱阳湖"], ["B"]),
+        ("multiple_choice", "我国第一大岛是哪一个？", ["台湾岛", "海南岛"], ["A"]),
+    ]
+    for blocks in ([table(lake), "", table(island)], [table([*lake, *island])]):
+        drafts, _ = read(["地理题库", *blocks])
+        assert rows(drafts) == expected
+        assert [(draft.number_label, draft.explanation) for draft in drafts] == [
+            ("1", "见教材。"),
+            ("2", None),
+        ]
+
+
+def test_a_single_table_of_names_and_values_is_no_question() -> None:
+    drafts, _ = read(
+        [
+            "1. 下表的题库有几道题？",
+            table([["题目", "光合作用的意义是什么？"], ["答案", "十二道"]]),
+            "2. 说明理由。",
+        ]
+    )
+    assert [draft.number_label for draft in drafts] == ["1.", "2."]
+
+
+def test_a_question_word_may_stand_before_the_number_of_a_row() -> None:
+    asked = {
+        "Where does the ferry land?": "B",
+        "Who keeps the lamp?": "A",
+        "When does the bell ring?": "A",
+        "What does the mill grind?": "B",
+    }
+    drafts, _ = read(
+        [
+            block
+            for number, (stem, key) in enumerate(asked.items(), start=1)
+            for block in (
+                table([[f"Q{number}", stem], ["", "A) the pier"], ["", "B) the mill"], ["Answer", key]]),
+                "",
+            )
+        ]
+    )
+    assert rows(drafts) == [
+        ("multiple_choice", stem, ["the pier", "the mill"], [key]) for stem, key in asked.items()
+    ]
+
+
+def test_a_row_above_the_names_of_the_columns_costs_no_question() -> None:
+    title = merged(("Section A (2 marks each)", '<w:gridSpan w:val="3"/>'))
+    asked = ["Where does the ferry land?", "Who keeps the lamp?", "When does the bell ring?"]
+    lists = table(
+        [["No", "Question", "Score"], *([str(place), stem, ""] for place, stem in enumerate(asked, start=1))]
+    )
+    drafts, _ = read(["Written test", lists.replace("<w:tr>", f"{title}<w:tr>", 1)])
+    assert [(draft.number_label, draft.stem) for draft in drafts] == [
+        (str(place), stem) for place, stem in enumerate(asked, start=1)
+    ]
+
+
+@pytest.mark.parametrize("key", ["Answers: BABA", "Answers: B A B A"])
+def test_keys_without_numbers_below_a_table_answer_its_rows_in_order(key: str) -> None:
+    asked = ["Where does the ferry land?", "Who keeps the lamp?", "When does it ring?", "What is ground?"]
+    lists = table(
+        [
+            ["No", "Question", "Score"],
+            *(
+                [str(at), f"{stem}  A. the pier  B. the mill  C. the inn", ""]
+                for at, stem in enumerate(asked, start=1)
+            ),
+        ]
+    )
+    drafts, _ = read(["Written test", lists, key])
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        (stem, [letter]) for stem, letter in zip(asked, "BABA", strict=True)
+    ]
+
+
+def test_numbered_cells_beside_each_other_that_ask_are_questions_and_those_of_a_word_box_are_not() -> None:
+    sums = [["1. 3+5=", "2. 9-4="], ["3. 7+8=", "4. 6×3="], ["5. 12÷4=", ""]]
+    drafts, _ = read(["口算练习", table(sums), "答案：1. 8  2. 5  3. 15  4. 18  5. 3"])
+    assert [(draft.stem, draft.answer) for draft in drafts] == [
+        ("3+5=", ["8"]),
+        ("9-4=", ["5"]),
+        ("7+8=", ["15"]),
+        ("6×3=", ["18"]),
+        ("12÷4=", ["3"]),
+    ]
+    words = [["1. lamp", "2. pier"], ["3. mill", "4. bell"]]
+    drafts, _ = read([table(words), "1. What gives light?", "2. What rings?", "3. What grinds barley?"])
+    assert [draft.stem for draft in drafts] == ["What gives light?", "What rings?", "What grinds barley?"]
