@@ -15,11 +15,13 @@ from tasks.ingest.layout.pieces import IndexedLines
 from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
 from tasks.ingest.tables.packed_options import as_piece
 from tasks.ingest.tables.record_questions import read_record
-from tasks.ingest.words.cleaning import clean_line, detect_language
-from tasks.ingest.words.column_shapes import complete_header, guess_columns, tidy_columns
-from tasks.ingest.words.columns import Header, find_header, find_role, fold_header
+from tasks.ingest.tables.sheet_blocks import divide_sheet, read_title
+from tasks.ingest.tables.sheet_keys import answer_by
+from tasks.ingest.words.cleaning import detect_language
+from tasks.ingest.words.column_shapes import tidy_columns
+from tasks.ingest.words.columns import Header, fold_header
 from tasks.ingest.words.kinds import are_truth_options
-from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly, match_type_name
+from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly
 
 _SCHEMA_CELL = re.compile(
     r"^(?:int|integer|string|str|float|double|bool|boolean|text|long|date|datetime|json|varchar(?:\(\d+\))?|(?:int|string|float)\[\]|\{.*\}(?:\[\])?|"
@@ -54,8 +56,7 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
     parts: list[str] = []
     offset = 0
     result = SheetSplit([], "")
-    key_sheets: list[tuple[str, dict[str, tuple[str, str]]]] = []
-    sheets_read = 0
+    unread: list[Sheet] = []
     language = detect_language("\n".join("\n".join(row) for sheet in sheets for row in sheet.rows[:300]))
     for number, sheet in enumerate(sheets):
         title = f"[{sheet.name}]" if sheet.name else ""
@@ -73,25 +74,28 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
             offset += len(line) + 1
         if not any(cell.strip() for row in sheet.rows for cell in row):
             continue
-        header = find_header(sheet.rows, columns)
-        header = (
-            complete_header(header, sheet.rows[header.row + 1 :]) if header else guess_columns(sheet.rows)
-        )
-        if header is None:
-            keys = _read_key_sheet(sheet, columns)
-            if keys:
-                key_sheets.append((sheet.name, keys))
-            else:
-                result.warnings.append(_describe_unknown(sheet))
-            continue
-        sheets_read += 1
-        drafts, warnings = read_rows(sheet, header, spans, number, language)
-        result.drafts.extend(drafts)
-        result.warnings.extend(warnings)
-        if sheet.is_hidden and drafts:
-            result.warnings.append(f"Sheet {sheet.name!r} is hidden; its {len(drafts)} questions were read.")
-    for name, keys in key_sheets:
-        _apply_key_sheet(result, name, keys)
+        for block in divide_sheet(sheet, columns):
+            if block.header is None:
+                unread.append(block.sheet)
+                continue
+            whole = [(spans[0][0], spans[-1][1])] * len(block.sheet.rows)
+            drafts, warnings = read_rows(
+                block.sheet, block.header, whole if block.is_turned else spans, number, language, block.fine
+            )
+            result.drafts.extend(drafts)
+            result.warnings.extend(warnings)
+            if sheet.is_hidden and drafts:
+                result.warnings.append(
+                    f"Sheet {sheet.name!r} is hidden; its {len(drafts)} questions were read."
+                )
+    for other in unread:
+        held, matched = answer_by(other, result.drafts, columns, language)
+        if matched < held:
+            result.warnings.append(
+                f"Sheet {other.name!r} holds {held} answers; {matched} were matched to questions by number."
+            )
+        elif not held:
+            result.warnings.append(_describe_unknown(other))
     result.text = "\n".join(parts)
     result.language = language
     return result
@@ -226,7 +230,7 @@ def _collect_rows(
             continue
         if names and [fold_header(cell) for cell in row][: len(names)] == names:
             continue  # the header printed again
-        if len(filled) == 1 and (title := _read_title(filled[0])) is not None:
+        if len(filled) == 1 and (title := read_title(filled[0])) is not None:
             fine = title
             continue
         record = {role: _cell(row, column) for role, column in header.columns.items()}
@@ -280,14 +284,6 @@ def _take_flags(record: dict[str, str]) -> None:
     offered = [text.strip() for text in record.get("options", "").split("\n")]
     if right and not record.get("answer", "").strip() and len(offered) < 11:
         record["answer"] = "".join("ABCDEFGHIJ"[place] for place, text in enumerate(offered) if text in right)
-
-
-def _read_title(cell: str) -> FineType | None:
-    """The type that a row with a single cell names, as a heading between the questions."""
-    from tasks.ingest.layout.headings import read_heading
-
-    heading = read_heading(clean_line(cell)[0])
-    return match_type_name(cell) or (heading.fine if heading is not None else None)
 
 
 def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> bool:
@@ -379,40 +375,3 @@ def _check_filler(draft: Draft, record: Mapping[str, str]) -> None:
     if answer and answer == chapter and draft.options:
         draft.answer = []
         draft.notes.append("answer_is_filler")
-
-
-def _read_key_sheet(sheet: Sheet, columns: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, str]]:
-    """Read a sheet of numbers and answers: {number: (answer, explanation)}, else {}."""
-    for index, row in enumerate(sheet.rows[:30]):
-        roles: dict[str, int] = {}
-        for column, cell in enumerate(row):
-            role = find_role(cell, columns)
-            if role is not None:
-                roles.setdefault(role, column)
-        if "answer" in roles and "number" in roles:
-            return {
-                _cell(entry, roles["number"]).strip(): (
-                    _cell(entry, roles["answer"]).strip(),
-                    _cell(entry, roles["explanation"]).strip() if "explanation" in roles else "",
-                )
-                for entry in sheet.rows[index + 1 :]
-                if _cell(entry, roles["number"]).strip() and _cell(entry, roles["answer"]).strip()
-            }
-    return {}
-
-
-def _apply_key_sheet(result: SheetSplit, name: str, keys: Mapping[str, tuple[str, str]]) -> None:
-    from tasks.ingest.content.key_answers import apply_key
-    from tasks.ingest.layout.key_lines import KeyEntry
-
-    matched = 0
-    for draft in result.drafts:
-        found = keys.get(draft.number_label)
-        if found is None or draft.answer:
-            continue
-        apply_key(draft, KeyEntry(draft.value or 0, found[0], found[1] or None), result.language)
-        matched += 1
-    if matched < len(keys):
-        result.warnings.append(
-            f"Sheet {name!r} holds {len(keys)} answers; {matched} were matched to questions by number."
-        )

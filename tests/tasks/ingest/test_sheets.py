@@ -72,6 +72,171 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "哪些是水果？", "苹果/石头/梨", ["A", "C"]),
         ],
     ),
+    "tables below each other, each with its own columns and type": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["一、判断题", "", "", "", ""],
+                    ["序号", "题目", "答案", "", ""],
+                    ["1", "鲸是鱼类。", "错", "", ""],
+                    ["二、单选题", "", "", "", ""],
+                    ["序号", "题目", "A", "B", "答案"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
+    "tables side by side": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["序号", "题目", "答案", "", "序号", "题目", "答案"],
+                    ["1", "太阳从东方升起。", "√", "", "3", "鲸是鱼类。", "×"],
+                    ["2", "铁能导电。", "√", "", "", "", ""],
+                ],
+            )
+        ],
+        [
+            ("true_false", "太阳从东方升起。", "", ["true"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+        ],
+    ),
+    "fields down the side, a question to a column": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["题干", "天空的颜色是（ ）", "草的颜色是（ ）"],
+                    ["选项A", "红", "红"],
+                    ["选项B", "蓝", "绿"],
+                    ["答案", "B", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["A"]),
+        ],
+    ),
+    "a question whose text and answer are names of columns": (
+        [
+            Sheet(
+                "Words",
+                [
+                    ["Question", "Answer"],
+                    ["What is another word for an issue?", "A problem"],
+                    ["Problem", "Solution"],
+                ],
+            )
+        ],
+        [
+            ("short_answer", "What is another word for an issue?", "", ["A problem"]),
+            ("short_answer", "Problem", "", ["Solution"]),
+        ],
+    ),
+    "answers on another sheet, by type where numbers begin again": (
+        [
+            Sheet("单选题", [["题号", "题干", "A", "B"], ["1", "天空的颜色是（ ）", "红", "蓝"]]),
+            Sheet("判断题", [["题号", "题干"], ["1", "鲸是鱼类。"], ["2", "铁能导电。"]]),
+            Sheet(
+                "答案",
+                [
+                    ["题型", "题号", "答案"],
+                    ["单选题", "1", "B"],
+                    ["判断题", "1", "错"],
+                    ["判断题", "2", "对"],
+                ],
+            ),
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+        ],
+    ),
+    "one answer for two questions of its number is not given to either": (
+        [
+            Sheet("单选题", [["题号", "题干", "A", "B"], ["1", "天空的颜色是（ ）", "红", "蓝"]]),
+            Sheet("多选题", [["题号", "题干", "A", "B"], ["1", "会飞的有（ ）", "鹰", "燕"]]),
+            Sheet("答案", [["题号", "答案"], ["1", "B"]]),
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", []),
+            ("multiple_choice", "会飞的有（）", "鹰/燕", []),
+        ],
+    ),
+    "answers across, below the questions": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["题号", "题目", "A", "B"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝"],
+                    ["2", "草的颜色是（ ）", "红", "绿"],
+                    ["3", "雪的颜色是（ ）", "白", "绿"],
+                    ["参考答案", "", "", ""],
+                    ["题号", "1", "2", "3"],
+                    ["答案", "B", "B", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["B"]),
+            ("multiple_choice", "雪的颜色是（）", "白/绿", ["A"]),
+        ],
+    ),
+    "answers in lines of another sheet, and rules for filling in that are none": (
+        [
+            Sheet("说明", [["1. 题干不能为空"], ["2. 答案填大写字母"]]),
+            Sheet("单选题", [["题号", "题干", "A", "B"], ["1", "天空的颜色是（ ）", "红", "蓝"]]),
+            Sheet("判断题", [["题号", "题干"], ["1", "鲸是鱼类。"], ["2", "铁能导电。"]]),
+            Sheet("参考答案", [["一、单选题"], ["1. B"], ["二、判断题"], ["1. × 2. √"]]),
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+        ],
+    ),
+    "a column to tick for right and one for wrong": (
+        [
+            Sheet(
+                "判断",
+                [
+                    ["序号", "题目", "对", "错", "分值"],
+                    ["1", "鲸是鱼类。", "", "√", "2"],
+                    ["2", "铁能导电。", "√", "", "2"],
+                    ["3", "冰比水重。", "", "√", "2"],
+                ],
+            )
+        ],
+        [
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+            ("true_false", "冰比水重。", "", ["false"]),
+        ],
+    ),
+    "the names of the columns again, in another language": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题目", "A", "B", "答案"],
+                    ["No.", "Question", "A", "B", "Answer"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
     "one heading over the columns of the options": (
         [
             Sheet(
@@ -272,7 +437,7 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
                     ["2", "乙是什么", "1", "2", "3"],
                 ],
             ),
-            Sheet("答案", [["题号", "答案"], ["1", "C"], ["2", "AB"]]),
+            Sheet("答案", [["题号", "答案", "题号", "答案"], ["1", "C", "2", "AB"]]),
         ],
         [
             ("multiple_choice", "甲是什么", "1/2/3", ["C"]),
