@@ -11,6 +11,7 @@ from typing import Any
 from tasks.ingest.layout.options import option_text, split_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.cleaning import clean_line, clean_text
+from tasks.ingest.words.labels import parse_label
 
 
 def clean_cell(text: str, language: str | None) -> str:
@@ -25,6 +26,10 @@ def clean_cell(text: str, language: str | None) -> str:
 _LABEL = re.compile(
     r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])(?:[)）]?\s*[;；:：.．、,，]|(?<![（(][A-J])(?:[=\-－]|\s+[=\-－]\s))\s*"
 )
+
+
+# `①② | ②③` names what the stem counts
+_COMBINED = re.compile(r"[①-⑩][、,，]?[①-⑩]")
 
 
 def strip_label(label: str, text: str) -> str:
@@ -68,7 +73,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
         if all(value for _, value in pairs):
             return pairs
     pieces = [as_piece(line) for line in stripped.splitlines() if line.strip()]
-    split = split_options(pieces, True)
+    split = split_options(pieces, True) if _COMBINED.match(stripped) is None else None
     if split is not None and not split.stem:
         texts = [option_text(found) for _, found in split.options]
         if all(text.endswith((";", "；")) for text in texts[:-1]):
@@ -76,11 +81,22 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
         return [
             (label, clean_cell(text, language)) for (label, _), text in zip(split.options, texts, strict=True)
         ]
-    for separator in ("\n", "$;$", "|", "$$", "###", "；", ";", "、", "\t", ",", "，"):
+    for separator in ("\n", "$;$", "|", "$$", "###", "；", ";", "、", "\t", ",", "，", "/"):
         parts = [part.strip() for part in stripped.split(separator) if part.strip()]
-        if 2 <= len(parts) <= 10:
-            return [(chr(ord("A") + index), clean_cell(part, language)) for index, part in enumerate(parts)]
+        if (2 if separator != "/" else 3) <= len(parts) <= 10:
+            texts = [clean_cell(part, language) for part in _cut_numbers(parts)]
+            return [(chr(ord("A") + index), text) for index, text in enumerate(texts)]
     return []
+
+
+def _cut_numbers(parts: Sequence[str]) -> Sequence[str]:
+    """The parts without what counts them, `1.` or `(ii)`."""
+    labels = [parse_label(part) for part in parts]
+    sure = [label for label in labels if label is not None and not label.is_weak]
+    counted = [(label.style, label.value) for label in sure]
+    texts = [part[label.end :].strip() for part, label in zip(parts, sure, strict=False)]
+    is_list = len(sure) == len(parts) and counted == [(sure[0].style, at) for at in range(1, len(parts) + 1)]
+    return texts if is_list and all(texts) and _COMBINED.match(parts[0]) is None else parts
 
 
 def read_literal(text: str) -> Any:
@@ -179,6 +195,11 @@ def read_named_key(value: Any, answer: Any) -> str:
     named = [str(one).strip() for one in (answer if isinstance(answer, list) else [answer])]
     letters = [names.get(name, "") for name in named]
     return "".join(sorted(letters)) if all(letters) else ""
+
+
+def offer_with(answer: str, wrong: Sequence[str]) -> list[tuple[str, str]]:
+    """The right answer among those said to be wrong: in the order of their texts none stands out."""
+    return [(chr(ord("A") + place), text) for place, text in enumerate(sorted({answer, *wrong})[:10])]
 
 
 def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:

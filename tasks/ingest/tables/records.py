@@ -10,16 +10,21 @@ from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.content.shown_keys import take_shown_keys
-from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options, write_out
+from tasks.ingest.tables.packed_options import (
+    offer_with,
+    read_named_key,
+    read_option_flags,
+    read_options,
+    write_out,
+)
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheets import SheetSplit, read_integer, settle_number_keys
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.column_shapes import NUMBERED, complete_header
-from tasks.ingest.words.columns import Header, find_role, read_option_label
+from tasks.ingest.words.columns import NUMBER_OF, Header, find_role, read_option_label
 from tasks.ingest.words.lexicon import match_type_name
 
 _SAMPLE = 200
-_NUMBER_OF = re.compile(r"[\s_]*\d+$")
 _MOST, _OWN_LABEL = 0.7, re.compile(r"\s*[A-J]\s*[.．、:：)）]\s*(?=\S)")
 _COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 
@@ -113,7 +118,7 @@ def _find_roles(
             roles[name] = label
             continue
         role = find_role(name, columns)
-        if role is None and find_role(_NUMBER_OF.sub("", name)) == "distractors":
+        if role is None and find_role(NUMBER_OF.sub("", name)) == "distractors":
             role = "distractors"
         if name == "section":
             role = "type" if any(match_type_name(str(value)) for value in held) else None
@@ -243,7 +248,5 @@ def _share_out(
         elif role and value not in (None, "", []):
             fields.setdefault(role, value)
     if wrong and isinstance(fields.get("answer"), str) and not options and "options" not in fields:
-        # the record says which are wrong: in the order of their texts they tell nothing
-        texts = sorted({fields["answer"], *map(str, wrong)})
-        options = [(chr(ord("A") + place), text) for place, text in enumerate(texts[:10])]
+        options = offer_with(fields["answer"], [str(one) for one in wrong])
     return fields, sorted(options)

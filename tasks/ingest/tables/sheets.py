@@ -13,12 +13,12 @@ from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
 from tasks.ingest.layout.option_marks import write_letters
 from tasks.ingest.layout.pieces import IndexedLines
 from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
-from tasks.ingest.tables.packed_options import as_piece
+from tasks.ingest.tables.packed_options import as_piece, offer_with, split_packed_options
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheet_blocks import divide_sheet, read_title
 from tasks.ingest.tables.sheet_keys import answer_by
 from tasks.ingest.words.cleaning import detect_language
-from tasks.ingest.words.column_shapes import tidy_columns
+from tasks.ingest.words.column_shapes import is_ticked, tidy_columns
 from tasks.ingest.words.columns import Header, fold_header
 from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly
@@ -30,7 +30,9 @@ _SCHEMA_CELL = re.compile(
 _NOTE = re.compile(
     r"\s*(?:注|说明|备注|合计|共计|共|总计|以上|note|total|end)\b|\s*(?:注|说明|备注|合计)", re.IGNORECASE
 )
-_SUM = re.compile(r"\s*(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*")
+_SUM = re.compile(
+    r"\s*[\u4e00-\u9fff]{0,4}(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*"
+)
 
 
 @dataclass
@@ -225,7 +227,7 @@ def _collect_rows(
         filled = [cell for cell in row if cell.strip()]
         if not filled:
             continue
-        if index <= header.row + 4 and not found and _is_schema_row(row):
+        if index <= header.row + 4 and not found and (_is_schema_row(row) or _explains(row, names)):
             schema_rows += 1
             continue
         if names and [fold_header(cell) for cell in row][: len(names)] == names:
@@ -246,13 +248,24 @@ def _collect_rows(
             record["answer"] = "；".join(
                 text for text in (_cell(row, column) for column in header.blanks) if text.strip()
             )
+        if header.flags:
+            record["answer"] = "".join(
+                label for label, column in header.flags.items() if is_ticked(_cell(row, column))
+            )
+        wrong = [text for column in header.wrong if (text := _cell(row, column).strip())]
+        answer = record.get("answer", "").strip()
+        if len(header.wrong) == 1 and wrong:  # all of them in one cell
+            wrong = [text for _, text in split_packed_options(wrong[0], None)] or wrong
+            answer = "" if re.search("[;；]", answer) else answer
+        if wrong and answer and not any(options.values()):
+            options = dict(offer_with(answer, wrong))
         if record.get("sub_stem", "").strip():
             material = record.get("stem", "").strip() or (
                 found[-1].record.get("material", "") if found else ""
             )
             record |= {"material": material, "stem": record["sub_stem"]}
             record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
-        if _is_ticked(record.get("flag", "")):
+        if is_ticked(record.get("flag", "")):
             record["right"] = record.get("options", "").strip()
         if _SUM.fullmatch(record.get("number", "") or record.get("stem", "")):
             continue  # `合计 | 20题` below the questions
@@ -269,13 +282,6 @@ def _collect_rows(
         label = record.get("number", "").strip() or str(index + sheet.first_row)
         found.append(_Row(record, options, fine, label, first, last, index))
     return found, empty, schema_rows
-
-
-_TICKS = ("√", "✓", "✔", "☑", "x", "v", "1", "y", "yes", "true", "t", "是", "对", "正确", "●", "*")
-
-
-def _is_ticked(cell: str) -> bool:
-    return cell.strip().casefold() in _TICKS
 
 
 def _take_flags(record: dict[str, str]) -> None:
@@ -303,7 +309,9 @@ def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]
             return not any(text.strip() for text in before.options.values())
         runs_on = not re.search(r"[。？?！!）)_.；;:：]\s*$", before.record["stem"])
         return runs_on and bool(before.record.get("number", "").strip()) and not _NOTE.match(stem)
-    if stem != before.record.get("stem", "").strip() or number != before.record.get("number", "").strip():
+    if stem != before.record.get("stem", "").strip() or (
+        number != before.record.get("number", "").strip() and "flag" not in record
+    ):
         return False
     # one option to a row: the cells beside it are merged
     return bool(offered) and offered != before.record.get("options", "").strip().split("\n")[-1]
@@ -367,6 +375,13 @@ def read_integer(text: str) -> int | None:
 def _is_schema_row(row: Sequence[str]) -> bool:
     filled = [cell.strip() for cell in row if cell.strip()]
     return len(filled) >= 2 and sum(1 for cell in filled if _SCHEMA_CELL.match(cell)) >= 0.7 * len(filled)
+
+
+def _explains(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether most cells of a row repeat the names of their columns: `The correct option (1-5)`."""
+    pairs = [(cell.casefold(), name) for cell, name in zip(row, names, strict=False) if cell.strip()]
+    held = sum(1 for cell, name in pairs if len(name) > 1 and name in cell and name != cell.strip())
+    return len(pairs) > 2 and held * 2 >= len(pairs)
 
 
 def _check_filler(draft: Draft, record: Mapping[str, str]) -> None:

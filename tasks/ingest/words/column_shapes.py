@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tasks.ingest.words.columns import Header, fold_header, is_a_students
+from tasks.ingest.words.columns import Header, find_role, fold_header, is_a_students
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import ends_asking
 
@@ -44,6 +44,7 @@ def complete_header(header: Header, rows: Sequence[Sequence[str]]) -> Header | N
     """
     columns = _read_columns(rows)
     _take_offers(header, columns)
+    _take_flags(header, columns, rows)
     taken = {*header.columns.values(), *header.options.values()}
     free = [column for column in columns if column.place not in taken]
     if "type" not in header.columns:
@@ -118,6 +119,76 @@ def _take_offers(header: Header, columns: Sequence[_Column]) -> None:
             header.columns = {role: place for role, place in header.columns.items() if place != column.place}
             header.columns["options"] = column.place
             return
+
+
+_TICKS = frozenset(
+    [
+        "√",
+        "✓",
+        "✔",
+        "☑",
+        "✅",
+        "x",
+        "v",
+        "1",
+        "y",
+        "yes",
+        "true",
+        "t",
+        "correct",
+        "right",
+        "是",
+        "对",
+        "正确",
+        "●",
+        "*",
+    ]
+)
+_CROSSES = frozenset(
+    ["×", "✗", "✘", "❌", "0", "n", "no", "false", "f", "incorrect", "wrong", "否", "错", "错误", "-", "/"]
+)
+
+
+def is_ticked(cell: str) -> bool:
+    """Whether a cell says that what stands beside it is right."""
+    return cell.strip().casefold() in _TICKS
+
+
+def _is_flag(cell: str) -> bool:
+    return is_ticked(cell) or cell.casefold() in _CROSSES
+
+
+def _take_flags(header: Header, columns: Sequence[_Column], rows: Sequence[Sequence[str]]) -> None:
+    """Find what says of an option that it is right, behind each or in the row of each."""
+    flags = {column.place for column in columns if column.cells and column.share(_is_flag) == 1}
+    offered = header.options or {chr(ord("A") + at): place for at, place in enumerate(header.blanks[:8])}
+    free = {column.place for column in columns if column.place in flags or not column.cells}
+    free -= {place for role, place in header.columns.items() if role != "answer"}
+    behind = {label: place + 1 for label, place in offered.items()}
+    if (
+        len(behind) > 1
+        and free.issuperset(behind.values())
+        and len(flags & {*behind.values()}) * 2 > len(behind)
+    ):
+        header.options, header.flags, header.blanks = offered, behind, []
+        header.columns.pop("answer", None)
+    if header.options or not header.names:
+        return
+    stem, texts = header.columns.get("stem"), header.columns.get("options", header.columns.get("answer"))
+    roles = {place: find_role(header.names[place]) for place in header.unmapped}
+    flag = header.columns.get("flag", next((at for at in flags if roles.get(at) == "answer"), None))
+    if stem is not None and texts is not None and texts != flag and flag in flags:
+        told = [row[stem] for row in rows if max(stem, texts) < len(row) and row[texts].strip()]
+        if 2 * len({asked for asked in told if asked.strip()}) <= len(told):  # one option to a row
+            header.columns = {role: at for role, at in header.columns.items() if role != "answer"}
+            header.columns |= {"options": texts, "flag": flag}
+    others = [place for place, role in roles.items() if role == "options"]
+    named = next((column for column in columns if column.place == header.columns.get("options")), None)
+    if others and named is not None and named.share(_LETTER.fullmatch) == 1:
+        header.columns["options"] = others[0]  # beside a column of the letters
+
+
+_LETTER = re.compile(r"[（(]?[A-Ja-j][)）.．、]?")
 
 
 def _is_type(cell: str) -> bool:

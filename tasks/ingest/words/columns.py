@@ -27,6 +27,8 @@ _LOOSE_NAMES = (
     ("explanation", re.compile(r"(?:答案|试题|题目)?解析$")),
     ("chapter", re.compile(r"知识点$")),
 )
+# what counts names of one kind: `distractor 2`
+NUMBER_OF = re.compile(r"[\s_]*\d+$")
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
 # several options in one cell
 _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.．、:：)）]")
@@ -34,7 +36,11 @@ _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.�
 
 @dataclass
 class Header:
-    """The columns of one sheet, by role (`columns`) and by label (`options`)."""
+    """The columns of one sheet, by role (`columns`) and by label (`options`).
+
+    `flags` are the columns that say of an option that it is right, by its label, `wrong` those that hold only
+    wrong options.
+    """
 
     row: int
     columns: dict[str, int]
@@ -42,6 +48,8 @@ class Header:
     blanks: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     unmapped: list[int] = field(default_factory=list)
+    flags: dict[str, int] = field(default_factory=dict)
+    wrong: list[int] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +76,8 @@ _LONGEST_HEADER = 1_000
 def fold_header(text: str) -> str:
     """Fold case, spaces, underscores, brackets with what they hold, and marks."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:_LONGEST_HEADER])  # `correctAnswer`
-    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", parted.casefold())
+    folded = parted.casefold()
+    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", folded) or folded.strip("（()）")  # `(a)`
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
     return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
 
@@ -115,7 +124,7 @@ def find_header(
         if "stem" not in header.columns:
             continue
         _spread_options(header, rows[index + 1 : index + 1 + _SAMPLE])
-        score = len(header.columns) + len(header.options)
+        score = len(header.columns) + len(header.options) + len(header.wrong) + len(header.blanks)
         filled = sum(1 for cell in row if cell.strip())
         if score >= 2 and score * 2 >= filled and score > best_score:
             best, best_score = header, score
@@ -128,6 +137,11 @@ def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
     Labels below it (`A | B | C`) end the header. The further columns have no name, or the same one again, and hold
     something in most rows in which the first does.
     """
+    numbers = [place for place in header.unmapped if header.names[place].isdecimal()]
+    counted = [int(header.names[place]) for place in numbers]
+    if not header.options and counted == [*range(1, len(counted) + 1)] and 1 < len(counted) < 9:
+        header.options = {chr(ord("A") + at): place for at, place in enumerate(numbers)}
+        header.unmapped = [place for place in header.unmapped if place not in numbers]
     first = header.columns.get("options")
     if first is None or header.options:
         return
@@ -178,7 +192,9 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
             header.blanks.append(column)
             continue
         role = find_role(cell, extra)
-        if role is None:
+        if role == "distractors" or (role is None and find_role(NUMBER_OF.sub("", cell)) == "distractors"):
+            header.wrong.append(column)
+        elif role is None:
             header.unmapped.append(column)
         elif role not in header.columns:
             header.columns[role] = column

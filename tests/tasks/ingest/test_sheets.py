@@ -237,6 +237,192 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
         ],
         [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
     ),
+    "one option to a row, with a column that says which is right": (
+        [
+            Sheet(
+                "Quiz",
+                [
+                    ["Question", "Answer", "Correct"],
+                    ["What turns a mill?", "Water", "Y"],
+                    ["", "Sand", "N"],
+                    ["What crosses a river?", "A kiln", "N"],
+                    ["", "A ferry", "Y"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand", ["A"]),
+            ("multiple_choice", "What crosses a river?", "A kiln/A ferry", ["B"]),
+        ],
+    ),
+    "a row of its own and an id for every option of a question that is printed again": (
+        [
+            Sheet(
+                "Quiz",
+                [
+                    ["ID", "Question", "Answer", "IsCorrect"],
+                    ["11", "What turns a mill?", "Water", "1"],
+                    ["12", "What turns a mill?", "Sand", "0"],
+                    ["13", "What crosses a river?", "A kiln", "0"],
+                    ["14", "What crosses a river?", "A ferry", "1"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand", ["A"]),
+            ("multiple_choice", "What crosses a river?", "A kiln/A ferry", ["B"]),
+        ],
+    ),
+    "an answer to every question, checked by somebody": (
+        [
+            Sheet(
+                "Quiz",
+                [
+                    ["Question", "Answer", "Correct"],
+                    ["What turns a mill?", "Water", "Y"],
+                    ["What crosses a river?", "A ferry", "Y"],
+                    ["What burns in a kiln?", "Wood", "Y"],
+                ],
+            )
+        ],
+        [
+            ("short_answer", "What turns a mill?", "", ["Water"]),
+            ("short_answer", "What crosses a river?", "", ["A ferry"]),
+            ("short_answer", "What burns in a kiln?", "", ["Wood"]),
+        ],
+    ),
+    "the letters of the options in a column of their own": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题号", "题干", "选项", "选项内容", "答案"],
+                    ["1", "天空的颜色是（ ）", "A", "红", "B"],
+                    ["", "", "B", "蓝", ""],
+                    ["2", "草的颜色是（ ）", "A", "绿", "A"],
+                    ["", "", "B", "红", ""],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "绿/红", ["A"]),
+        ],
+    ),
+    "a column behind every option that is ticked where it is right": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题干", "选项A", "正确", "选项B", "正确", "选项C", "正确"],
+                    ["天空的颜色是（ ）", "红", "", "蓝", "√", "绿", ""],
+                    ["会飞的有（ ）", "鹰", "√", "燕", "√", "牛", ""],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝/绿", ["B"]),
+            ("multiple_choice", "会飞的有（）", "鹰/燕/牛", ["A", "B"]),
+        ],
+    ),
+    "a column for the picture of every option, empty": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题干", "选项A", "选项A图片", "选项B", "选项B图片", "答案"],
+                    ["天空的颜色是（ ）", "红", "", "蓝", "", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "the right answer and columns of wrong ones": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题目", "正确答案", "干扰项1", "干扰项2"],
+                    ["天空的颜色是（ ）", "blue", "red", "green"],
+                    ["草的颜色是（ ）", "green", "blue", "red"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "blue/green/red", ["A"]),
+            ("multiple_choice", "草的颜色是（）", "blue/green/red", ["B"]),
+        ],
+    ),
+    "several right answers and wrong ones, which are no options": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Question", "Correct Answers", "Incorrect Answers"],
+                    ["What turns a mill?", "Water; a river", "Sand; snow"],
+                ],
+            )
+        ],
+        [("short_answer", "What turns a mill?", "", ["Water; a river"])],
+    ),
+    "columns called by letters in brackets, or by numbers": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Q#", "Question", "(a)", "(b)", "Answer"],
+                    ["1", "What turns a mill?", "Water", "Sand", "a"],
+                ],
+            ),
+            Sheet("T", [["题目", "1", "2", "答案"], ["天空的颜色是（ ）", "红", "蓝", "2"]]),
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand", ["A"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
+    "keys that are names of columns, or Roman numerals": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Question", "option_a", "option_b", "correct"],
+                    ["What turns a mill?", "Sand", "Water", "option_b"],
+                    ["What crosses a river?", "A ferry", "A kiln", "(i)"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Sand/Water", ["B"]),
+            ("multiple_choice", "What crosses a river?", "A ferry/A kiln", ["A"]),
+        ],
+    ),
+    "a row that tells what to write in the columns, and one that counts a part": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题干", "选项A", "选项B", "正确答案"],
+                    ["请填写题干", "请填写选项A", "请填写选项B", "正确答案的字母"],
+                    ["天空的颜色是（ ）", "红", "蓝", "B"],
+                    ["本章小计", "1题", "", ""],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "options below a passage, in a sheet of reading": (
+        [
+            Sheet(
+                "阅读理解",
+                [
+                    ["材料", "题目", "A", "B", "答案"],
+                    ["村里有一座水磨，建于清代。", "水磨建于何时", "清代", "明代", "A"],
+                ],
+            )
+        ],
+        [("multiple_choice", "水磨建于何时", "清代/明代", ["A"])],
+    ),
     "one heading over the columns of the options": (
         [
             Sheet(
@@ -579,6 +765,14 @@ def test_every_question_points_to_its_row_in_the_text() -> None:
         ("A. =1+1 B. =2", ["=1+1", "=2"]),
         ("A=苹果;B=梨", ["苹果", "梨"]),
         ("A - 苹果; B - 梨", ["苹果", "梨"]),
+        ("甲/乙/丙", ["甲", "乙", "丙"]),
+        ("甲/乙", []),
+        ("1.甲\n2.乙", ["甲", "乙"]),
+        ("(i) a mill\n(ii) a ship", ["a mill", "a ship"]),
+        ("1 kg|2 kg", ["1 kg", "2 kg"]),
+        ("1.5|2.5", ["1.5", "2.5"]),
+        ("(1)|(2)", ["(1)", "(2)"]),
+        ("①②|②③|①②③", ["①②", "②③", "①②③"]),
     ],
 )
 def test_options_packed_into_one_cell_are_separated(text: str, expected: list[str]) -> None:
