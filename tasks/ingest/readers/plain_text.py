@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.errors import DocumentError
+from tasks.ingest.readers.blackboard import find_blackboard
 from tasks.ingest.readers.emphasis import mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.gift import find_gift
@@ -102,6 +103,9 @@ def read_text(data: bytes) -> Extraction:
         extraction.converter = "gift"
         extraction.records = [dict(record) for record in records]
         return extraction
+    found = find_blackboard(text)
+    if found is not None:
+        return found
     sheet = _find_delimited(text)
     if sheet is not None:
         extraction.converter = "csv"
@@ -186,6 +190,9 @@ def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
 def read_csv(data: bytes) -> Extraction:
     """Return the rows of a delimited file; text that is not delimited comes back as lines."""
     text, encoding = decode(data)
+    found = find_blackboard(text)
+    if found is not None:
+        return found
     rows = _parse_rows(text, _guess_delimiter(text))
     if sum(1 for row in rows[:50] if len(row) > 1) * 2 < min(len(rows), 50):
         return read_text(data)

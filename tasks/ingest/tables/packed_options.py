@@ -10,6 +10,7 @@ from typing import Any
 
 from tasks.ingest.layout.options import option_text, split_options
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.readers.scripts import write_levels
 from tasks.ingest.words.cleaning import clean_line, clean_text
 from tasks.ingest.words.labels import parse_label
 
@@ -18,10 +19,14 @@ def clean_cell(text: str, language: str | None) -> str:
     """The text of a cell with its line breaks, cleaned as the lines of a paper are."""
     if not text.strip():
         return ""
+    if "</su" in text and _OTHER_TAG.search(text) is None:
+        text = write_levels(text)
     lines = re.split(r"\r\n|\r|\n|<br\s*/?>", text)
     return clean_text("\n".join(clean_line(line)[0] for line in lines), language)
 
 
+# a question about web pages shows tags
+_OTHER_TAG = re.compile(r"<(?!/?(?:su[bp]|br)\b)/?[A-Za-z]")
 # `A=x` and `A-x` have a sign for a mark; after a bracket or a space it is the option's own: `(A) -1`, `B) =1+1`.
 _LABEL = re.compile(
     r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])(?:[)）]?\s*[;；:：.．、,，]|(?<![（(][A-J])(?:[=\-－]|\s+[=\-－]\s))\s*"
@@ -160,7 +165,22 @@ _OPTION_NAMES = ("label", "key", "id", "name", "letter", "标号", "选项")
 _RIGHT = re.compile(
     r"(?i)(?:is_?|是否)?(?:correct|right|true|answer|key|正确|对|答案)(?:_?answer|_?option|答案|选项)?"
 )
-_WORTH = ("fraction", "weight", "score", "points", "credit")
+_WORTH = ("fraction", "weight", "score", "points", "credit", "label")
+
+
+def list_flagged(value: Any) -> Any:
+    """`{"a mill": 1, "a ship": 0}`, `{"choices": […], "labels": [1, 0]}` as a list of options."""
+    if not isinstance(value, dict):
+        return value
+    pairs = [*value.items()]
+    lists = [item for item in value.values() if isinstance(item, list)]
+    if len(lists) == len(value) == 2 and len(lists[0]) == len(lists[1]):
+        pairs = [*zip(*lists, strict=True)]
+    flags = [flag for _, flag in pairs]
+    is_told = (
+        all(isinstance(flag, int) for flag in flags) and {*map(int, flags)} == {0, 1} if flags else False
+    )
+    return [{"text": text, "correct": bool(flag)} for text, flag in pairs] if is_told else value
 
 
 def read_option_flags(value: Any) -> str:
@@ -219,7 +239,7 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
         pairs = [
             (str(key).strip().upper(), clean_cell(str(text), language))
             for key, text in value.items()
-            if str(text).strip()
+            if text is not None and str(text).strip()
         ]
         if all(re.fullmatch(r"[A-J]", label) for label, _ in pairs):
             return pairs

@@ -11,6 +11,7 @@ from typing import Any
 
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.tables.packed_options import (
+    list_flagged,
     offer_with,
     read_named_key,
     read_option_flags,
@@ -19,8 +20,9 @@ from tasks.ingest.tables.packed_options import (
 )
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheets import SheetSplit, read_integer, settle_number_keys
+from tasks.ingest.tables.tidying import NUMBERED, WRAPPED, read_markup
 from tasks.ingest.words.cleaning import detect_language
-from tasks.ingest.words.column_shapes import NUMBERED, complete_header
+from tasks.ingest.words.column_shapes import complete_header, is_flag, is_ticked
 from tasks.ingest.words.columns import NUMBER_OF, Header, find_role, read_option_label
 from tasks.ingest.words.lexicon import match_type_name
 
@@ -36,6 +38,7 @@ def split_records(
     result = SheetSplit([], "")
     lines: list[str] = []
     offset = 0
+    records = [one for record in records for one in _part_lists(record)]
     flat = [_flatten_record(record) for record in records]
     roles = _find_roles(flat, columns)
     shared = [_share_out(fields, roles) for fields in flat]
@@ -49,6 +52,7 @@ def split_records(
     missing = 0
     asked = [str(fields["stem"]) for fields, _ in shared if fields.get("stem")]
     is_numbered = len(asked) > 2 and sum(1 for stem in asked if NUMBERED.match(stem)) >= _MOST * len(asked)
+    is_marked_up = sum(1 for stem in asked if WRAPPED.search(stem)) > 0.5 * len(asked)
     offered = [one for _, options in shared for one in options]
     is_labelled = sum(1 for one in offered if _OWN_LABEL.match(one[1])) >= _MOST * max(1, len(offered))
     for number, (record, (fields, options)) in enumerate(zip(records, shared, strict=True), start=1):
@@ -58,6 +62,9 @@ def split_records(
         if isinstance(fields.get("stem"), str) and fields["stem"].strip():
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
+            if is_marked_up:
+                texts = {role: read_markup(text) for role, text in texts.items()}
+                given = [(label, read_markup(text)) for label, text in given]
             printed = NUMBERED.match(texts["stem"]) if is_numbered else None
             if printed is not None:
                 texts["stem"] = texts["stem"][printed.end() :]
@@ -71,6 +78,11 @@ def split_records(
             elif "options" in fields:
                 named = read_named_key(fields["options"], answer) if answer is not None else ""
                 texts["answer"] = named or texts.get("answer") or read_option_flags(fields["options"])
+            if isinstance(answer, dict) and (ticked := [*map(is_ticked, map(str, answer.values()))]).count(
+                True
+            ):
+                # `{"answer_a_correct": "true", "answer_b_correct": "false"}`
+                texts["answer"] = "".join("ABCDEFGHIJ"[at] for at, right in enumerate(ticked[:10]) if right)
             draft = read_record(texts, given, None, result.language)
             draft.number_label = str(texts.get("number", number))
             draft.value = read_integer(draft.number_label)
@@ -92,6 +104,19 @@ def split_records(
     return result
 
 
+def _part_lists(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A record for each question of one whose questions, options and keys are lists beside each other."""
+    lists = {name: value for name, value in record.items() if isinstance(value, list)}
+    asked = next((value for name, value in lists.items() if find_role(name) == "stem"), [])
+    beside = {name for name, value in lists.items() if len(value) == len(asked)}
+    if not asked or len(beside) < 2 or not all(isinstance(text, str) for text in asked):
+        return [record]
+    return [
+        {name: value[at] if name in beside else value for name, value in record.items()}
+        for at in range(len(asked))
+    ]
+
+
 def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """A record with the fields of the objects in it that ask or offer."""
     flat: dict[str, Any] = {}
@@ -101,7 +126,7 @@ def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]
         if isinstance(value, dict) and depth < 3 and asks:
             flat |= {key: item for key, item in _flatten_record(value, depth + 1).items() if key not in flat}
         else:
-            flat[str(name)] = value
+            flat[str(name)] = list_flagged(value)
     return flat
 
 
@@ -126,6 +151,14 @@ def _find_roles(
             role = None  # the key of a record in its store
         if role is not None:
             roles[name] = role
+    if "options" not in roles.values():
+        offers = [name for name in names if _offers(records, name)]
+        keys = [name for name, role in roles.items() if role == "answer" and name not in offers]
+        flagged = [name for name in offers if any(read_option_flags(record.get(name)) for record in records)]
+        # `answers` beside `correct` are what is offered
+        roles |= dict.fromkeys(
+            (flagged or [name for name in offers if keys and name in roles])[:1], "options"
+        )
     stems = [name for name, role in roles.items() if role == "stem"]
     if len(stems) > 1 and any(_PLAIN_STEM.search(name) for name in stems):
         stems = [name for name in stems if _PLAIN_STEM.search(name) is None]
@@ -195,6 +228,18 @@ def _induce_roles(
         ]
         roles |= {keys[0]: "answer"} if len(keys) == 1 else {}
     return roles
+
+
+def _offers(records: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether a key that may name answers, or has no name, holds several texts in most records."""
+    held = [record[name] for record in records[:_SAMPLE] if record.get(name) not in (None, "", [])]
+    parts = [[*value.values()] if isinstance(value, dict) else value for value in held]
+    several = [
+        value
+        for value in parts
+        if isinstance(value, list) and len(value) > 1 and not all(is_flag(str(part)) for part in value)
+    ]
+    return len(several) > 0.5 * len(held) and find_role(name) in (None, "answer")
 
 
 _SERIES = re.compile(r"(.*?)[\s_]?([a-h]|[0-9])")

@@ -17,8 +17,9 @@ from tasks.ingest.tables.packed_options import as_piece, offer_with, split_packe
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheet_blocks import divide_sheet, read_title
 from tasks.ingest.tables.sheet_keys import answer_by
+from tasks.ingest.tables.tidying import tidy_columns
 from tasks.ingest.words.cleaning import detect_language
-from tasks.ingest.words.column_shapes import is_ticked, tidy_columns
+from tasks.ingest.words.column_shapes import is_ticked
 from tasks.ingest.words.columns import Header, fold_header
 from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly

@@ -103,6 +103,46 @@ def test_radio_buttons_of_a_web_page_are_options(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_web_page_raises_and_lowers_stays_so(tmp_path: Path) -> None:
+    page = (
+        "<html><body><p>1. What is 10<sup>3</sup>?</p><p>A. 30</p><p>B. 1000</p><p>Answer: B</p>"
+        "<p>2. What is H<sub>2</sub>O?</p><p>A. water</p><p>B. salt</p><p>Answer: A</p></body></html>"
+    )
+    assert read(write(tmp_path, "quiz.html", page)) == [
+        ("multiple_choice", "What is 10³?", ["30", "1000"], ["B"]),
+        ("multiple_choice", "What is H₂O?", ["water", "salt"], ["A"]),
+    ]
+
+
+BLACKBOARD = """MC\tWhat feeds a lamp?\tCorn\tincorrect\tOil\tcorrect
+MA\tWhat grows?\tA tree\tcorrect\tAn ox\tcorrect\tA stone\tincorrect
+TF\tA lamp burns 10<sup>3</sup> stones.\tfalse
+FIB\tA mill grinds ____.\tcorn\tgrain
+ESS\tWhy do rivers bend?\tThe outer bank wears away.
+MAT\tMatch.\tmill wheel\twater\tsail\twind
+ORD\tPut in order.\tfirst\tsecond
+"""
+
+
+def test_a_blackboard_file_is_read_by_its_types(tmp_path: Path) -> None:
+    path = write(tmp_path, "pool.txt", BLACKBOARD)
+    assert read(path) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil"], ["B"]),
+        ("multiple_choice", "What grows?", ["A tree", "An ox", "A stone"], ["A", "B"]),
+        ("true_false", "A lamp burns 10³ stones.", [], ["false"]),
+        ("fill_in_the_blank", "A mill grinds ____.", [], ["corn"]),
+        ("essay", "Why do rivers bend?", [], ["The outer bank wears away."]),
+        ("multiple_choice", "mill wheel", ["water", "wind"], ["A"]),
+        ("multiple_choice", "sail", ["water", "wind"], ["B"]),
+    ]
+    assert read_landed(path)["document"]["warnings"] == ["1 questions of the type 'ORD' were not read."]
+    # with a header the same words are a table of another kind
+    table = write(
+        tmp_path, "bank.txt", "Type\tQuestion\tA\tB\tAnswer\n" + "MC\tWho sails?\tA miller\tA skipper\tB\n"
+    )
+    assert read(table) == [("multiple_choice", "Who sails?", ["A miller", "A skipper"], ["B"])]
+
+
 def test_records_flag_their_right_options_or_name_them_by_id(tmp_path: Path) -> None:
     choices = [
         {"id": "o1", "text": "Corn", "is_correct": False},

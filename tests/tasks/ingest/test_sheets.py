@@ -773,6 +773,8 @@ def test_every_question_points_to_its_row_in_the_text() -> None:
         ("1.5|2.5", ["1.5", "2.5"]),
         ("(1)|(2)", ["(1)", "(2)"]),
         ("①②|②③|①②③", ["①②", "②③", "①②③"]),
+        ("10<sup>3</sup>|H<sub>2</sub>O", ["10³", "H₂O"]),
+        ("<b>x</b> or x<sup>2</sup>|<i>x</i>", ["<b>x</b> or x<sup>2</sup>", "<i>x</i>"]),
     ],
 )
 def test_options_packed_into_one_cell_are_separated(text: str, expected: list[str]) -> None:
@@ -789,12 +791,53 @@ def test_options_packed_into_one_cell_are_separated(text: str, expected: list[st
         ({"question": "x?", "A": "1", "B": "2", "C": "3", "answer": "C"}, ("multiple_choice", "x?", "1/2/3", ["C"])),
         ({"question": "x?", "options": [{"label": "A", "text": "m"}, {"label": "B", "text": "n"}], "answer": ["A", "B"]},
          ("multiple_choice", "x?", "m/n", ["A", "B"])),
+        ({"question": "Who sails?", "answers": {"a": "a miller", "b": "a skipper"}, "correctAnswer": "b"},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"text": "Who sails?", "answers": [{"id": "a", "text": "a miller"}, {"id": "b", "text": "a skipper"}], "correct": "b"},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "answers": [{"text": "a miller", "label": 0}, {"text": "a skipper", "label": 1}]},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "answers": {"answer_a": "a miller", "answer_b": "a skipper", "answer_c": None},
+          "correct_answers": {"answer_a_correct": "false", "answer_b_correct": "true", "answer_c_correct": "false"}},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "mc1_targets": {"choices": ["a skipper", "a miller"], "labels": [1, 0]}},
+         ("multiple_choice", "Who sails?", "a skipper/a miller", ["A"])),
+        ({"question": "Who sails?", "mc1_targets": {"a miller": 0, "a skipper": 1}},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "answers": ["a skipper", "the skipper"]},
+         ("short_answer", "Who sails?", "", ["a skipper；the skipper"])),
     ],
 )  # fmt: skip
 def test_records_are_read_by_the_names_of_their_keys(
     record: dict[str, Any], expected: tuple[str, str, str, list[str]]
 ) -> None:
     assert brief(split_records([record])) == [expected]
+
+
+def test_questions_in_lists_beside_each_other_are_parted() -> None:
+    record = {
+        "article": "Tim lives by the sea and sells fish.",
+        "questions": ["Where does Tim live?", "What does he sell?"],
+        "options": [["By the sea", "On a hill"], ["Bread", "Fish"]],
+        "answers": ["A", "B"],
+    }
+    result = split_records([record])
+    assert brief(result) == [
+        ("multiple_choice", "Where does Tim live?", "By the sea/On a hill", ["A"]),
+        ("multiple_choice", "What does he sell?", "Bread/Fish", ["B"]),
+    ]
+    assert [draft.material for draft in result.drafts] == [record["article"]] * 2
+
+
+def test_the_markup_of_most_records_is_taken_away() -> None:
+    records = [
+        {"content": f"<p>{stem}</p>", "options": ["<p>x<sup>2</sup></p>", "<p>x</p>"], "answer": "A"}
+        for stem in ("Is it a square?", "Which one grows?")
+    ]
+    assert brief(split_records(records)) == [
+        ("multiple_choice", "Is it a square?", "x²/x", ["A"]),
+        ("multiple_choice", "Which one grows?", "x²/x", ["A"]),
+    ]
 
 
 @pytest.mark.parametrize(
