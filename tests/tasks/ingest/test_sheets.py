@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import xlsxwriter
 
 from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Sheet
+from tasks.ingest.readers.number_formats import write_number
 from tasks.ingest.readers.plain_text import read_text
 from tasks.ingest.readers.workbook import read_workbook
 from tasks.ingest.tables.packed_options import split_packed_options
@@ -1011,6 +1012,49 @@ def test_numbers_and_dates_are_read_as_their_formats_show_them() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        (1234.5, '"¥"#,##0.00', "¥1,234.50"), (1234.5, "[$¥-804]#,##0.00", "¥1,234.50"), (-5, "$#,##0.00", "-$5.00"),
+        (0.5, "# ?/?", "1/2"), (1.75, "# ??/??", "1 3/4"), (2, "# ?/?", "2"), (3e8, "0.00E+00", "3.00E+08"),
+        (0.0455, "0.0%", "4.6%"), (36.5, '0.0"℃"', "36.5℃"), (5, '0"cm"', "5cm"), (-1.5, "0.00_);(0.00)", "-1.50"),
+        (5.2, "0.0#", "5.2"), (7, "000", "007"), (12.5, "_ * #,##0.00_ ;_ * \\-#,##0.00_ ", "12.50"),
+        (2.5, "0", None), (5, "General", None), (5, "@", None), (1, "yyyy", None), (1e20, "0.00", None),
+    ],
+)  # fmt: skip
+def test_a_number_is_written_as_its_format_shows_it(
+    value: float, number_format: str, shown: str | None
+) -> None:
+    assert write_number(value, number_format) == shown
+
+
+def test_times_short_dates_and_sums_are_read_as_people_see_them() -> None:
+    def change(sheet: Any) -> None:
+        sheet["C2"].number_format, sheet["D2"].number_format = "h:mm", "mm-dd-yy"
+
+    rows: list[list[object]] = [
+        ["题型", "题目", "A", "B", "C", "答案"],
+        ["单选题", "课从何时开始", time(8, 0), date(1949, 10, 1), 0.1 + 0.2, "A"],
+    ]
+    assert read_workbook_rows(rows, change) == [
+        ("multiple_choice", "课从何时开始", ["8:00", "1949-10-01", "0.3"], ["A"])
+    ]
+
+
+def test_what_a_cell_raises_in_its_own_text_stays_so() -> None:
+    import openpyxl
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    sheet.append([CellRichText("10", TextBlock(InlineFont(vertAlign="superscript"), "3"))])
+    stream = io.BytesIO()
+    workbook.save(stream)
+    assert read_workbook(stream.getvalue(), "xlsx").sheets[0].rows == [["10³"]]
+
+
 def test_the_cell_that_alone_is_coloured_in_every_row_is_the_key() -> None:
     from openpyxl.styles import Font, PatternFill
 
@@ -1092,29 +1136,43 @@ def test_formulas_without_a_saved_result_are_told_and_leave_no_silent_hole() -> 
     ]
 
 
-def test_formulas_without_a_result_are_told_in_open_documents_too() -> None:
+def make_ods(rows: Sequence[str]) -> bytes:
     names = "".join(
         f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
         for name in ("office", "table", "text")
     )
-    text = "<table:table-cell office:value-type='string'><text:p>{}</text:p></table:table-cell>".format
-    lost = '<table:table-cell table:formula="of:=[.A1]"/>'
-    saved = '<table:table-cell table:formula="of:=[.A1]" office:value-type="string"><text:p>乙</text:p></table:table-cell>'
-    rows = [text("题目") + text("答案"), text("甲是什么？") + saved, text("丙是什么？") + lost]
     content = (
         f"<office:document-content{names}><office:body><office:spreadsheet><table:table table:name='题库'>"
         + "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
         + "</table:table></office:spreadsheet></office:body></office:document-content>"
     )
     manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
-    data = make_zip(
+    return make_zip(
         {
             "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
             "content.xml": content,
             "META-INF/manifest.xml": manifest,
         }
     )
-    read = read_workbook(data, "ods")
+
+
+ODS_TEXT = "<table:table-cell office:value-type='string'><text:p>{}</text:p></table:table-cell>".format
+
+
+def test_numbers_and_dates_of_open_documents_are_read_as_shown() -> None:
+    share = "<table:table-cell office:value-type='percentage' office:value='0.5'><text:p>50%</text:p></table:table-cell>"
+    day = "<table:table-cell office:value-type='date' office:date-value='1949-10-01'><text:p>1949年10月1日</text:p></table:table-cell>"
+    assert read_workbook(make_ods([ODS_TEXT("题目") + share + day]), "ods").sheets[0].rows == [
+        ["题目", "50%", "1949年10月1日"]
+    ]
+
+
+def test_formulas_without_a_result_are_told_in_open_documents_too() -> None:
+    text = ODS_TEXT
+    lost = '<table:table-cell table:formula="of:=[.A1]"/>'
+    saved = '<table:table-cell table:formula="of:=[.A1]" office:value-type="string"><text:p>乙</text:p></table:table-cell>'
+    rows = [text("题目") + text("答案"), text("甲是什么？") + saved, text("丙是什么？") + lost]
+    read = read_workbook(make_ods(rows), "ods")
     assert read.sheets[0].rows == [["题目", "答案"], ["甲是什么？", "乙"], ["丙是什么？", ""]]
     assert [warning[:70] for warning in read.warnings] == [
         "Sheet '题库': 1 cells are formulas whose results the file does not hold (the first in row 3, column 2)"[
