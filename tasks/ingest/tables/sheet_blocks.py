@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.layout.headings import read_heading
+from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.readers.extraction import Sheet
 from tasks.ingest.tables.statements import find_slots, head_statements, judge_statement
 from tasks.ingest.words.cleaning import clean_line
@@ -87,21 +89,37 @@ def _is_head(row: Sequence[str], columns: Names, above: Sequence[str]) -> bool:
     roles: set[str | None] = set()
     for cell in filled:
         role = find_role(cell, columns) or read_option_label(cell)
-        if role is None:
+        if role is None or len(cell) > _LONGEST_NAME or _SAYS.search(cell) is not None:
             return False
         roles.add(role)
     is_told = len(roles) > 2 or any(fold_header(cell) in above for cell in filled)
     return is_told and ("stem" in roles or {"number", "answer"} <= roles)
 
 
+_LONGEST_NAME = 24
+# `题目：…`, `A: …`: more than the name of a column
+_SAYS = re.compile(r"[:：]\s*\S")
+
+
 def _opens_key(rows: Sequence[Sequence[str]], index: int) -> bool:
-    """Whether a row is `参考答案` alone, or `题号 | 1 | 2 | 3` above the answers to these."""
-    head, *numbers = [cell for cell in rows[index] if cell.strip()] or [""]
-    if not numbers:
-        return bool(head) and is_region_heading(head)
-    below = next(iter(cell for cell in rows[index + 1] if cell.strip()), "") if index + 1 < len(rows) else ""
-    is_counted = len(numbers) > 1 and all(number.strip().isdecimal() for number in numbers)
-    return is_counted and find_role(head) == "number" and find_role(below) == "answer"
+    """Whether a row is `参考答案` alone above keys, or `题号 | 1 | 2` above the answers to these."""
+    if counts_across(rows[index : index + 2]):
+        return True
+    head, *others = [cell for cell in rows[index] if cell.strip()] or [""]
+    below = rows[index + 1 : index + 1 + _NEAR]
+    lines = ["  ".join(filter(str.strip, row)) for row in below]
+    is_above = counts_across(below) or any(map(read_key_line, lines))
+    return bool(head) and not others and is_region_heading(head) and is_above
+
+
+def counts_across(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether two rows are `题号 | 1 | 2` and the answers to these."""
+    first, second = ([cell for cell in row if cell.strip()] or [""] for row in [*rows[:2], (), ()][:2])
+    is_counted = len(first) > 2 and all(number.strip().isdecimal() for number in first[1:])
+    return is_counted and find_role(first[0]) == "number" and find_role(second[0]) == "answer"
+
+
+_NEAR = 3
 
 
 def find_sides(names: Sequence[str]) -> list[tuple[int, int]]:

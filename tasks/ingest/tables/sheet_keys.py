@@ -10,7 +10,7 @@ from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.content.keys import match_keys, read_keys
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.readers.extraction import Line, Sheet
-from tasks.ingest.tables.sheet_blocks import find_sides
+from tasks.ingest.tables.sheet_blocks import counts_across, find_sides
 from tasks.ingest.words.columns import find_role
 from tasks.ingest.words.lexicon import match_type_name
 
@@ -31,7 +31,8 @@ def answer_by(
         if any(row)
     ]
     named = [sheet.name, *(line.text for line in lines[:1])]
-    if not any(map(is_region_heading, named)) and not all(read_key_line(line.text) for line in lines):
+    is_named = any(map(is_region_heading, named)) or counts_across([row for row in sheet.rows if any(row)])
+    if not is_named and not all(read_key_line(line.text) for line in lines):
         return 0, 0
     matched = match_keys(drafts, read_keys(lines), language)
     return matched.count + len(matched.left), matched.count

@@ -349,6 +349,12 @@ def settle_number_keys(drafts: Sequence[Draft], first: int = 1) -> None:
         ]
         fallback = 0 if any(0 in draft.number_keys for draft in numbered) else 1
         _count_keys(numbered, fitting[0] if fitting else fallback, len(fitting) == 1 or first == 0)
+    elif len(numbered) < 0.8 * len(keyed):
+        for draft in numbered:  # among keys that are texts: `2, 4` of the options 1, 2, 3, 4
+            named = [label for label, text in draft.options if text in map(str, draft.number_keys)]
+            if not draft.answer and len(named) == len(draft.number_keys):
+                draft.answer = named
+                draft.notes = [note for note in draft.notes if note != "key_is_a_number"]
     for draft in drafts:
         if draft.number_keys and are_truth_options([text for _, text in draft.options]):
             make_true_false(draft)

@@ -126,6 +126,26 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "草的颜色是（）", "红/绿", ["A"]),
         ],
     ),
+    "options that are names of columns, and a question with its own names": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题型", "答案", "题干", "A", "B"],
+                    ["多选题", "AB", "题库必须包含哪些字段？", "", ""],
+                    ["", "", "A. 题型", "", ""],
+                    ["", "", "B. 答案", "", ""],
+                    ["单选题", "B", "题目：", "A: link", "B: hover"],
+                    ["单选题", "B", "题目：哪个更快？", "A: 船", "B: 火车"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "题库必须包含哪些字段？", "题型/答案", ["A", "B"]),
+            ("multiple_choice", "题目：", "link/hover", ["B"]),
+            ("multiple_choice", "题目：哪个更快？", "船/火车", ["B"]),
+        ],
+    ),
     "a question whose text and answer are names of columns": (
         [
             Sheet(
@@ -629,6 +649,24 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
         [
             ("multiple_choice", "甲是什么", "1/2/3", ["C"]),
             ("multiple_choice", "乙是什么", "1/2/3", ["A", "B"]),
+        ],
+    ),
+    "keys that are texts, some of them numbers": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Question", "Option 1", "Option 2", "Option 3", "Answer"],
+                    ["What turns a mill?", "Water", "Sand", "Snow", "Water"],
+                    ["What crosses a river?", "A kiln", "A ferry", "A bell", "A ferry"],
+                    ["Which are odd?", "2", "3", "5", "3;5"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand/Snow", ["A"]),
+            ("multiple_choice", "What crosses a river?", "A kiln/A ferry/A bell", ["B"]),
+            ("multiple_choice", "Which are odd?", "2/3/5", ["B", "C"]),
         ],
     ),
     "keys as numbers counted from one": (
