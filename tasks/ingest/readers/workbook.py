@@ -221,7 +221,7 @@ def _has_formats(package: zipfile.ZipFile) -> bool:
     """Whether values alone would lose superscripts, number formats, or what stands out."""
     names = package.namelist()
     texts = (name for name in names if re.match(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml$", name))
-    if any(b"vertAlign" in read_part(package, name) for name in texts):
+    if any(b"rPr>" in read_part(package, name) for name in texts):
         return True
     if "xl/styles.xml" not in names:
         return False
@@ -252,7 +252,8 @@ def _read_formats(data: bytes, extraction: Extraction) -> tuple[Shown, dict[str,
     looks: dict[int, tuple[str, list[str]]] = {}
     for sheet in workbook.worksheets:
         cells: dict[tuple[int, int], str] = {}
-        kinds: dict[str, Marked] = {"highlight": {}, "colour": {}, "bold": {}}
+        # what stands out in any colour goes before one colour, as stripes behind the rows are another
+        kinds: dict[str, Marked] = {"highlight": {}, "colour": {}, "bold": {}, "underline": {}}
         for row in sheet.iter_rows():
             for cell in row:
                 value, text = cell.value, None
@@ -267,8 +268,13 @@ def _read_formats(data: bytes, extraction: Extraction) -> tuple[Shown, dict[str,
                         looks[style] = (cell.number_format or "General", _find_emphasis(cell))
                     number_format, emphasis = looks[style]
                 if isinstance(value, CellRichText):
-                    if any(isinstance(run, TextBlock) and run.font.vertAlign for run in value):
-                        text = "".join(_write_run(run) for run in value)
+                    text = ""
+                    for run in value:
+                        written = _write_run(run)
+                        for kind in _list_font(run.font) if isinstance(run, TextBlock) else ():
+                            span = (len(text), len(text) + len(written))
+                            kinds.setdefault(kind, {}).setdefault(place, []).append(span)
+                        text += written
                 elif isinstance(value, int | float) and not isinstance(value, bool):
                     text = write_number(value, number_format)
                 elif isinstance(value, date):
@@ -278,22 +284,43 @@ def _read_formats(data: bytes, extraction: Extraction) -> tuple[Shown, dict[str,
                 if text is not None:
                     cells[place] = text
                 for kind in emphasis:
-                    kinds[kind][place] = [WHOLE_CELL]
+                    kinds.setdefault(kind, {})[place] = [WHOLE_CELL]
         shown[sheet.title], marked[sheet.title] = cells, kinds
     return shown, marked
 
 
 def _find_emphasis(cell: Any) -> list[str]:
-    kinds = ["bold"] if cell.font is not None and cell.font.b else []
-    colour = cell.font.color if cell.font is not None else None
-    if colour is not None and colour.type == "rgb" and not is_ink(str(colour.rgb)[-6:]):
-        kinds.append("colour")
+    kinds = _list_font(cell.font)
     fill = cell.fill
     if fill is not None and fill.patternType == "solid":
         front = fill.fgColor
         if front is not None and not (front.type == "rgb" and str(front.rgb)[-6:] == "FFFFFF"):
-            kinds.append("highlight")
+            kinds += ["highlight", f"highlight {front.value}"]
     return kinds
+
+
+def _list_font(font: Any) -> list[str]:
+    if font is None:
+        return []
+    kinds = ["bold"] * bool(font.b) + ["underline"] * (font.u not in (None, "none"))
+    colour = font.color
+    if colour is None:
+        return kinds
+    if colour.type == "theme":
+        stands_out = colour.theme > _LAST_INK
+    else:
+        shown = _find_indexed(colour.indexed) if colour.type == "indexed" else str(colour.rgb)
+        stands_out = not is_ink(shown[-6:])
+    return [*kinds, "colour", f"colour {colour.value}"] if stands_out else kinds
+
+
+_LAST_INK = 3  # the first colours of a theme are those of text and paper
+
+
+def _find_indexed(place: int) -> str:
+    from openpyxl.styles.colors import COLOR_INDEX
+
+    return COLOR_INDEX[place] if 0 <= place < len(COLOR_INDEX) else ""
 
 
 def _write_run(run: Any) -> str:

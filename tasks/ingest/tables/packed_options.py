@@ -52,7 +52,7 @@ def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         return stripped
     is_meant = sum(closed) >= 0.5 * len(pairs) or all(bare)
     return [
-        (label, text[mark.end() :] if mark is not None and is_meant else own)
+        (label, text[mark.end() :] if mark is not None and is_meant and own == text else own)
         for (label, own), (_, text), mark in zip(stripped, pairs, bare, strict=True)
     ]
 

@@ -520,6 +520,22 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "雪的颜色是（）", "白/绿", ["A"]),
         ],
     ),
+    "options that repeat their letters with a mark of Chinese": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题目", "选项A", "选项B", "答案"],
+                    ["天空的颜色是（ ）", "A、红", "B、蓝", "B"],
+                    ["草的颜色是（ ）", "A、绿", "B红", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "绿/红", ["A"]),
+        ],
+    ),
     "columns named in another language": (
         [
             Sheet(
@@ -1095,6 +1111,7 @@ def test_what_a_cell_raises_in_its_own_text_stays_so() -> None:
 
 def test_the_cell_that_alone_is_coloured_in_every_row_is_the_key() -> None:
     from openpyxl.styles import Font, PatternFill
+    from openpyxl.styles.colors import Color
 
     rows: list[list[object]] = [
         ["题目", "A", "B", "C"],
@@ -1113,7 +1130,54 @@ def test_the_cell_that_alone_is_coloured_in_every_row_is_the_key() -> None:
                 cell.fill = PatternFill("solid", fgColor="FFFFFF00")
 
     assert [answer for *_, answer in read_workbook_rows(rows, colour)] == [["A"], ["C"], ["B"]]
-    assert [answer for *_, answer in read_workbook_rows(rows, fill_all)] == [[], [], []]
+
+    def fill_rows_and_keys(sheet: Any) -> None:
+        for row in sheet["A3:D3"]:
+            for cell in row:
+                cell.fill = PatternFill("solid", fgColor="FFD9E1F2")
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].fill = PatternFill("solid", fgColor="FFFFFF00")
+
+    def underline(sheet: Any) -> None:
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].font = Font(underline="single")
+
+    def colour_of_theme(sheet: Any) -> None:
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].font = Font(color=Color(theme=5))
+
+    def ink_of_theme(sheet: Any) -> None:
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].font = Font(color=Color(theme=1))
+
+    keys = [["A"], ["C"], ["B"]]
+    for change in (fill_rows_and_keys, underline, colour_of_theme):
+        assert [answer for *_, answer in read_workbook_rows(rows, change)] == keys
+    for change in (fill_all, ink_of_theme):
+        assert [answer for *_, answer in read_workbook_rows(rows, change)] == [[], [], []]
+
+
+def test_the_option_that_alone_is_coloured_within_its_cell_is_the_key() -> None:
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    def write(stem: str, key: str) -> list[object]:
+        runs = [
+            TextBlock(InlineFont(color="FFFF0000"), text) if text.startswith(key) else text
+            for text in ("A. 橙\n", "B. 绿\n", "C. 紫")
+        ]
+        return [stem, CellRichText(*runs)]
+
+    rows = [
+        ["题目", "选项"],
+        write("甲是什么颜色", "A"),
+        write("乙是什么颜色", "C"),
+        write("丙是什么颜色", "B"),
+    ]
+    assert read_workbook_rows(rows) == [
+        ("multiple_choice", stem, ["橙", "绿", "紫"], [key])
+        for stem, key in (("甲是什么颜色", "A"), ("乙是什么颜色", "C"), ("丙是什么颜色", "B"))
+    ]
 
 
 def test_options_in_one_cell_may_be_joined_by_dashes_and_dollar_signs() -> None:
