@@ -1160,10 +1160,11 @@ def test_the_cell_that_alone_is_coloured_in_every_row_is_the_key() -> None:
 def test_the_option_that_alone_is_coloured_within_its_cell_is_the_key() -> None:
     from openpyxl.cell.rich_text import CellRichText, TextBlock
     from openpyxl.cell.text import InlineFont
+    from openpyxl.styles.colors import Color
 
     def write(stem: str, key: str) -> list[object]:
         runs = [
-            TextBlock(InlineFont(color="FFFF0000"), text) if text.startswith(key) else text
+            TextBlock(InlineFont(color=Color("FFFF0000")), text) if text.startswith(key) else text
             for text in ("A. 橙\n", "B. 绿\n", "C. 紫")
         ]
         return [stem, CellRichText(*runs)]
