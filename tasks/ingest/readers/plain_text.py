@@ -15,6 +15,7 @@ from tasks.ingest.readers.emphasis import mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.gift import find_gift
 from tasks.ingest.readers.sniffing import find_utf16
+from tasks.ingest.words.column_shapes import guess_columns
 from tasks.ingest.words.columns import find_header
 
 MAX_ROWS = 200_000
@@ -215,9 +216,20 @@ def _find_delimited(text: str) -> Sheet | None:
             continue
         header = find_header(rows)
         is_even = width >= _MANY_COLUMNS and _LEAST_EVEN * counts.total() <= count > _FEW_ROWS
-        if (header is not None and len(header.columns) >= 3) or (delimiter == "\t" and is_even):
+        is_pairs = (
+            delimiter == "\t" and width == 2 and _LEAST_EVEN * counts.total() <= count and _are_pairs(rows)
+        )
+        if (header is not None and len(header.columns) >= 3) or (delimiter == "\t" and is_even) or is_pairs:
             return Sheet("", _parse_rows(text, delimiter))
     return None
+
+
+def _are_pairs(rows: Sequence[list[str]]) -> bool:
+    """Whether two columns are questions and their answers, as cards to learn by are exported."""
+    found = guess_columns(rows)
+    answers = [row[1] for row in rows if len(row) > 1]
+    is_told = found is not None and found.columns.get("stem") == 0 and found.columns.get("answer") == 1
+    return is_told and len(rows) >= _FEW_ROWS and 2 * len({*answers}) > len(answers)
 
 
 def _guess_delimiter(text: str) -> str:

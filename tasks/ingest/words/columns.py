@@ -192,7 +192,7 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
             header.blanks.append(column)
             continue
         role = find_role(cell, extra)
-        if role == "distractors" or (role is None and find_role(NUMBER_OF.sub("", cell)) == "distractors"):
+        if role == "distractors" or (role is None and find_role(NUMBER_OF.sub("", folded)) == "distractors"):
             header.wrong.append(column)
         elif role is None:
             header.unmapped.append(column)

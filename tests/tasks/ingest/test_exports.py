@@ -143,6 +143,53 @@ def test_a_blackboard_file_is_read_by_its_types(tmp_path: Path) -> None:
     assert read(table) == [("multiple_choice", "Who sails?", ["A miller", "A skipper"], ["B"])]
 
 
+def test_sections_with_titles_and_passages_with_questions_are_opened(tmp_path: Path) -> None:
+    sections = [
+        {
+            "type": "single_choice",
+            "title": "Part I",
+            "questions": [
+                {"content": "What feeds a lamp?", "options": {"A": "Corn", "B": "Oil"}, "answer": "B"}
+            ],
+        },
+        {
+            "type": "true_false",
+            "title": "Part II",
+            "questions": [{"content": "A mill grinds.", "answer": True}],
+        },
+    ]
+    paper = write(tmp_path, "paper.json", json.dumps({"exam": {"title": "Rivers", "sections": sections}}))
+    assert read(paper) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil"], ["B"]),
+        ("true_false", "A mill grinds.", [], ["true"]),
+    ]
+    passage = {
+        "text": "Tim lives by the sea, sells fish and paints boats.",
+        "questions": [{"question": "What does Tim sell?", "answer": "Fish"}],
+    }
+    found = read_landed(write(tmp_path, "passage.json", json.dumps([passage])))["questions"]
+    assert [(one["material"], one["stem"]) for one in found] == [(passage["text"], "What does Tim sell?")]
+
+
+def test_pairs_between_tabs_are_questions_and_answers_but_numbers_are_none(tmp_path: Path) -> None:
+    cards = "What feeds a lamp?\tOil\nWhat feeds a mill?\tCorn\nWhat crosses a river?\tA ferry\n"
+    assert read(write(tmp_path, "cards.txt", cards)) == [
+        ("short_answer", "What feeds a lamp?", [], ["Oil"]),
+        ("short_answer", "What feeds a mill?", [], ["Corn"]),
+        ("short_answer", "What crosses a river?", [], ["A ferry"]),
+    ]
+    numbered = "1.\tWhat feeds a lamp?\n2.\tWhat feeds a mill?\n3.\tWhat crosses a river?\n"
+    assert [stem for _, stem, _, _ in read(write(tmp_path, "paper.txt", numbered))] == [
+        "What feeds a lamp?",
+        "What feeds a mill?",
+        "What crosses a river?",
+    ]
+    marked = (
+        "What feeds a lamp?\t(2 marks)\nWhat feeds a mill?\t(2 marks)\nWhat crosses a river?\t(2 marks)\n"
+    )
+    assert all(not answer for *_, answer in read(write(tmp_path, "marks.txt", marked)))
+
+
 def test_records_flag_their_right_options_or_name_them_by_id(tmp_path: Path) -> None:
     choices = [
         {"id": "o1", "text": "Corn", "is_correct": False},

@@ -363,7 +363,7 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             Sheet(
                 "S",
                 [
-                    ["题目", "正确答案", "干扰项1", "干扰项2"],
+                    ["题目", "正确答案", "干扰项1", "干扰项2 (可选)"],
                     ["天空的颜色是（ ）", "blue", "red", "green"],
                     ["草的颜色是（ ）", "green", "blue", "red"],
                 ],
@@ -1169,7 +1169,7 @@ def test_the_option_that_alone_is_coloured_within_its_cell_is_the_key() -> None:
         ]
         return [stem, CellRichText(*runs)]
 
-    rows = [
+    rows: list[list[object]] = [
         ["题目", "选项"],
         write("甲是什么颜色", "A"),
         write("乙是什么颜色", "C"),
