@@ -153,7 +153,7 @@ def _find_roles(
             roles[name] = role
     if "options" not in roles.values():
         offers = [name for name in names if _offers(records, name)]
-        keys = [name for name, role in roles.items() if role == "answer" and name not in offers]
+        keys = [name for name, role in roles.items() if role == "answer" and _names_one(records, name)]
         flagged = [name for name in offers if any(read_option_flags(record.get(name)) for record in records)]
         # `answers` beside `correct` are what is offered
         roles |= dict.fromkeys(
@@ -242,6 +242,17 @@ def _offers(records: Sequence[Mapping[str, Any]], name: str) -> bool:
     return len(several) > 0.5 * len(held) and find_role(name) in (None, "answer")
 
 
+_NAMES_ONE = re.compile(r"(?i)correct|right|index|idx|正确")
+
+
+def _names_one(records: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether a key tells which of several is right; beside other wordings `answer` is one more."""
+    held = [record[name] for record in records[:_SAMPLE] if record.get(name) not in (None, "", [])]
+    is_short = all(isinstance(value, str | int) and len(str(value)) <= _LONGEST_KEY for value in held)
+    return is_short or _NAMES_ONE.search(name) is not None
+
+
+_LONGEST_KEY = 2
 _SERIES = re.compile(r"(.*?)[\s_]?([a-h]|[0-9])")
 _TELLING = re.compile(r"(?i)ans|corr|right|key|sol|lös|loes|cop|label|daan|正|答|对")
 

@@ -15,7 +15,7 @@ from tasks.ingest.tables.statements import find_slots, head_statements, judge_st
 from tasks.ingest.words.cleaning import clean_line
 from tasks.ingest.words.column_shapes import complete_header, guess_columns
 from tasks.ingest.words.columns import Header, find_header, find_role, fold_header, read_option_label
-from tasks.ingest.words.lexicon import FineType, match_type_name
+from tasks.ingest.words.lexicon import FineType, match_exactly, match_type_name
 
 Names = Mapping[str, Sequence[str]] | None
 
@@ -73,14 +73,17 @@ def _find_starts(rows: Sequence[Sequence[str]], columns: Names) -> list[int]:
     starts: list[int] = []
     names: list[str] = []
     for index, row in enumerate(rows):
-        folded = [fold_header(cell) for cell in row if cell.strip()]
         is_best = best is not None and index == best.row
         if not is_best and not _is_head(row, columns, names) and not (starts and _opens_key(rows, index)):
             continue
+        folded = [fold_header(cell) for cell in row if cell.strip()]
         if folded != names and (not starts or index > starts[-1] + 1):
             starts.append(index)
             names = folded
-    return starts
+    return starts if len(starts) <= _MOST_TABLES else starts[:1]
+
+
+_MOST_TABLES = 100
 
 
 def _is_head(row: Sequence[str], columns: Names, above: Sequence[str]) -> bool:
@@ -139,7 +142,9 @@ def _read_title_above(rows: Sequence[Sequence[str]]) -> FineType | None:
         filled = [cell for cell in row if cell.strip()]
         if len(filled) > 1:
             return None
-        fine = read_title(filled[0]) if filled else None
+        heading = read_heading(clean_line(filled[0])[0]) if filled else None
+        fine = match_exactly(filled[0].strip()) if filled else None
+        fine = fine or (heading.fine if heading is not None else None)
         if fine is not None:
             return fine
     return None

@@ -121,31 +121,26 @@ def _take_offers(header: Header, columns: Sequence[_Column]) -> None:
             return
 
 
-_TICKS = frozenset(
-    [
-        "√",
-        "✓",
-        "✔",
-        "☑",
-        "✅",
-        "x",
-        "v",
-        "1",
-        "y",
-        "yes",
-        "true",
-        "t",
-        "correct",
-        "right",
-        "是",
-        "对",
-        "正确",
-        "●",
-        "*",
-    ]
-)
-_CROSSES = frozenset(
-    ["×", "✗", "✘", "❌", "0", "n", "no", "false", "f", "incorrect", "wrong", "否", "错", "错误", "-", "/"]
+_TICKS = (
+    "√", "✓", "✔", "☑", "✅", "x", "v", "1", "y", "yes", "true", "t", "correct", "right", "是", "对", "正确", "●", "*",
+)  # fmt: skip
+_CROSSES = (
+    "×",
+    "✗",
+    "✘",
+    "❌",
+    "0",
+    "n",
+    "no",
+    "false",
+    "f",
+    "incorrect",
+    "wrong",
+    "否",
+    "错",
+    "错误",
+    "-",
+    "/",
 )
 
 
@@ -163,14 +158,11 @@ def _take_flags(header: Header, columns: Sequence[_Column], rows: Sequence[Seque
     """Find what says of an option that it is right, behind each or in the row of each."""
     flags = {column.place for column in columns if column.cells and column.share(is_flag) == 1}
     offered = header.options or {chr(ord("A") + at): place for at, place in enumerate(header.blanks[:8])}
-    free = {column.place for column in columns if column.place in flags or not column.cells}
-    free -= {place for role, place in header.columns.items() if role != "answer"}
     behind = {label: place + 1 for label, place in offered.items()}
-    if (
-        len(behind) > 1
-        and free.issuperset(behind.values())
-        and len(flags & {*behind.values()}) * 2 > len(behind)
-    ):
+    free = {column.place for column in columns if column.place in flags or not column.cells}
+    free -= {*offered.values(), *(place for role, place in header.columns.items() if role != "answer")}
+    told = flags & {*behind.values()}
+    if len(behind) > 1 and free.issuperset(behind.values()) and len(told) * 2 > len(behind):
         header.options, header.flags, header.blanks = offered, behind, []
         header.columns.pop("answer", None)
     if header.options or not header.names:
@@ -179,8 +171,8 @@ def _take_flags(header: Header, columns: Sequence[_Column], rows: Sequence[Seque
     roles = {place: find_role(header.names[place]) for place in header.unmapped}
     flag = header.columns.get("flag", next((at for at in flags if roles.get(at) == "answer"), None))
     if stem is not None and texts is not None and texts != flag and flag in flags:
-        told = [row[stem] for row in rows if max(stem, texts) < len(row) and row[texts].strip()]
-        if 2 * len({asked for asked in told if asked.strip()}) <= len(told):  # one option to a row
+        asked = [row[stem].strip() for row in rows if max(stem, texts) < len(row) and row[texts].strip()]
+        if 2 * len({*filter(None, asked)}) <= len(asked):  # one option to a row
             header.columns = {role: at for role, at in header.columns.items() if role != "answer"}
             header.columns |= {"options": texts, "flag": flag}
     others = [place for place, role in roles.items() if role == "options"]

@@ -92,6 +92,23 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
         ],
     ),
+    "a title that names several types is that of none": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["单项选择题、判断题题库", "", "", "", ""],
+                    ["序号", "题目", "A", "B", "答案"],
+                    ["1", "鲸是鱼类。", "", "", "错"],
+                    ["2", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
     "tables side by side": (
         [
             Sheet(
@@ -345,6 +362,19 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "天空的颜色是（）", "红/蓝/绿", ["B"]),
             ("multiple_choice", "会飞的有（）", "鹰/燕/牛", ["A", "B"]),
         ],
+    ),
+    "options that are judgements beside a key that is one": (
+        [
+            Sheet(
+                "判断题",
+                [
+                    ["题目", "选项A", "选项B", "答案"],
+                    ["鲸是鱼类。", "对", "错", "错"],
+                    ["铁能导电。", "对", "错", "对"],
+                ],
+            )
+        ],
+        [("true_false", "鲸是鱼类。", "", ["false"]), ("true_false", "铁能导电。", "", ["true"])],
     ),
     "a column for the picture of every option, empty": (
         [
@@ -858,6 +888,10 @@ def test_options_packed_into_one_cell_are_separated(text: str, expected: list[st
         ({"question": "Who sails?", "mc1_targets": {"choices": ["a skipper", "a miller"], "labels": [1, 0]}},
          ("multiple_choice", "Who sails?", "a skipper/a miller", ["A"])),
         ({"question": "Who sails?", "mc1_targets": {"a miller": 0, "a skipper": 1}},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "answer": "a skipper", "answers": ["a skipper", "the skipper"]},
+         ("short_answer", "Who sails?", "", ["a skipper"])),
+        ({"question": "Who sails?", "answers": ["a miller", "a skipper"], "correct_answer": "a skipper"},
          ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
         ({"question": "Who sails?", "answers": ["a skipper", "the skipper"]},
          ("short_answer", "Who sails?", "", ["a skipper；the skipper"])),
