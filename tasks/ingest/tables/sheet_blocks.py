@@ -73,7 +73,7 @@ def _find_starts(rows: Sequence[Sequence[str]], columns: Names) -> list[int]:
     starts: list[int] = []
     names: list[str] = []
     for index, row in enumerate(rows):
-        is_best = best is not None and index == best.row
+        is_best = best is not None and index <= best.row and [cell.strip() for cell in row] == best.names
         if not is_best and not _is_head(row, columns, names) and not (starts and _opens_key(rows, index)):
             continue
         folded = [fold_header(cell) for cell in row if cell.strip()]

@@ -503,6 +503,19 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
         ],
         [("multiple_choice", "天空的颜色是（）", "红/蓝/绿/黄", ["B"])],
     ),
+    "labels below a heading of other words": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题干", "供选择的答案", "", "正确答案"],
+                    ["", "", "A", "B", ""],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
     "labels below one heading, the other headings over both rows": (
         [
             Sheet(
