@@ -1,4 +1,4 @@
-"""Questions as Blackboard takes them in: a line each, its type, text and answers between tabs."""
+"""Questions as Blackboard takes them in: a line each, its parts between tabs."""
 
 from __future__ import annotations
 

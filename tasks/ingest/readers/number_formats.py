@@ -79,7 +79,7 @@ _LOCAL = "mm-dd-yy"  # the short date of whoever opens the file: `1949/10/1` in 
 
 
 def write_time(value: time, number_format: str) -> str | None:
-    """Write a time of day as its format shows it (`8:00`, `13:05`), without seconds if it has none."""
+    """Write a time of day as its format shows it (`8:00`, `13:05:30`)."""
     pattern = re.fullmatch(r"(?:\[\$-[^\]]*\])?(h{1,2}):mm(:ss)?(?:;@)?", number_format)
     if pattern is None:
         return None

@@ -218,7 +218,7 @@ def read_named_key(value: Any, answer: Any) -> str:
 
 
 def offer_with(answer: str, wrong: Sequence[str]) -> list[tuple[str, str]]:
-    """The right answer among those said to be wrong: in the order of their texts none stands out."""
+    """The right answer among the wrong ones: in the order of their texts none stands out."""
     return [(chr(ord("A") + place), text) for place, text in enumerate(sorted({answer, *wrong})[:10])]
 
 

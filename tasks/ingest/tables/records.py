@@ -105,7 +105,7 @@ def split_records(
 
 
 def _part_lists(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A record for each question of one whose questions, options and keys are lists beside each other."""
+    """A record for each question of one whose questions, options and keys are lists."""
     lists = {name: value for name, value in record.items() if isinstance(value, list)}
     asked = next((value for name, value in lists.items() if find_role(name) == "stem"), [])
     beside = {name for name, value in lists.items() if len(value) == len(asked)}

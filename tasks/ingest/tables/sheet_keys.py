@@ -10,7 +10,7 @@ from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.content.keys import match_keys, read_keys
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.readers.extraction import Line, Sheet
-from tasks.ingest.tables.sheet_blocks import counts_across, find_sides
+from tasks.ingest.tables.sheet_tables import counts_across, find_sides
 from tasks.ingest.words.columns import find_role
 from tasks.ingest.words.lexicon import match_type_name
 

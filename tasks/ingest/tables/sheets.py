@@ -15,8 +15,8 @@ from tasks.ingest.layout.pieces import IndexedLines
 from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
 from tasks.ingest.tables.packed_options import as_piece, offer_with, split_packed_options
 from tasks.ingest.tables.record_questions import read_record
-from tasks.ingest.tables.sheet_blocks import divide_sheet, read_title
 from tasks.ingest.tables.sheet_keys import answer_by
+from tasks.ingest.tables.sheet_tables import divide_sheet, read_title
 from tasks.ingest.tables.tidying import tidy_columns
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.column_shapes import is_ticked
@@ -77,13 +77,13 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
             offset += len(line) + 1
         if not any(cell.strip() for row in sheet.rows for cell in row):
             continue
-        for block in divide_sheet(sheet, columns):
-            if block.header is None:
-                unread.append(block.sheet)
+        for table in divide_sheet(sheet, columns):
+            if table.header is None:
+                unread.append(table.sheet)
                 continue
-            whole = [(spans[0][0], spans[-1][1])] * len(block.sheet.rows)
+            whole = [(spans[0][0], spans[-1][1])] * len(table.sheet.rows)
             drafts, warnings = read_rows(
-                block.sheet, block.header, whole if block.is_turned else spans, number, language, block.fine
+                table.sheet, table.header, whole if table.is_turned else spans, number, language, table.fine
             )
             result.drafts.extend(drafts)
             result.warnings.extend(warnings)

@@ -1,4 +1,4 @@
-"""What stands around every text of a column or key, and is taken away: markup, numbers, names."""
+"""What stands around every text of a column and is taken away: markup, numbers, names."""
 
 from __future__ import annotations
 

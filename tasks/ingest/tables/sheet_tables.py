@@ -21,7 +21,7 @@ Names = Mapping[str, Sequence[str]] | None
 
 
 @dataclass(frozen=True)
-class Block:
+class SheetTable:
     """One table of a sheet, whose other cells are empty; without a header it asks nothing."""
 
     sheet: Sheet
@@ -30,12 +30,12 @@ class Block:
     is_turned: bool = False  # the sheet has its fields down the side
 
 
-def divide_sheet(sheet: Sheet, columns: Names) -> list[Block]:
+def divide_sheet(sheet: Sheet, columns: Names) -> list[SheetTable]:
     """The tables of a sheet in the order of their rows, those of the same rows from the left."""
     starts = _find_starts(sheet.rows, columns)
     if not starts:
-        return [_turn(sheet, columns) or Block(sheet, guess_columns(sheet.rows))]
-    found: list[Block] = []
+        return [_turn(sheet, columns) or SheetTable(sheet, guess_columns(sheet.rows))]
+    found: list[SheetTable] = []
     for first, last in zip_longest(starts, starts[1:], fillvalue=len(sheet.rows)):
         fine = _read_title_above(sheet.rows[:first])
         for left, right in find_sides(sheet.rows[first]):
@@ -49,10 +49,10 @@ def divide_sheet(sheet: Sheet, columns: Names) -> list[Block]:
     return found
 
 
-def _head(sheet: Sheet, first: int, columns: Names, fine: FineType | None) -> Block:
+def _head(sheet: Sheet, first: int, columns: Names, fine: FineType | None) -> SheetTable:
     header = find_header(sheet.rows[first:], columns)
     if header is None:
-        return Block(sheet, None)
+        return SheetTable(sheet, None)
     header.row += first
     if _is_head(next(iter(sheet.rows[header.row + 1 :]), ()), columns, ()):
         header.row += 1  # the names again, in another language
@@ -63,8 +63,8 @@ def _head(sheet: Sheet, first: int, columns: Names, fine: FineType | None) -> Bl
     stated = head_statements(printed, slots, header) if slots is not None else None
     if stated is not None and slots is not None:
         rows = [judge_statement(row, stated, slots) if any(row) else row for row in padded]
-        return Block(replace(sheet, rows=rows), replace(stated, row=header.row), fine)
-    return Block(sheet, complete_header(header, sheet.rows[header.row + 1 :]), fine)
+        return SheetTable(replace(sheet, rows=rows), replace(stated, row=header.row), fine)
+    return SheetTable(sheet, complete_header(header, sheet.rows[header.row + 1 :]), fine)
 
 
 def _find_starts(rows: Sequence[Sequence[str]], columns: Names) -> list[int]:
@@ -159,7 +159,7 @@ def read_title(cell: str) -> FineType | None:
 _LEAST_FIELDS = 3
 
 
-def _turn(sheet: Sheet, columns: Names) -> Block | None:
+def _turn(sheet: Sheet, columns: Names) -> SheetTable | None:
     """A sheet with its fields down the side, a question to a column, or None for any other."""
     rows = [[*cells] for cells in zip_longest(*sheet.rows[:_MOST_FIELDS], fillvalue="")]
     header = find_header(rows[:2], columns)
@@ -171,7 +171,7 @@ def _turn(sheet: Sheet, columns: Names) -> Block | None:
     }
     unsaved = frozenset((column, row) for row, column in sheet.unsaved)
     turned = replace(sheet, rows=rows, marked=marked, unsaved=unsaved)
-    return Block(turned, complete_header(header, rows[header.row + 1 :]), is_turned=True)
+    return SheetTable(turned, complete_header(header, rows[header.row + 1 :]), is_turned=True)
 
 
 _MOST_FIELDS = 40
