@@ -177,10 +177,14 @@ def list_flagged(value: Any) -> Any:
     if len(lists) == len(value) == 2 and len(lists[0]) == len(lists[1]):
         pairs = [*zip(*lists, strict=True)]
     flags = [flag for _, flag in pairs]
-    is_told = (
-        all(isinstance(flag, int) for flag in flags) and {*map(int, flags)} == {0, 1} if flags else False
-    )
-    return [{"text": text, "correct": bool(flag)} for text, flag in pairs] if is_told else value
+    # not `{"has_image": 0, "is_long": 1}`, which says something of the question
+    is_told = flags and {*map(type, flags)} == {int} and {*flags} == {0, 1}
+    if not is_told or all(_IDENTIFIER.fullmatch(str(text)) for text, _ in pairs):
+        return value
+    return [{"text": text, "correct": bool(flag)} for text, flag in pairs]
+
+
+_IDENTIFIER = re.compile(r"[a-z]+_\w*")
 
 
 def read_option_flags(value: Any) -> str:

@@ -78,11 +78,8 @@ def split_records(
             elif "options" in fields:
                 named = read_named_key(fields["options"], answer) if answer is not None else ""
                 texts["answer"] = named or texts.get("answer") or read_option_flags(fields["options"])
-            if isinstance(answer, dict) and (ticked := [*map(is_ticked, map(str, answer.values()))]).count(
-                True
-            ):
-                # `{"answer_a_correct": "true", "answer_b_correct": "false"}`
-                texts["answer"] = "".join("ABCDEFGHIJ"[at] for at, right in enumerate(ticked[:10]) if right)
+            if isinstance(answer, dict):
+                texts["answer"] = _read_ticks(answer) or texts["answer"]
             draft = read_record(texts, given, None, result.language)
             draft.number_label = str(texts.get("number", number))
             draft.value = read_integer(draft.number_label)
@@ -102,6 +99,13 @@ def split_records(
         )
     result.text = "\n".join(lines)
     return result
+
+
+def _read_ticks(answer: Mapping[str, Any]) -> str:
+    """The letters of what `{"answer_a_correct": "true", "answer_b_correct": "false"}` ticks."""
+    flags = [*map(str, answer.values())]
+    letters = (letter for letter, flag in zip("ABCDEFGHIJ", flags, strict=False) if is_ticked(flag))
+    return "".join(letters) if all(map(is_flag, flags)) else ""
 
 
 def _part_lists(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -152,13 +156,13 @@ def _find_roles(
         if role is not None:
             roles[name] = role
     if "options" not in roles.values():
-        offers = [name for name in names if _offers(records, name)]
         keys = [name for name, role in roles.items() if role == "answer" and _names_one(records, name)]
-        flagged = [name for name in offers if any(read_option_flags(record.get(name)) for record in records)]
-        # `answers` beside `correct` are what is offered
-        roles |= dict.fromkeys(
-            (flagged or [name for name in offers if keys and name in roles])[:1], "options"
-        )
+        offers = [name for name in names if name not in keys and _offers(records, name)]
+        named = [name for name in offers if name in roles]
+        # options with flags need no key; `answers` beside `correct` are what is offered
+        free = offers if "answer" not in roles.values() else named
+        flagged = [name for name in free if any(read_option_flags(record.get(name)) for record in records)]
+        roles |= dict.fromkeys((flagged or (named if keys else []))[:1], "options")
     stems = [name for name, role in roles.items() if role == "stem"]
     if len(stems) > 1 and any(_PLAIN_STEM.search(name) for name in stems):
         stems = [name for name in stems if _PLAIN_STEM.search(name) is None]
