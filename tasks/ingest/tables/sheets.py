@@ -218,6 +218,8 @@ def _collect_rows(
     sheet: Sheet, header: Header, spans: Sequence[tuple[int, int]], default: FineType | None
 ) -> tuple[list[_Row], int, int]:
     found: list[_Row] = []
+    by_label: dict[str, _Row] = {}
+    passages: set[int] = set()  # the rows that others ask about
     fine = default
     if fine is None and sheet.name:
         fine = _read_sheet_type(sheet.name)
@@ -258,7 +260,9 @@ def _collect_rows(
         if len(header.wrong) == 1 and wrong:  # all of them in one cell
             wrong = [text for _, text in split_packed_options(wrong[0], None)] or wrong
             answer = "" if re.search("[;；]", answer) else answer
-        if wrong and answer and not any(options.values()):
+        # one wrong answer is what somebody gave, but of a judgement
+        is_offered = len(wrong) > 1 or are_truth_options([answer, *wrong])
+        if is_offered and answer and not any(options.values()):
             options = dict(offer_with(answer, wrong))
         if record.get("sub_stem", "").strip():
             material = record.get("stem", "").strip() or (
@@ -280,9 +284,14 @@ def _collect_rows(
             if is_numbered or any(record.get(role, "").strip() for role in ("answer", "options", "type")):
                 empty += 1
             continue
+        above = by_label.get(record.get("parent", "").strip())
+        if above is not None and not above.record.get("answer", "").strip():
+            record["material"] = above.record["stem"]
+            passages.add(above.index)
         label = record.get("number", "").strip() or str(index + sheet.first_row)
         found.append(_Row(record, options, fine, label, first, last, index))
-    return found, empty, schema_rows
+        by_label[label] = found[-1]
+    return [row for row in found if row.index not in passages], empty, schema_rows
 
 
 def _take_flags(record: dict[str, str]) -> None:

@@ -404,6 +404,32 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "草的颜色是（）", "blue/green/red", ["B"]),
         ],
     ),
+    "what somebody answered wrong is not offered": (
+        [
+            Sheet(
+                "错题本",
+                [["题目", "错误答案", "正确答案"], ["3×4等于多少？", "7", "12"], ["1+1等于多少？", "3", "2"]],
+            )
+        ],
+        [("calculation", "3×4等于多少？", "", ["12"]), ("calculation", "1+1等于多少？", "", ["2"])],
+    ),
+    "a passage in a row of its own that others name": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["ID", "父ID", "题型", "题干", "A", "B", "答案"],
+                    ["1", "", "材料题", "村里有一座水磨，建于清代。", "", "", ""],
+                    ["2", "1", "单选题", "水磨建于何时", "清代", "明代", "A"],
+                    ["3", "0", "单选题", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "水磨建于何时", "清代/明代", ["A"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
     "several right answers and wrong ones, which are no options": (
         [
             Sheet(
