@@ -17,14 +17,10 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_answers import apply_key, cut_echo
-from tasks.ingest.content.key_marks import KeyPart, drop_headers
-from tasks.ingest.content.key_regions import is_region_heading
-from tasks.ingest.content.keys import Matched, match_keys, part_region
+from tasks.ingest.content.keys import Matched, match_keys, read_keys
 from tasks.ingest.contracts import Breach
 from tasks.ingest.intake import read_own_file, show_name
-from tasks.ingest.layout.furniture import is_noise
-from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
-from tasks.ingest.layout.pieces import IndexedLines, make_pieces
+from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
@@ -218,17 +214,6 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]
 
 def _count_sound(drafts: Sequence[Draft]) -> int:
     return sum(1 for draft in drafts if draft.answer and "key_not_among_options" not in draft.notes)
-
-
-def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
-    """The answers of lines that hold nothing else, by their headings."""
-    _, starts, _ = join_lines(lines)
-    pieces = [
-        piece for piece in write_key_blocks(IndexedLines(make_pieces(lines, starts))) if not is_noise(piece)
-    ]
-    heads = (index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text))
-    first = next((index for index in heads if all(piece.label is None for piece in pieces[:index])), -1)
-    return part_region(drop_headers(pieces[first + 1 :]))
 
 
 def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:

@@ -11,9 +11,9 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
-from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key, read_keys
+from tasks.ingest.companions import apply_companion, is_key_alone, is_titled_key
 from tasks.ingest.confidence import Terms, judge_reading
-from tasks.ingest.content.keys import match_keys
+from tasks.ingest.content.keys import match_keys, read_keys
 from tasks.ingest.content.named_pictures import give_to_who_refers
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.content.shown_keys import find_shown_keys

@@ -377,8 +377,13 @@ _ORDINALS = re.compile(
 _ORDINAL_REASON = re.compile(r"\s*[（(]?(\d)[)）]?\s*(?:[-–—:：]\s+|[.．]\s+(?=[A-Z\u4e00-\u9fff]))(\S.*)")
 
 
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi")
+
+
 def _read_ordinals(text: str, labels: str) -> list[str] | None:
-    """Read `2` as the second option; None where a number has no option."""
+    """Read `2` or `(ii)` as the second option; None where a number has no option."""
+    roman = text.strip(" ().（）").casefold()
+    text = str(_ROMAN.index(roman) + 1) if roman in _ROMAN else text
     if not _ORDINALS.fullmatch(text):
         return None
     places = [int(number) for number in re.findall(r"\d+", text)]

@@ -25,15 +25,19 @@ from tasks.ingest.content.key_marks import (
     KeyMark,
     KeyPart,
     Target,
+    drop_headers,
     list_marks,
     list_targets,
     look_ahead,
     read_run,
 )
+from tasks.ingest.content.key_regions import is_region_heading
+from tasks.ingest.layout.furniture import is_noise
 from tasks.ingest.layout.headings import RUN_OF_KEYS
-from tasks.ingest.layout.key_lines import KeyEntry
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
+from tasks.ingest.layout.pieces import IndexedLines, Piece, make_pieces, rewrite
 from tasks.ingest.layout.sections import divide
+from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
@@ -46,6 +50,17 @@ class Matched:
     count: int = 0
     left: list[KeyEntry] = field(default_factory=list)
     is_other: bool = False
+
+
+def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
+    """The answers of lines that hold nothing else, by their headings."""
+    _, starts, _ = join_lines(lines)
+    pieces = [
+        piece for piece in write_key_blocks(IndexedLines(make_pieces(lines, starts))) if not is_noise(piece)
+    ]
+    heads = (index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text))
+    first = next((index for index in heads if all(piece.label is None for piece in pieces[:index])), -1)
+    return part_region(drop_headers(pieces[first + 1 :]))
 
 
 def part_region(pieces: Sequence[Piece]) -> list[KeyPart]:

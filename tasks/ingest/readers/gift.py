@@ -11,6 +11,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction
+from tasks.ingest.readers.scripts import write_levels
 
 # Braces that hold what GIFT may hold: answers with = or ~, a judgement, a number, or nothing.
 _BLOCK = re.compile(r"(?<!\\)\{(?P<inside>(?:[^{}\\]|\\.)*)(?<!\\)\}", re.DOTALL)
@@ -48,7 +49,7 @@ def _read_question(part: str) -> list[dict[str, str]]:
     inside = match.group("inside").strip()
     before = _TITLE.sub("", part[: match.start()])
     form = _FORMAT.match(before)
-    read = _read_html if form is not None and form["name"] == "html" else str.strip
+    read = read_markup_text if form is not None and form["name"] == "html" else str.strip
     before, after = read(_FORMAT.sub("", before)), read(part[match.end() :])
     stem = f"{before} ____ {after}" if after and inside[:1] in "=~" else f"{before} {after}".strip()
     record = {"question": _unescape(stem)}
@@ -180,13 +181,15 @@ def _read_fraction(answer: Any) -> float:
 
 
 def _read_text(element: Any) -> str:
-    """The text below an element, its HTML written as lines; a picture leaves `[image]`."""
-    return "" if element is None else _read_html(element.findtext("text") or "")
+    """The text below an element, its HTML written as lines."""
+    return "" if element is None else read_markup_text(element.findtext("text") or "")
 
 
-def _read_html(text: str) -> str:
+def read_markup_text(text: str) -> str:
+    """HTML written as lines; a picture leaves `[image]`."""
     from html import unescape
 
+    text = write_levels(text)
     text = re.sub(r"(?i)<img\b[^<>]{0,2000}>", "[image]", text)
     text = unescape(_TAG.sub("", _BREAK.sub("\n", text))) if "<" in text or "&" in text else text
     lines = (" ".join(line.split()) for line in text.split("\n"))

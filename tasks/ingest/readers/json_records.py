@@ -10,6 +10,8 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction
 from tasks.ingest.readers.plain_text import decode
+from tasks.ingest.words.columns import find_role
+from tasks.ingest.words.lexicon import match_type_name
 
 
 def read_json(data: bytes) -> Extraction:
@@ -61,23 +63,34 @@ def _name_bad_lines(bad: Sequence[int], count: int) -> str:
 
 
 def _list_inner(record: dict[str, Any], depth: int) -> list[dict[str, Any]]:
-    """The questions in lists of an object that asks nothing, such as a passage."""
+    """The questions in lists of an object that asks nothing, such as a passage or a section."""
     if depth > 4 or any(_ASKING.search(name) and isinstance(text, str) for name, text in record.items()):
         return []
-    own = {
-        name: item for name, item in record.items() if isinstance(item, str) and name not in ("id", "type")
-    }
+    own: dict[str, Any] = {}
+    for name, item in record.items():
+        is_type = name != "type" or match_type_name(str(item)) is not None
+        if isinstance(item, str) and name != "id" and is_type and find_role(name) != "stem":
+            own[name] = item
+        elif isinstance(item, str) and find_role(name) == "stem" and len(item) >= _PASSAGE:
+            own["material"] = item
     found: list[dict[str, Any]] = []
     for name, item in record.items():
         if isinstance(item, list) and name not in _OFFERS:
             inner = find_records(item, depth + 1)
-            if sum(1 for one in inner if any(_ASKING.search(key) for key in one)) > 0.5 * len(inner):
+            if sum(1 for one in inner if _asks(one)) > 0.5 * len(inner):
                 found += [
                     {**{key: text for key, text in own.items() if key not in one}, **one} for one in inner
                 ]
     return found
 
 
+def _asks(record: dict[str, Any]) -> bool:
+    """Whether a record names a question, or a text beside its options or its answer."""
+    roles = {find_role(name) for name in record}
+    return any(map(_ASKING.search, record)) or ("stem" in roles and bool(roles & {"options", "answer"}))
+
+
+_PASSAGE = 30  # a title is shorter
 _OFFERS = ("options", "choices", "选项")
 _ASKING = re.compile(r"(?i)^q$|question(?!s)|stem|prompt|problem|题干|题目|问题|试题")
 

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.errors import DocumentError
+from tasks.ingest.readers.blackboard import find_blackboard
 from tasks.ingest.readers.emphasis import mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.gift import find_gift
 from tasks.ingest.readers.sniffing import find_utf16
+from tasks.ingest.words.column_shapes import guess_columns
 from tasks.ingest.words.columns import find_header
 
 MAX_ROWS = 200_000
@@ -102,6 +104,9 @@ def read_text(data: bytes) -> Extraction:
         extraction.converter = "gift"
         extraction.records = [dict(record) for record in records]
         return extraction
+    found = find_blackboard(text)
+    if found is not None:
+        return found
     sheet = _find_delimited(text)
     if sheet is not None:
         extraction.converter = "csv"
@@ -186,6 +191,9 @@ def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
 def read_csv(data: bytes) -> Extraction:
     """Return the rows of a delimited file; text that is not delimited comes back as lines."""
     text, encoding = decode(data)
+    found = find_blackboard(text)
+    if found is not None:
+        return found
     rows = _parse_rows(text, _guess_delimiter(text))
     if sum(1 for row in rows[:50] if len(row) > 1) * 2 < min(len(rows), 50):
         return read_text(data)
@@ -208,9 +216,20 @@ def _find_delimited(text: str) -> Sheet | None:
             continue
         header = find_header(rows)
         is_even = width >= _MANY_COLUMNS and _LEAST_EVEN * counts.total() <= count > _FEW_ROWS
-        if (header is not None and len(header.columns) >= 3) or (delimiter == "\t" and is_even):
+        is_pairs = (
+            delimiter == "\t" and width == 2 and _LEAST_EVEN * counts.total() <= count and _are_pairs(rows)
+        )
+        if (header is not None and len(header.columns) >= 3) or (delimiter == "\t" and is_even) or is_pairs:
             return Sheet("", _parse_rows(text, delimiter))
     return None
+
+
+def _are_pairs(rows: Sequence[list[str]]) -> bool:
+    """Whether two columns are questions and their answers, as cards to learn by are exported."""
+    found = guess_columns(rows)
+    answers = [row[1] for row in rows if len(row) > 1]
+    is_told = found is not None and found.columns.get("stem") == 0 and found.columns.get("answer") == 1
+    return is_told and len(rows) >= _FEW_ROWS and 2 * len({*answers}) > len(answers)
 
 
 def _guess_delimiter(text: str) -> str:

@@ -20,6 +20,18 @@ def lower_text(text: str) -> str:
     return _mark(text, "_", _SUB_KNOWN, _SUB)
 
 
+_LEVELLED = re.compile(r"<(su[bp])\b[^<>]{0,200}>([^<>]{1,40})</\1>", re.IGNORECASE)
+
+
+def write_levels(text: str) -> str:
+    """The text of a web page with what it raises and lowers written so, `10<sup>3</sup>` as 10³."""
+
+    def write(found: re.Match[str]) -> str:
+        return raise_text(found[2]) if found[1].casefold() == "sup" else lower_text(found[2])
+
+    return _LEVELLED.sub(write, text) if "</su" in text or "</SU" in text else text
+
+
 _RAISED = re.compile(rf"(?:[{''.join(chr(one) for one in _SUPER.values())}]+|\^\{{([^{{}}]*)\}})\Z")
 _LEVEL = {raised: level for level, raised in _SUPER.items() if level != ord("-")}
 

@@ -16,6 +16,7 @@ from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Lin
 from tasks.ingest.readers.json_records import find_script_records
 from tasks.ingest.readers.numbering import format_number
 from tasks.ingest.readers.plain_text import decode
+from tasks.ingest.readers.scripts import write_levels
 from tasks.ingest.words.points import POINTS
 
 _TABLE_MARK = "\ue0f1"
@@ -32,7 +33,7 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     text, encoding = decode(data)
     declared = re.search(r"charset=[\"']?([\w-]+)", text[:2000], re.IGNORECASE)
     extraction = Extraction(converter="html", converter_version=declared.group(1) if declared else encoding)
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
+    text = write_levels(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
     try:
         root: Any = html.document_fromstring(text)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:

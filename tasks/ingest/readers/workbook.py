@@ -16,9 +16,13 @@ from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.docx_elements import parse_xml
 from tasks.ingest.readers.docx_styles import is_ink
 from tasks.ingest.readers.extraction import WHOLE_CELL, Extraction, Marked, Sheet
+from tasks.ingest.readers.number_formats import write_date, write_number, write_time
 from tasks.ingest.readers.numbering import local_name, read_attribute, read_integer
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.readers.sheet_pictures import mark_pictures
+
+# By sheet and (row, column) from 0, the text of the cells that show another than their value.
+Shown = dict[str, dict[tuple[int, int], str]]
 
 MAX_CELLS = 5_000_000
 MAX_SECOND_PASS_BYTES = 8 * 1024 * 1024
@@ -43,6 +47,8 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
     needs_formats = False
     package: zipfile.ZipFile | None = None
     unsaved: dict[str, set[tuple[int, int]]] = {}
+    shown: Shown = {}
+    marked: dict[str, dict[str, Marked]] = {}
     if kind in ("xlsx", "xlsb", "ods"):
         package = open_package(data)
         if kind == "xlsx":
@@ -50,7 +56,7 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
             unsaved = _find_unsaved(package)
             needs_formats = _has_formats(package) and len(data) <= MAX_SECOND_PASS_BYTES
         elif kind == "ods":
-            unsaved = find_unsaved_in_ods(package)
+            unsaved, shown = _read_ods(package)
     try:
         workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
     except python_calamine.PasswordError as error:
@@ -64,7 +70,8 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
     extraction = Extraction(
         converter="calamine", converter_version=str(getattr(python_calamine, "__version__", "unknown"))
     )
-    shown, marked = _read_formats(data, extraction) if needs_formats else ({}, {})
+    if needs_formats:
+        shown, marked = _read_formats(data, extraction)
     total = 0
     for meta in workbook.sheets_metadata:
         if str(meta.typ).rpartition(".")[2] not in ("WorkSheet", "DialogSheet"):
@@ -186,7 +193,8 @@ def write_cell(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        # a cell holds fifteen digits: 0.1 + 0.2 is 0.3
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}".upper()
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time(0) else value.isoformat(sep=" ")
     if isinstance(value, date | time):
@@ -212,7 +220,8 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> None:
 def _has_formats(package: zipfile.ZipFile) -> bool:
     """Whether values alone would lose superscripts, number formats, or what stands out."""
     names = package.namelist()
-    if "xl/sharedStrings.xml" in names and b"vertAlign" in read_part(package, "xl/sharedStrings.xml"):
+    texts = (name for name in names if re.match(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml$", name))
+    if any(b"rPr>" in read_part(package, name) for name in texts):
         return True
     if "xl/styles.xml" not in names:
         return False
@@ -225,14 +234,12 @@ def _has_formats(package: zipfile.ZipFile) -> bool:
     return len(set(re.findall(rb'(?:fontId|fillId)="(\d+)"', cells))) > 1
 
 
-def _read_formats(
-    data: bytes, extraction: Extraction
-) -> tuple[dict[str, dict[tuple[int, int], str]], dict[str, dict[str, Marked]]]:
+def _read_formats(data: bytes, extraction: Extraction) -> tuple[Shown, dict[str, dict[str, Marked]]]:
     """By sheet, the cells shown otherwise than their value, and those that stand out."""
     import openpyxl
     from openpyxl.cell.rich_text import CellRichText, TextBlock
 
-    shown: dict[str, dict[tuple[int, int], str]] = {}
+    shown: Shown = {}
     marked: dict[str, dict[str, Marked]] = {}
     try:
         workbook = openpyxl.load_workbook(io.BytesIO(data), rich_text=True, data_only=True)
@@ -245,7 +252,8 @@ def _read_formats(
     looks: dict[int, tuple[str, list[str]]] = {}
     for sheet in workbook.worksheets:
         cells: dict[tuple[int, int], str] = {}
-        kinds: dict[str, Marked] = {"highlight": {}, "colour": {}, "bold": {}}
+        # what stands out in any colour goes before one colour, as stripes behind the rows are another
+        kinds: dict[str, Marked] = {"highlight": {}, "colour": {}, "bold": {}, "underline": {}}
         for row in sheet.iter_rows():
             for cell in row:
                 value, text = cell.value, None
@@ -260,31 +268,59 @@ def _read_formats(
                         looks[style] = (cell.number_format or "General", _find_emphasis(cell))
                     number_format, emphasis = looks[style]
                 if isinstance(value, CellRichText):
-                    if any(isinstance(run, TextBlock) and run.font.vertAlign for run in value):
-                        text = "".join(_write_run(run) for run in value)
+                    text = ""
+                    for run in value:
+                        written = _write_run(run)
+                        for kind in _list_font(run.font) if isinstance(run, TextBlock) else ():
+                            span = (len(text), len(text) + len(written))
+                            kinds.setdefault(kind, {}).setdefault(place, []).append(span)
+                        text += written
                 elif isinstance(value, int | float) and not isinstance(value, bool):
-                    text = _write_number(value, number_format)
+                    text = write_number(value, number_format)
                 elif isinstance(value, date):
-                    text = _write_date(value, number_format)
+                    text = write_date(value, number_format)
+                elif isinstance(value, time):
+                    text = write_time(value, number_format)
                 if text is not None:
                     cells[place] = text
                 for kind in emphasis:
-                    kinds[kind][place] = [WHOLE_CELL]
+                    kinds.setdefault(kind, {})[place] = [WHOLE_CELL]
         shown[sheet.title], marked[sheet.title] = cells, kinds
     return shown, marked
 
 
 def _find_emphasis(cell: Any) -> list[str]:
-    kinds = ["bold"] if cell.font is not None and cell.font.b else []
-    colour = cell.font.color if cell.font is not None else None
-    if colour is not None and colour.type == "rgb" and not is_ink(str(colour.rgb)[-6:]):
-        kinds.append("colour")
+    kinds = _list_font(cell.font)
     fill = cell.fill
     if fill is not None and fill.patternType == "solid":
         front = fill.fgColor
         if front is not None and not (front.type == "rgb" and str(front.rgb)[-6:] == "FFFFFF"):
-            kinds.append("highlight")
+            kinds += ["highlight", f"highlight {front.value}"]
     return kinds
+
+
+def _list_font(font: Any) -> list[str]:
+    if font is None:
+        return []
+    kinds = ["bold"] * bool(font.b) + ["underline"] * (font.u not in (None, "none"))
+    colour = font.color
+    if colour is None:
+        return kinds
+    if colour.type == "theme":
+        stands_out = colour.theme > _LAST_INK
+    else:
+        shown = _find_indexed(colour.indexed) if colour.type == "indexed" else str(colour.rgb)
+        stands_out = not is_ink(shown[-6:])
+    return [*kinds, "colour", f"colour {colour.value}"] if stands_out else kinds
+
+
+_LAST_INK = 3  # the first colours of a theme are those of text and paper
+
+
+def _find_indexed(place: int) -> str:
+    from openpyxl.styles.colors import COLOR_INDEX
+
+    return COLOR_INDEX[place] if 0 <= place < len(COLOR_INDEX) else ""
 
 
 def _write_run(run: Any) -> str:
@@ -296,74 +332,52 @@ def _write_run(run: Any) -> str:
     return lower_text(text) if run.font.vertAlign == "subscript" else text
 
 
-def _write_number(value: float, number_format: str) -> str | None:
-    if re.fullmatch(r"0{2,}", number_format) and float(value).is_integer():
-        return f"{int(value):0{len(number_format)}d}"
-    fixed = re.fullmatch(r"(#,##)?0(?:\.(0+))?(?:_\s?)?", number_format.split(";")[0])
-    if fixed and (fixed.group(1) or fixed.group(2)):
-        comma = "," if fixed.group(1) else ""
-        return f"{value:{comma}.{len(fixed.group(2) or '')}f}"
-    percent = re.fullmatch(r"[#,]*0(?:\.(0+))?%", number_format)
-    if percent:
-        places = len(percent.group(1) or "")
-        return f"{value * 100:.{places}f}%"
-    return None
-
-
-def _write_date(value: date, number_format: str) -> str | None:
-    """Write a date as its format shows it (`1949年10月1日`, `3/8`, `4-Mar`)."""
-    pattern = re.sub(r"\[[^\]]*\]|;@$|\\\\", "", number_format).replace('"', "").replace("\\", "")
-    if not re.fullmatch(r"(?:yyyy|yy|(?<!m)m{1,4}(?!m)|dd|d|[年月日/.,\- ])+", pattern):
-        return None
-    parts = {
-        "yyyy": f"{value.year:04d}",
-        "yy": f"{value.year % 100:02d}",
-        "mmmm": f"{value:%B}",
-        "mmm": f"{value:%b}",
-        "mm": f"{value.month:02d}",
-        "m": str(value.month),
-        "dd": f"{value.day:02d}",
-        "d": str(value.day),
-    }
-    return re.sub(r"yyyy|yy|m{1,4}|dd|d", lambda match: parts[match.group(0)], pattern)
-
-
 _CONTENT = "content.xml"
 # A formula is repeated over a range where it is the same; an empty row is repeated to the end of the sheet.
 _MOST_REPEATED = 70
 
 
-def find_unsaved_in_ods(package: zipfile.ZipFile) -> dict[str, set[tuple[int, int]]]:
-    """The cells of each sheet whose formula has no result, as (row, column) from 0.
+def _read_ods(package: zipfile.ZipFile) -> tuple[dict[str, set[tuple[int, int]]], Shown]:
+    """By sheet, the cells whose formula has no result, and what numbers and dates are shown as.
+
+    Places are (row, column) from 0.
 
     Raises:
         DocumentError: `corrupt` for a content that is no well-formed XML.
     """
+    lost: dict[str, set[tuple[int, int]]] = {}
+    shown: Shown = {}
     if _CONTENT not in package.namelist():
-        return {}
-    part = read_part(package, _CONTENT)
-    if b"formula=" not in part:
-        return {}
-    found: dict[str, set[tuple[int, int]]] = {}
-    for table in parse_xml(part, _CONTENT).iter("{*}table"):
+        return lost, shown
+    for table in parse_xml(read_part(package, _CONTENT), _CONTENT).iter("{*}table"):
         cells: set[tuple[int, int]] = set()
+        texts: dict[tuple[int, int], str] = {}
         row = 0
         for line in table.iter("{*}table-row"):
             height = read_integer(line, "number-rows-repeated") or 1
             column = 0
             for cell in line:
                 width = read_integer(cell, "number-columns-repeated") or 1
-                if _is_unsaved(cell):
-                    cells.update(
+                is_shown = read_attribute(cell, "value-type") in _SHOWN
+                if is_shown or _is_unsaved(cell):
+                    places = {
                         (row + down, column + right)
                         for down in range(min(height, _MOST_REPEATED))
                         for right in range(min(width, _MOST_REPEATED))
-                    )
+                    }
+                    text = "".join(str(part) for part in cell.itertext()).strip() if is_shown else ""
+                    texts |= dict.fromkeys(places, text) if text else {}
+                    cells |= places if not is_shown else set()
                 column += width
             row += height
+        name = read_attribute(table, "name") or ""
+        shown[name] = texts
         if cells:
-            found[read_attribute(table, "name") or ""] = cells
-    return found
+            lost[name] = cells
+    return lost, shown
+
+
+_SHOWN = ("float", "percentage", "currency", "date", "time")
 
 
 def _is_unsaved(cell: etree._Element) -> bool:

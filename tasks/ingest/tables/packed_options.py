@@ -10,21 +10,31 @@ from typing import Any
 
 from tasks.ingest.layout.options import option_text, split_options
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.readers.scripts import write_levels
 from tasks.ingest.words.cleaning import clean_line, clean_text
+from tasks.ingest.words.labels import parse_label
 
 
 def clean_cell(text: str, language: str | None) -> str:
     """The text of a cell with its line breaks, cleaned as the lines of a paper are."""
     if not text.strip():
         return ""
+    if "</su" in text and _OTHER_TAG.search(text) is None:
+        text = write_levels(text)
     lines = re.split(r"\r\n|\r|\n|<br\s*/?>", text)
     return clean_text("\n".join(clean_line(line)[0] for line in lines), language)
 
 
+# a question about web pages shows tags
+_OTHER_TAG = re.compile(r"<(?!/?(?:su[bp]|br)\b)/?[A-Za-z]")
 # `A=x` and `A-x` have a sign for a mark; after a bracket or a space it is the option's own: `(A) -1`, `B) =1+1`.
 _LABEL = re.compile(
     r"(?:^|(?<=[,，;；|\s$#]))[（(]?([A-J])(?:[)）]?\s*[;；:：.．、,，]|(?<![（(][A-J])(?:[=\-－]|\s+[=\-－]\s))\s*"
 )
+
+
+# `①② | ②③` names what the stem counts
+_COMBINED = re.compile(r"[①-⑩][、,，]?[①-⑩]")
 
 
 def strip_label(label: str, text: str) -> str:
@@ -42,7 +52,7 @@ def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         return stripped
     is_meant = sum(closed) >= 0.5 * len(pairs) or all(bare)
     return [
-        (label, text[mark.end() :] if mark is not None and is_meant else own)
+        (label, text[mark.end() :] if mark is not None and is_meant and own == text else own)
         for (label, own), (_, text), mark in zip(stripped, pairs, bare, strict=True)
     ]
 
@@ -68,7 +78,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
         if all(value for _, value in pairs):
             return pairs
     pieces = [as_piece(line) for line in stripped.splitlines() if line.strip()]
-    split = split_options(pieces, True)
+    split = split_options(pieces, True) if _COMBINED.match(stripped) is None else None
     if split is not None and not split.stem:
         texts = [option_text(found) for _, found in split.options]
         if all(text.endswith((";", "；")) for text in texts[:-1]):
@@ -76,11 +86,22 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
         return [
             (label, clean_cell(text, language)) for (label, _), text in zip(split.options, texts, strict=True)
         ]
-    for separator in ("\n", "$;$", "|", "$$", "###", "；", ";", "、", "\t", ",", "，"):
+    for separator in ("\n", "$;$", "|", "$$", "###", "；", ";", "、", "\t", ",", "，", "/"):
         parts = [part.strip() for part in stripped.split(separator) if part.strip()]
-        if 2 <= len(parts) <= 10:
-            return [(chr(ord("A") + index), clean_cell(part, language)) for index, part in enumerate(parts)]
+        if (2 if separator != "/" else 3) <= len(parts) <= 10:
+            texts = [clean_cell(part, language) for part in _cut_numbers(parts)]
+            return [(chr(ord("A") + index), text) for index, text in enumerate(texts)]
     return []
+
+
+def _cut_numbers(parts: Sequence[str]) -> Sequence[str]:
+    """The parts without what counts them, `1.` or `(ii)`."""
+    labels = [parse_label(part) for part in parts]
+    sure = [label for label in labels if label is not None and not label.is_weak]
+    counted = [(label.style, label.value) for label in sure]
+    texts = [part[label.end :].strip() for part, label in zip(parts, sure, strict=False)]
+    is_list = len(sure) == len(parts) and counted == [(sure[0].style, at) for at in range(1, len(parts) + 1)]
+    return texts if is_list and all(texts) and _COMBINED.match(parts[0]) is None else parts
 
 
 def read_literal(text: str) -> Any:
@@ -144,7 +165,26 @@ _OPTION_NAMES = ("label", "key", "id", "name", "letter", "标号", "选项")
 _RIGHT = re.compile(
     r"(?i)(?:is_?|是否)?(?:correct|right|true|answer|key|正确|对|答案)(?:_?answer|_?option|答案|选项)?"
 )
-_WORTH = ("fraction", "weight", "score", "points", "credit")
+_WORTH = ("fraction", "weight", "score", "points", "credit", "label")
+
+
+def list_flagged(value: Any) -> Any:
+    """`{"a mill": 1, "a ship": 0}`, `{"choices": […], "labels": [1, 0]}` as a list of options."""
+    if not isinstance(value, dict):
+        return value
+    pairs = [*value.items()]
+    lists = [item for item in value.values() if isinstance(item, list)]
+    if len(lists) == len(value) == 2 and len(lists[0]) == len(lists[1]):
+        pairs = [*zip(*lists, strict=True)]
+    flags = [flag for _, flag in pairs]
+    # not `{"has_image": 0, "is_long": 1}`, which says something of the question
+    is_told = flags and {*map(type, flags)} == {int} and {*flags} == {0, 1}
+    if not is_told or all(_IDENTIFIER.fullmatch(str(text)) for text, _ in pairs):
+        return value
+    return [{"text": text, "correct": bool(flag)} for text, flag in pairs]
+
+
+_IDENTIFIER = re.compile(r"[a-z]+_\w*")
 
 
 def read_option_flags(value: Any) -> str:
@@ -181,6 +221,11 @@ def read_named_key(value: Any, answer: Any) -> str:
     return "".join(sorted(letters)) if all(letters) else ""
 
 
+def offer_with(answer: str, wrong: Sequence[str]) -> list[tuple[str, str]]:
+    """The right answer among the wrong ones: in the order of their texts none stands out."""
+    return [(chr(ord("A") + place), text) for place, text in enumerate(sorted({answer, *wrong})[:10])]
+
+
 def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
     """Options of a record: a list of texts, of {label, text}, or an object by label."""
     if isinstance(value, str):
@@ -198,7 +243,7 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
         pairs = [
             (str(key).strip().upper(), clean_cell(str(text), language))
             for key, text in value.items()
-            if str(text).strip()
+            if text is not None and str(text).strip()
         ]
         if all(re.fullmatch(r"[A-J]", label) for label, _ in pairs):
             return pairs

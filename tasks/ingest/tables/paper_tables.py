@@ -14,10 +14,9 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line, Marked, Sheet
 from tasks.ingest.tables.sheets import read_rows
-from tasks.ingest.words.answers import read_truth
+from tasks.ingest.tables.statements import NUMBER_CELL, find_slots, head_statements, judge_statement
 from tasks.ingest.words.cleaning import join_wrapped
-from tasks.ingest.words.columns import MIN_STEM, Header, find_question_header, find_role, fold_header
-from tasks.ingest.words.grammar import number_word
+from tasks.ingest.words.columns import Header, find_question_header, find_role, fold_header
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -118,9 +117,9 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
             index += 1
         rows = [list(line.cells) for line in lines[first:index]]
         before = found[-1] if found else None
-        slots = _find_slots(rows)
+        slots = find_slots(rows)
         header = find_question_header(rows)
-        stated = _head_statements(rows, slots, header) if slots is not None else None
+        stated = head_statements(rows, slots, header) if slots is not None else None
         header, slots = (stated, slots) if stated is not None else (header, None)
         is_next = before is not None and not any(
             line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
@@ -159,102 +158,6 @@ def _find_records(rows: Sequence[Sequence[str]]) -> list[tuple[int, int, Header]
     return found
 
 
-_LEAST_STATEMENTS = 3
-_TICK = re.compile(r"[\W_]{0,6}|[XxVv]")
-_EMPTY_BOX = re.compile(r"[\s_…()（）\[\]□☐○◯▢❏❑]*")
-_OWN_NUMBER = re.compile(r"\s*[（(]?(\d{1,3})\s*[.．、)）\]:](?!\d)\s*")
-
-
-_EITHER = re.compile(r"\s*(?:[/|,，、]|\b(?:or|ou|oder|of|o|atau|veya|hay|czy|или)\b|或)\s*")
-
-
-def _find_slots(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """The columns for true and false of a table of statements, with ticks or nothing below.
-
-    They are the same where one column is for both, `V / F`.
-    """
-    width = len(rows[0])
-    if width < 2 or len(rows) <= _LEAST_STATEMENTS or any(len(row) != width for row in rows):
-        return None
-    for column, cell in enumerate(rows[0]):
-        if all(
-            _EMPTY_BOX.fullmatch(row[column]) or _judge(row[column], cell) for row in rows[1:]
-        ) and _names_both(cell):
-            return column, column
-    if width < 3:
-        return None
-    named = [
-        read_truth(cell)
-        if cell.strip() and all(_TICK.fullmatch(row[column].strip()) for row in rows[1:])
-        else None
-        for column, cell in enumerate(rows[0])
-    ]
-    if sorted(filter(None, named)) != ["false", "true"]:
-        return None
-    return named.index("true"), named.index("false")
-
-
-def _names_both(name: str) -> bool:
-    """Whether a column is for both judgements: `V / F`, `right or wrong`."""
-    parts = _EITHER.split(name.strip())
-    is_told = sorted(read_truth(part) or "" for part in parts) == ["false", "true"]
-    return is_told or (
-        len({*parts}) == len(parts) == 2 and all(len(one) == 1 and one.isalpha() for one in parts)
-    )
-
-
-def _judge(cell: str, name: str) -> str:
-    """What a cell below such a name says; empty where it says neither."""
-    parts = [part.casefold() for part in _EITHER.split(name.strip())]
-    own = cell.strip().casefold()
-    if len(parts) == 2 and own in parts and read_truth(parts[0]) != "false":
-        return ("true", "false")[parts.index(own)]
-    return read_truth(cell) or ""
-
-
-def _head_statements(
-    rows: Sequence[Sequence[str]], slots: tuple[int, int], header: Header | None
-) -> Header | None:
-    """Its columns as `_judge_statement` gives them; None where it holds more than statements."""
-    if header is not None and (header.options or not header.columns.keys() <= {"number", "stem"}):
-        return None
-    others = [column for column in range(len(rows[0])) if column not in slots]
-    long = [column for column in others if all(len(row[column].strip()) >= MIN_STEM for row in rows[1:])]
-    stem = header.columns["stem"] if header is not None else long[0] if len(long) == 1 else -1
-    if stem not in long:
-        return None
-    width = len(rows[0])
-    columns = {"stem": stem, "number": width, "type": width + 1, "answer": width + 2}
-    remarks = [
-        column
-        for column in others
-        if column > max(slots) and any(len(row[column].strip()) >= MIN_STEM for row in rows[1:])
-    ]
-    if len(remarks) == 1 and remarks[0] != stem:
-        columns["explanation"] = remarks[0]  # `Correction`
-    return Header(0, columns, names=[*rows[0], "", "", ""])
-
-
-def _judge_statement(row: list[str], header: Header, slots: tuple[int, int]) -> list[str]:
-    """A row with number, type and judgement in three cells more; a header's are empty."""
-    stem = header.columns["stem"]
-    if row == header.names[: len(row)]:
-        return [*row, "", "", ""]
-    own = _OWN_NUMBER.match(row[stem])
-    label = (
-        own[1]
-        if own is not None
-        else next((cell for cell in row[:stem] if _NUMBER_CELL.fullmatch(cell.strip())), "")
-    )
-    ticked = [_EMPTY_BOX.fullmatch(row[column]) is None for column in slots]
-    if all(ticked):  # a tick beside a cross
-        ticked = [read_truth(row[column]) == "true" for column in slots]
-    judged = ("true" if ticked[0] else "false") if ticked.count(True) == 1 else ""
-    judged = _judge(row[slots[0]], header.names[slots[0]]) if slots[0] == slots[1] else judged
-    text = row[stem][own.end() :] if own is not None else row[stem]
-    return [*row[:stem], text, *row[stem + 1 :], label.strip().rstrip(".．、"), "true_false", judged]
-
-
 def _fits(
     before: QuestionTable,
     header: Header | None,
@@ -284,17 +187,12 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     return found
 
 
-_NUMBER_CELL = re.compile(
-    rf"(?:{number_word()}\s*)?(\d{{1,3}})\s*(?P<part>[.．]\d{{1,2}}|[（(]?[a-h][)）]?)?\s*[题題]?\s*[.．、]?"
-)
-
-
 def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
     for index, row in enumerate(rows[:3]):
         roles = [find_role(cell) for cell in row]
         for column, role in enumerate(roles):
             cells = [other[column].strip() for other in rows[index + 1 :] if column < len(other)]
-            if role in (None, "stem") and cells and all(_NUMBER_CELL.fullmatch(cell) for cell in cells):
+            if role in (None, "stem") and cells and all(NUMBER_CELL.fullmatch(cell) for cell in cells):
                 roles[column] = "number"  # `Q | Answer`
         numbers = [column for column, role in enumerate(roles) if role == "number"]
         answers = [column for column, role in enumerate(roles) if role == "answer"]
@@ -304,7 +202,7 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
         entries: list[KeyEntry] = []
         for place, column in enumerate(numbers):
             for other in rows[index + 1 :]:
-                number = _NUMBER_CELL.fullmatch(other[column].strip())
+                number = NUMBER_CELL.fullmatch(other[column].strip())
                 text = other[answers[place]].strip()
                 if number is None or not text:
                     continue
@@ -329,7 +227,7 @@ def _read_key_pairs(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
     pairs = [pair for row in cells for pair in zip(row[::2], row[1::2], strict=False) if any(pair)]
     if len(pairs) < _LEAST_PAIRS or any(len(row) % 2 for row in cells):
         return []
-    if not all(_NUMBER_CELL.fullmatch(number) and _KEY_CELL.fullmatch(key) for number, key in pairs):
+    if not all(NUMBER_CELL.fullmatch(number) and _KEY_CELL.fullmatch(key) for number, key in pairs):
         return []
     entries = sorted(
         (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs),
@@ -361,7 +259,7 @@ def read_question_table(
         line = lines[index]
         row = list(line.cells)
         if table.slots is not None:
-            row = _judge_statement(row, table.header, table.slots)
+            row = judge_statement(row, table.header, table.slots)
         span = (starts[index], starts[index] + len(line.text))
         if names and [fold_header(cell) for cell in row] == names and len(rows) > table.header.row:
             continue

@@ -71,7 +71,10 @@ def read_record(
     pairs = [(label, text) for (label, _), text in zip(pairs, texts, strict=True)]
     if len(pairs) > 3 and are_truth_options(texts[:2]) and len(set(texts[2:])) == 1:
         pairs, texts = pairs[:2], texts[:2]  # `A:对 B:错 C:无 D:无`
-    if kind not in (None, "multiple_choice", "true_false") and pairs:
+    labels = "".join(label for label, _ in pairs)
+    # `阅读理解` may offer options; what is to be filled in may keep its answers in their columns
+    is_offered = kind != "fill_in_the_blank" and len(pairs) > 1 and read_key(answer, labels) is not None
+    if kind not in (None, "multiple_choice", "true_false") and pairs and not is_offered:
         _settle_stored_answer(draft, pairs, answer, kind)
         return draft
     if pairs and len(pairs) >= 2:
@@ -104,9 +107,13 @@ def _read_type(cell: str) -> FineType | None:
 def _set_key(draft: Draft, answer: str) -> None:
     if not answer:
         return
-    named = re.fullmatch(r"(?i)\s*(?:选项|备选项|option|choice|answer|opt)[\s_\-]*(\d)\s*", answer)
-    if named and 0 < int(named.group(1)) <= len(draft.options):
-        draft.answer = [draft.options[int(named.group(1)) - 1][0]]
+    named = re.fullmatch(
+        r"(?i)\s*(?:选项|备选项|option|choice|answer|opt)[\s_\-]*(?:(\d)|([a-j]))\s*", answer
+    )
+    labels = [label for label, _ in draft.options]
+    place = int(named[1] or ord(named[2].upper()) - ord("A") + 1) if named is not None else 0
+    if 0 < place <= len(labels):
+        draft.answer = [labels[place - 1]]
         return
     if re.fullmatch(r"\s*\d+(?:\s*[,，;；、]\s*\d+)*\s*", answer):
         # whether a number counts from 0 or from 1, or is itself an option, only the whole column can tell

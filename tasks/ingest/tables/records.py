@@ -10,16 +10,23 @@ from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.content.shown_keys import take_shown_keys
-from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options, write_out
+from tasks.ingest.tables.packed_options import (
+    list_flagged,
+    offer_with,
+    read_named_key,
+    read_option_flags,
+    read_options,
+    write_out,
+)
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.tables.sheets import SheetSplit, read_integer, settle_number_keys
+from tasks.ingest.tables.tidying import NUMBERED, WRAPPED, read_markup
 from tasks.ingest.words.cleaning import detect_language
-from tasks.ingest.words.column_shapes import NUMBERED, complete_header
-from tasks.ingest.words.columns import Header, find_role, read_option_label
+from tasks.ingest.words.column_shapes import complete_header, is_flag, is_ticked
+from tasks.ingest.words.columns import NUMBER_OF, Header, find_role, read_option_label
 from tasks.ingest.words.lexicon import match_type_name
 
 _SAMPLE = 200
-_NUMBER_OF = re.compile(r"[\s_]*\d+$")
 _MOST, _OWN_LABEL = 0.7, re.compile(r"\s*[A-J]\s*[.．、:：)）]\s*(?=\S)")
 _COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 
@@ -31,6 +38,7 @@ def split_records(
     result = SheetSplit([], "")
     lines: list[str] = []
     offset = 0
+    records = [one for record in records for one in _part_lists(record)]
     flat = [_flatten_record(record) for record in records]
     roles = _find_roles(flat, columns)
     shared = [_share_out(fields, roles) for fields in flat]
@@ -44,6 +52,7 @@ def split_records(
     missing = 0
     asked = [str(fields["stem"]) for fields, _ in shared if fields.get("stem")]
     is_numbered = len(asked) > 2 and sum(1 for stem in asked if NUMBERED.match(stem)) >= _MOST * len(asked)
+    is_marked_up = sum(1 for stem in asked if WRAPPED.search(stem)) > 0.5 * len(asked)
     offered = [one for _, options in shared for one in options]
     is_labelled = sum(1 for one in offered if _OWN_LABEL.match(one[1])) >= _MOST * max(1, len(offered))
     for number, (record, (fields, options)) in enumerate(zip(records, shared, strict=True), start=1):
@@ -53,6 +62,9 @@ def split_records(
         if isinstance(fields.get("stem"), str) and fields["stem"].strip():
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
+            if is_marked_up:
+                texts = {role: read_markup(text) for role, text in texts.items()}
+                given = [(label, read_markup(text)) for label, text in given]
             printed = NUMBERED.match(texts["stem"]) if is_numbered else None
             if printed is not None:
                 texts["stem"] = texts["stem"][printed.end() :]
@@ -66,6 +78,8 @@ def split_records(
             elif "options" in fields:
                 named = read_named_key(fields["options"], answer) if answer is not None else ""
                 texts["answer"] = named or texts.get("answer") or read_option_flags(fields["options"])
+            if isinstance(answer, dict):
+                texts["answer"] = _read_ticks(answer) or texts["answer"]
             draft = read_record(texts, given, None, result.language)
             draft.number_label = str(texts.get("number", number))
             draft.value = read_integer(draft.number_label)
@@ -87,6 +101,26 @@ def split_records(
     return result
 
 
+def _read_ticks(answer: Mapping[str, Any]) -> str:
+    """The letters of what `{"answer_a_correct": "true", "answer_b_correct": "false"}` ticks."""
+    flags = [*map(str, answer.values())]
+    letters = (letter for letter, flag in zip("ABCDEFGHIJ", flags, strict=False) if is_ticked(flag))
+    return "".join(letters) if all(map(is_flag, flags)) else ""
+
+
+def _part_lists(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A record for each question of one whose questions, options and keys are lists."""
+    lists = {name: value for name, value in record.items() if isinstance(value, list)}
+    asked = next((value for name, value in lists.items() if find_role(name) == "stem"), [])
+    beside = {name for name, value in lists.items() if len(value) == len(asked)}
+    if not asked or len(beside) < 2 or not all(isinstance(text, str) for text in asked):
+        return [record]
+    return [
+        {name: value[at] if name in beside else value for name, value in record.items()}
+        for at in range(len(asked))
+    ]
+
+
 def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """A record with the fields of the objects in it that ask or offer."""
     flat: dict[str, Any] = {}
@@ -96,7 +130,7 @@ def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]
         if isinstance(value, dict) and depth < 3 and asks:
             flat |= {key: item for key, item in _flatten_record(value, depth + 1).items() if key not in flat}
         else:
-            flat[str(name)] = value
+            flat[str(name)] = list_flagged(value)
     return flat
 
 
@@ -113,7 +147,7 @@ def _find_roles(
             roles[name] = label
             continue
         role = find_role(name, columns)
-        if role is None and find_role(_NUMBER_OF.sub("", name)) == "distractors":
+        if role is None and find_role(NUMBER_OF.sub("", name)) == "distractors":
             role = "distractors"
         if name == "section":
             role = "type" if any(match_type_name(str(value)) for value in held) else None
@@ -121,6 +155,14 @@ def _find_roles(
             role = None  # the key of a record in its store
         if role is not None:
             roles[name] = role
+    if "options" not in roles.values():
+        keys = [name for name, role in roles.items() if role == "answer" and _names_one(records, name)]
+        offers = [name for name in names if name not in keys and _offers(records, name)]
+        named = [name for name in offers if name in roles]
+        # options with flags need no key; `answers` beside `correct` are what is offered
+        free = offers if "answer" not in roles.values() else named
+        flagged = [name for name in free if any(read_option_flags(record.get(name)) for record in records)]
+        roles |= dict.fromkeys((flagged or (named if keys else []))[:1], "options")
     stems = [name for name, role in roles.items() if role == "stem"]
     if len(stems) > 1 and any(_PLAIN_STEM.search(name) for name in stems):
         stems = [name for name in stems if _PLAIN_STEM.search(name) is None]
@@ -192,6 +234,29 @@ def _induce_roles(
     return roles
 
 
+def _offers(records: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether a key that may name answers, or has no name, holds several texts in most records."""
+    held = [record[name] for record in records[:_SAMPLE] if record.get(name) not in (None, "", [])]
+    parts = [[*value.values()] if isinstance(value, dict) else value for value in held]
+    several = [
+        value
+        for value in parts
+        if isinstance(value, list) and len(value) > 1 and not all(is_flag(str(part)) for part in value)
+    ]
+    return len(several) > 0.5 * len(held) and find_role(name) in (None, "answer")
+
+
+_NAMES_ONE = re.compile(r"(?i)correct|right|index|idx|正确")
+
+
+def _names_one(records: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether a key tells which of several is right; beside other wordings `answer` is one more."""
+    held = [record[name] for record in records[:_SAMPLE] if record.get(name) not in (None, "", [])]
+    is_short = all(isinstance(value, str | int) and len(str(value)) <= _LONGEST_KEY for value in held)
+    return is_short or _NAMES_ONE.search(name) is not None
+
+
+_LONGEST_KEY = 2
 _SERIES = re.compile(r"(.*?)[\s_]?([a-h]|[0-9])")
 _TELLING = re.compile(r"(?i)ans|corr|right|key|sol|lös|loes|cop|label|daan|正|答|对")
 
@@ -243,7 +308,5 @@ def _share_out(
         elif role and value not in (None, "", []):
             fields.setdefault(role, value)
     if wrong and isinstance(fields.get("answer"), str) and not options and "options" not in fields:
-        # the record says which are wrong: in the order of their texts they tell nothing
-        texts = sorted({fields["answer"], *map(str, wrong)})
-        options = [(chr(ord("A") + place), text) for place, text in enumerate(texts[:10])]
+        options = offer_with(fields["answer"], [str(one) for one in wrong])
     return fields, sorted(options)

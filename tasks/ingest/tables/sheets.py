@@ -13,13 +13,16 @@ from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
 from tasks.ingest.layout.option_marks import write_letters
 from tasks.ingest.layout.pieces import IndexedLines
 from tasks.ingest.readers.extraction import FORMULA, Marked, Sheet, is_picture
-from tasks.ingest.tables.packed_options import as_piece
+from tasks.ingest.tables.packed_options import as_piece, offer_with, split_packed_options
 from tasks.ingest.tables.record_questions import read_record
-from tasks.ingest.words.cleaning import clean_line, detect_language
-from tasks.ingest.words.column_shapes import complete_header, guess_columns, tidy_columns
-from tasks.ingest.words.columns import Header, find_header, find_role, fold_header
+from tasks.ingest.tables.sheet_keys import answer_by
+from tasks.ingest.tables.sheet_tables import divide_sheet, read_title
+from tasks.ingest.tables.tidying import tidy_columns
+from tasks.ingest.words.cleaning import detect_language
+from tasks.ingest.words.column_shapes import is_ticked
+from tasks.ingest.words.columns import Header, fold_header
 from tasks.ingest.words.kinds import are_truth_options
-from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly, match_type_name
+from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly
 
 _SCHEMA_CELL = re.compile(
     r"^(?:int|integer|string|str|float|double|bool|boolean|text|long|date|datetime|json|varchar(?:\(\d+\))?|(?:int|string|float)\[\]|\{.*\}(?:\[\])?|"
@@ -28,7 +31,9 @@ _SCHEMA_CELL = re.compile(
 _NOTE = re.compile(
     r"\s*(?:注|说明|备注|合计|共计|共|总计|以上|note|total|end)\b|\s*(?:注|说明|备注|合计)", re.IGNORECASE
 )
-_SUM = re.compile(r"\s*(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*")
+_SUM = re.compile(
+    r"\s*[\u4e00-\u9fff]{0,4}(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*"
+)
 
 
 @dataclass
@@ -54,8 +59,7 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
     parts: list[str] = []
     offset = 0
     result = SheetSplit([], "")
-    key_sheets: list[tuple[str, dict[str, tuple[str, str]]]] = []
-    sheets_read = 0
+    unread: list[Sheet] = []
     language = detect_language("\n".join("\n".join(row) for sheet in sheets for row in sheet.rows[:300]))
     for number, sheet in enumerate(sheets):
         title = f"[{sheet.name}]" if sheet.name else ""
@@ -73,25 +77,28 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
             offset += len(line) + 1
         if not any(cell.strip() for row in sheet.rows for cell in row):
             continue
-        header = find_header(sheet.rows, columns)
-        header = (
-            complete_header(header, sheet.rows[header.row + 1 :]) if header else guess_columns(sheet.rows)
-        )
-        if header is None:
-            keys = _read_key_sheet(sheet, columns)
-            if keys:
-                key_sheets.append((sheet.name, keys))
-            else:
-                result.warnings.append(_describe_unknown(sheet))
-            continue
-        sheets_read += 1
-        drafts, warnings = read_rows(sheet, header, spans, number, language)
-        result.drafts.extend(drafts)
-        result.warnings.extend(warnings)
-        if sheet.is_hidden and drafts:
-            result.warnings.append(f"Sheet {sheet.name!r} is hidden; its {len(drafts)} questions were read.")
-    for name, keys in key_sheets:
-        _apply_key_sheet(result, name, keys)
+        for table in divide_sheet(sheet, columns):
+            if table.header is None:
+                unread.append(table.sheet)
+                continue
+            whole = [(spans[0][0], spans[-1][1])] * len(table.sheet.rows)
+            drafts, warnings = read_rows(
+                table.sheet, table.header, whole if table.is_turned else spans, number, language, table.fine
+            )
+            result.drafts.extend(drafts)
+            result.warnings.extend(warnings)
+            if sheet.is_hidden and drafts:
+                result.warnings.append(
+                    f"Sheet {sheet.name!r} is hidden; its {len(drafts)} questions were read."
+                )
+    for other in unread:
+        held, matched = answer_by(other, result.drafts, columns, language)
+        if matched < held:
+            result.warnings.append(
+                f"Sheet {other.name!r} holds {held} answers; {matched} were matched to questions by number."
+            )
+        elif not held:
+            result.warnings.append(_describe_unknown(other))
     result.text = "\n".join(parts)
     result.language = language
     return result
@@ -211,6 +218,8 @@ def _collect_rows(
     sheet: Sheet, header: Header, spans: Sequence[tuple[int, int]], default: FineType | None
 ) -> tuple[list[_Row], int, int]:
     found: list[_Row] = []
+    by_label: dict[str, _Row] = {}
+    passages: set[int] = set()  # the rows that others ask about
     fine = default
     if fine is None and sheet.name:
         fine = _read_sheet_type(sheet.name)
@@ -221,12 +230,12 @@ def _collect_rows(
         filled = [cell for cell in row if cell.strip()]
         if not filled:
             continue
-        if index <= header.row + 4 and not found and _is_schema_row(row):
+        if index <= header.row + 4 and not found and (_is_schema_row(row) or _explains(row, names)):
             schema_rows += 1
             continue
         if names and [fold_header(cell) for cell in row][: len(names)] == names:
             continue  # the header printed again
-        if len(filled) == 1 and (title := _read_title(filled[0])) is not None:
+        if len(filled) == 1 and (title := read_title(filled[0])) is not None:
             fine = title
             continue
         record = {role: _cell(row, column) for role, column in header.columns.items()}
@@ -242,13 +251,26 @@ def _collect_rows(
             record["answer"] = "；".join(
                 text for text in (_cell(row, column) for column in header.blanks) if text.strip()
             )
+        if header.flags:
+            record["answer"] = "".join(
+                label for label, column in header.flags.items() if is_ticked(_cell(row, column))
+            )
+        wrong = [text for column in header.wrong if (text := _cell(row, column).strip())]
+        answer = record.get("answer", "").strip()
+        if len(header.wrong) == 1 and wrong:  # all of them in one cell
+            wrong = [text for _, text in split_packed_options(wrong[0], None)] or wrong
+            answer = "" if re.search("[;；]", answer) else answer
+        # one wrong answer is what somebody gave, but of a judgement
+        is_offered = len(wrong) > 1 or are_truth_options([answer, *wrong])
+        if is_offered and answer and not any(options.values()):
+            options = dict(offer_with(answer, wrong))
         if record.get("sub_stem", "").strip():
             material = record.get("stem", "").strip() or (
                 found[-1].record.get("material", "") if found else ""
             )
             record |= {"material": material, "stem": record["sub_stem"]}
             record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
-        if _is_ticked(record.get("flag", "")):
+        if is_ticked(record.get("flag", "")):
             record["right"] = record.get("options", "").strip()
         if _SUM.fullmatch(record.get("number", "") or record.get("stem", "")):
             continue  # `合计 | 20题` below the questions
@@ -262,16 +284,14 @@ def _collect_rows(
             if is_numbered or any(record.get(role, "").strip() for role in ("answer", "options", "type")):
                 empty += 1
             continue
+        above = by_label.get(record.get("parent", "").strip())
+        if above is not None and not above.record.get("answer", "").strip():
+            record["material"] = above.record["stem"]
+            passages.add(above.index)
         label = record.get("number", "").strip() or str(index + sheet.first_row)
         found.append(_Row(record, options, fine, label, first, last, index))
-    return found, empty, schema_rows
-
-
-_TICKS = ("√", "✓", "✔", "☑", "x", "v", "1", "y", "yes", "true", "t", "是", "对", "正确", "●", "*")
-
-
-def _is_ticked(cell: str) -> bool:
-    return cell.strip().casefold() in _TICKS
+        by_label[label] = found[-1]
+    return [row for row in found if row.index not in passages], empty, schema_rows
 
 
 def _take_flags(record: dict[str, str]) -> None:
@@ -280,14 +300,6 @@ def _take_flags(record: dict[str, str]) -> None:
     offered = [text.strip() for text in record.get("options", "").split("\n")]
     if right and not record.get("answer", "").strip() and len(offered) < 11:
         record["answer"] = "".join("ABCDEFGHIJ"[place] for place, text in enumerate(offered) if text in right)
-
-
-def _read_title(cell: str) -> FineType | None:
-    """The type that a row with a single cell names, as a heading between the questions."""
-    from tasks.ingest.layout.headings import read_heading
-
-    heading = read_heading(clean_line(cell)[0])
-    return match_type_name(cell) or (heading.fine if heading is not None else None)
 
 
 def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> bool:
@@ -307,7 +319,9 @@ def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]
             return not any(text.strip() for text in before.options.values())
         runs_on = not re.search(r"[。？?！!）)_.；;:：]\s*$", before.record["stem"])
         return runs_on and bool(before.record.get("number", "").strip()) and not _NOTE.match(stem)
-    if stem != before.record.get("stem", "").strip() or number != before.record.get("number", "").strip():
+    if stem != before.record.get("stem", "").strip() or (
+        number != before.record.get("number", "").strip() and "flag" not in record
+    ):
         return False
     # one option to a row: the cells beside it are merged
     return bool(offered) and offered != before.record.get("options", "").strip().split("\n")[-1]
@@ -344,6 +358,12 @@ def settle_number_keys(drafts: Sequence[Draft], first: int = 1) -> None:
         ]
         fallback = 0 if any(0 in draft.number_keys for draft in numbered) else 1
         _count_keys(numbered, fitting[0] if fitting else fallback, len(fitting) == 1 or first == 0)
+    elif len(numbered) < 0.8 * len(keyed):
+        for draft in numbered:  # among keys that are texts: `2, 4` of the options 1, 2, 3, 4
+            named = [label for label, text in draft.options if text in map(str, draft.number_keys)]
+            if not draft.answer and len(named) == len(draft.number_keys):
+                draft.answer = named
+                draft.notes = [note for note in draft.notes if note != "key_is_a_number"]
     for draft in drafts:
         if draft.number_keys and are_truth_options([text for _, text in draft.options]):
             make_true_false(draft)
@@ -373,46 +393,16 @@ def _is_schema_row(row: Sequence[str]) -> bool:
     return len(filled) >= 2 and sum(1 for cell in filled if _SCHEMA_CELL.match(cell)) >= 0.7 * len(filled)
 
 
+def _explains(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether most cells of a row repeat the names of their columns: `The correct option (1-5)`."""
+    pairs = [(cell.casefold(), name) for cell, name in zip(row, names, strict=False) if cell.strip()]
+    held = sum(1 for cell, name in pairs if len(name) > 1 and name in cell and name != cell.strip())
+    return len(pairs) > 2 and held * 2 >= len(pairs)
+
+
 def _check_filler(draft: Draft, record: Mapping[str, str]) -> None:
     """Drop a key that only repeats the chapter cell: an author's filler, no answer."""
     answer, chapter = record.get("answer", "").strip(), record.get("chapter", "").strip()
     if answer and answer == chapter and draft.options:
         draft.answer = []
         draft.notes.append("answer_is_filler")
-
-
-def _read_key_sheet(sheet: Sheet, columns: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, str]]:
-    """Read a sheet of numbers and answers: {number: (answer, explanation)}, else {}."""
-    for index, row in enumerate(sheet.rows[:30]):
-        roles: dict[str, int] = {}
-        for column, cell in enumerate(row):
-            role = find_role(cell, columns)
-            if role is not None:
-                roles.setdefault(role, column)
-        if "answer" in roles and "number" in roles:
-            return {
-                _cell(entry, roles["number"]).strip(): (
-                    _cell(entry, roles["answer"]).strip(),
-                    _cell(entry, roles["explanation"]).strip() if "explanation" in roles else "",
-                )
-                for entry in sheet.rows[index + 1 :]
-                if _cell(entry, roles["number"]).strip() and _cell(entry, roles["answer"]).strip()
-            }
-    return {}
-
-
-def _apply_key_sheet(result: SheetSplit, name: str, keys: Mapping[str, tuple[str, str]]) -> None:
-    from tasks.ingest.content.key_answers import apply_key
-    from tasks.ingest.layout.key_lines import KeyEntry
-
-    matched = 0
-    for draft in result.drafts:
-        found = keys.get(draft.number_label)
-        if found is None or draft.answer:
-            continue
-        apply_key(draft, KeyEntry(draft.value or 0, found[0], found[1] or None), result.language)
-        matched += 1
-    if matched < len(keys):
-        result.warnings.append(
-            f"Sheet {name!r} holds {len(keys)} answers; {matched} were matched to questions by number."
-        )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tasks.ingest.words.columns import Header, fold_header, is_a_students
+from tasks.ingest.words.columns import Header, find_role, is_a_students
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import ends_asking
 
@@ -44,6 +44,7 @@ def complete_header(header: Header, rows: Sequence[Sequence[str]]) -> Header | N
     """
     columns = _read_columns(rows)
     _take_offers(header, columns)
+    _take_flags(header, columns, rows)
     taken = {*header.columns.values(), *header.options.values()}
     free = [column for column in columns if column.place not in taken]
     if "type" not in header.columns:
@@ -118,6 +119,69 @@ def _take_offers(header: Header, columns: Sequence[_Column]) -> None:
             header.columns = {role: place for role, place in header.columns.items() if place != column.place}
             header.columns["options"] = column.place
             return
+
+
+_TICKS = (
+    "√", "✓", "✔", "☑", "✅", "x", "v", "1", "y", "yes", "true", "t", "correct", "right", "是", "对", "正确", "●", "*",
+)  # fmt: skip
+_CROSSES = (
+    "×",
+    "✗",
+    "✘",
+    "❌",
+    "0",
+    "n",
+    "no",
+    "false",
+    "f",
+    "incorrect",
+    "wrong",
+    "否",
+    "错",
+    "错误",
+    "-",
+    "/",
+)
+
+
+def is_ticked(cell: str) -> bool:
+    """Whether a cell says that what stands beside it is right."""
+    return cell.strip().casefold() in _TICKS
+
+
+def is_flag(cell: str) -> bool:
+    """Whether a cell says nothing but that what stands beside it is right, or is wrong."""
+    return is_ticked(cell) or cell.casefold() in _CROSSES
+
+
+def _take_flags(header: Header, columns: Sequence[_Column], rows: Sequence[Sequence[str]]) -> None:
+    """Find what says of an option that it is right, behind each or in the row of each."""
+    flags = {column.place for column in columns if column.cells and column.share(is_flag) == 1}
+    offered = header.options or {chr(ord("A") + at): place for at, place in enumerate(header.blanks[:8])}
+    behind = {label: place + 1 for label, place in offered.items()}
+    free = {column.place for column in columns if column.place in flags or not column.cells}
+    free -= {*offered.values(), *(place for role, place in header.columns.items() if role != "answer")}
+    told = flags & {*behind.values()}
+    if len(behind) > 1 and free.issuperset(behind.values()) and len(told) * 2 > len(behind):
+        header.options, header.flags, header.blanks = offered, behind, []
+        header.columns.pop("answer", None)
+    if header.options or not header.names:
+        return
+    stem, texts = header.columns.get("stem"), header.columns.get("options", header.columns.get("answer"))
+    roles = {place: find_role(header.names[place]) for place in header.unmapped}
+    flag = header.columns.get("flag", next((at for at in flags if roles.get(at) == "answer"), None))
+    if stem is not None and texts is not None and texts != flag and flag in flags:
+        asked = [row[stem].strip() for row in rows if max(stem, texts) < len(row) and row[texts].strip()]
+        if 2 * len({*filter(None, asked)}) <= len(asked):  # one option to a row
+            header.columns = {role: at for role, at in header.columns.items() if role != "answer"}
+            header.columns |= {"options": texts, "flag": flag}
+    others = [place for place, role in roles.items() if role == "options"]
+    named = next((column for column in columns if column.place == header.columns.get("options")), None)
+    if others and named is not None and named.share(_LETTER.fullmatch) == 1:
+        header.columns["options"] = others[0]  # beside a column of the letters
+
+
+_LETTER = re.compile(r"[（(]?[A-Ja-j][)）.．、]?")
 
 
 def _is_type(cell: str) -> bool:
@@ -208,92 +272,3 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
 
 def _is_passage(cell: str) -> bool:
     return len(cell) >= _PASSAGE
-
-
-_WRAPPED = re.compile(
-    r"<(p|div)\b[^<>]*>[^<>]+(?:<[^<>]+>[^<>]*)*</\1>\s*$|^\s*<(span|h\d|ul|ol|b|strong)\b[^<>]*>[\s\S]*</\2>\s*$",
-    re.IGNORECASE,
-)
-_UNNAMED = re.compile(r"Unnamed: \d+")  # what a program writes where a header has no name
-NUMBERED = re.compile(r"\s*(\d{1,4})\s*(?:[（(][^（()）]{1,12}[)）]\s*)?[.．、)）]\s*(?=\D)")
-_NAMED = re.compile(r"\s*([^\s:：]{2,8})\s*[:：]\s*(?=\S)")
-_SOURCE = re.compile(r"\s*[【\[（(]\s*([^【】\[\]（()）:：]{1,8})[:：][^【】\[\]（()）]{1,30}[】\])）]\s*$")
-_PARTED = re.compile(r"([^\sA-Za-z0-9.．、:：)）;；,，|])(?=[B-J]\s*[.．、:：])")
-
-
-def tidy_columns(rows: Sequence[list[str]], header: Header) -> list[list[str]]:
-    """Return the rows without what a whole column has around its texts.
-
-    That is HTML around every cell, numbers and names (`题目：`) before every question, its source after it, and a sign
-    of its own between options that share a cell.
-    """
-    body = [["" if _UNNAMED.fullmatch(cell) else cell for cell in row] for row in rows[header.row + 1 :]]
-    stem = header.columns["stem"]
-    texts = {stem, *header.options.values()}
-    texts |= {header.columns[role] for role in ("options", "answer", "explanation") if role in header.columns}
-    if _is_usual(body, stem, _WRAPPED.search, 0.5):
-        for place in texts:
-            _change(body, place, _read_markup)
-    if _is_usual(body, stem, _is_named, 0.05):
-        _change(body, stem, _cut_name)
-    if _is_usual(body, stem, NUMBERED.match, 0.7) and "number" not in header.columns:
-        header.columns["number"] = max((len(row) for row in body), default=0)
-        for row in body:
-            row.extend([""] * (header.columns["number"] - len(row)))
-            number = NUMBERED.match(row[stem])
-            row.append(number.group(1) if number is not None else "")
-            row[stem] = row[stem][number.end() :] if number is not None else row[stem]
-    sources = [_SOURCE.search(row[stem]) for row in body if stem < len(row)]
-    named = [source.group(1) for source in sources if source is not None]
-    if named and named.count(named[0]) >= 0.3 * len(body) and len(body) > 2:
-        _change(body, stem, lambda cell: _SOURCE.sub("", cell))
-    offers = header.columns.get("options")
-    if offers is not None:
-        signs = [sign for row in body if offers < len(row) for sign in _PARTED.findall(row[offers])]
-        if signs and signs.count(signs[0]) >= 0.9 * len(signs) and len(signs) >= 0.7 * len(body):
-            parted = re.compile(re.escape(signs[0]) + r"(?=[B-J]\s*[.．、:：])")
-            _change(body, offers, lambda cell: parted.sub("\n", cell))
-    return [*(list(row) for row in rows[: header.row + 1]), *body]
-
-
-def _is_usual(
-    body: Sequence[Sequence[str]], place: int, holds: Callable[[str], object], share: float
-) -> bool:
-    filled = [row[place] for row in body if place < len(row) and row[place].strip()]
-    found = sum(1 for cell in filled if holds(cell))
-    return found >= 2 and found >= share * len(filled)
-
-
-def _change(body: Sequence[list[str]], place: int, write: Callable[[str], str]) -> None:
-    for row in body:
-        if place < len(row):
-            row[place] = write(row[place])
-
-
-def _is_named(cell: str) -> bool:
-    """Whether a question begins with the name of its column, `题目内容：`."""
-    named = _NAMED.match(cell)
-    return named is not None and fold_header(named.group(1)) in STEM_NAMES
-
-
-STEM_NAMES = frozenset(("题目内容", "题干", "题目", "试题内容", "question", "stem", "问题", "试题"))
-
-
-def _cut_name(cell: str) -> str:
-    named = _NAMED.match(cell)
-    return cell[named.end() :] if named is not None and _is_named(cell) else cell
-
-
-def _read_markup(cell: str) -> str:
-    """The text of a cell written in HTML, one line for each of its blocks."""
-    from lxml import etree, html
-
-    if "<" not in cell and "&" not in cell:
-        return cell
-    try:
-        root = html.fragment_fromstring(cell, create_parent="div")
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        return cell
-    for element in root.iter("br", "p", "div", "li", "tr"):
-        element.tail = "\n" + (element.tail or "")
-    return re.sub(r"\n{2,}", "\n", str(root.text_content())).strip()

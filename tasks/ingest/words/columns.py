@@ -27,6 +27,8 @@ _LOOSE_NAMES = (
     ("explanation", re.compile(r"(?:答案|试题|题目)?解析$")),
     ("chapter", re.compile(r"知识点$")),
 )
+# what counts names of one kind: `distractor 2`
+NUMBER_OF = re.compile(r"[\s_]*\d+$")
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
 # several options in one cell
 _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.．、:：)）]")
@@ -34,7 +36,11 @@ _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.�
 
 @dataclass
 class Header:
-    """The columns of one sheet, by role (`columns`) and by label (`options`)."""
+    """The columns of one sheet, by role (`columns`) and by label (`options`).
+
+    `flags` are the columns that say of an option that it is right, by its label, `wrong` those that hold only
+    wrong options.
+    """
 
     row: int
     columns: dict[str, int]
@@ -42,6 +48,8 @@ class Header:
     blanks: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     unmapped: list[int] = field(default_factory=list)
+    flags: dict[str, int] = field(default_factory=dict)
+    wrong: list[int] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +76,8 @@ _LONGEST_HEADER = 1_000
 def fold_header(text: str) -> str:
     """Fold case, spaces, underscores, brackets with what they hold, and marks."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:_LONGEST_HEADER])  # `correctAnswer`
-    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", parted.casefold())
+    folded = parted.casefold()
+    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", folded) or folded.strip("（()）")  # `(a)`
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
     return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
 
@@ -115,7 +124,7 @@ def find_header(
         if "stem" not in header.columns:
             continue
         _spread_options(header, rows[index + 1 : index + 1 + _SAMPLE])
-        score = len(header.columns) + len(header.options)
+        score = len(header.columns) + len(header.options) + len(header.wrong) + len(header.blanks)
         filled = sum(1 for cell in row if cell.strip())
         if score >= 2 and score * 2 >= filled and score > best_score:
             best, best_score = header, score
@@ -123,40 +132,45 @@ def find_header(
 
 
 def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
-    """Give a heading `选项` that stands over several columns all of them.
+    """Find the columns of options below one heading, or those called by numbers.
 
-    Labels below it (`A | B | C`) end the header. The further columns have no name, or the same one again, and hold
-    something in most rows in which the first does.
+    Labels in the next row (`A | B | C`) end the header, whatever the heading is. Without them the columns behind
+    `选项` have no name, or the same one again, and hold something in most rows in which the first does.
     """
-    first = header.columns.get("options")
-    if first is None or header.options:
+    if header.options:
         return
+    numbers = [place for place in header.unmapped if header.names[place].isdecimal()]
+    counted = [int(header.names[place]) for place in numbers]
+    if counted == [*range(1, len(counted) + 1)] and 1 < len(counted) < 9:
+        header.options = {chr(ord("A") + at): place for at, place in enumerate(numbers)}
+        header.unmapped = [place for place in header.unmapped if place not in numbers]
+        return
+    first = header.columns.get("options")
+    stem = header.columns["stem"]
+    # the name of the stem comes again where its cell spans both rows
+    if below and _at(below[0], stem) in ("", header.names[stem]):
+        taken = {place for role, place in header.columns.items() if role != "options"}
+        labels = {place: read_option_label(cell) for place, cell in enumerate(below[0]) if place not in taken}
+        named = {label: place for place, label in labels.items() if label is not None}
+        if len(named) > 1:
+            header.row += 1
+            header.columns.pop("options", None)
+            header.options = named
+            return
+    if first is None or any(_PACKED.search(_at(row, first)) for row in below):
+        return  # or a cell holds all the options of its question
     shared = fold_header(header.names[first])
     last = first + 1
     while last < len(header.names) and fold_header(header.names[last]) in ("", shared):
         last += 1
-    columns = range(first, last)
-    names = [read_option_label(_at(below[0], column)) for column in columns] if below else []
-    labels = [name for name in names if name is not None]
-    stem = header.columns["stem"]
-    # the name of the stem comes again where its cell spans both rows
-    above = below and _at(below[0], stem) in ("", header.names[stem])
-    is_labelled = above and len(labels) > 1 and len(labels) == len(set(labels))
-    if not is_labelled:
-        held = [[bool(_at(row, column)) for column in columns] for row in below]
-        offering = [cells for cells in held if cells[0]]
-        if any(_PACKED.search(_at(row, first)) for row in below):
-            return  # a cell holds all the options of its question
-        names = [chr(ord("A") + place) for place in range(min(len(columns), 8))]
-        full = [sum(cells[place] for cells in offering) for place in range(len(names))]
-        while names and full[len(names) - 1] == 0:
-            names.pop()
-        if len(names) < 2 or full[1] * 2 < len(offering):
-            return
-    else:
-        header.row += 1
-    del header.columns["options"]
-    header.options = {name: column for name, column in zip(names, columns, strict=False) if name is not None}
+    columns = range(first, min(last, first + 8))
+    offering = [row for row in below if _at(row, first)]
+    full = [sum(bool(_at(row, column)) for row in offering) for column in columns]
+    while full and full[-1] == 0:
+        full.pop()
+    if len(full) > 1 and full[1] * 2 >= len(offering):
+        del header.columns["options"]
+        header.options = {chr(ord("A") + at): column for at, column in enumerate(columns[: len(full)])}
 
 
 def _at(row: Sequence[str], column: int) -> str:
@@ -178,7 +192,9 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
             header.blanks.append(column)
             continue
         role = find_role(cell, extra)
-        if role is None:
+        if role == "distractors" or (role is None and find_role(NUMBER_OF.sub("", folded)) == "distractors"):
+            header.wrong.append(column)
+        elif role is None:
             header.unmapped.append(column)
         elif role not in header.columns:
             header.columns[role] = column

@@ -103,6 +103,93 @@ def test_radio_buttons_of_a_web_page_are_options(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_web_page_raises_and_lowers_stays_so(tmp_path: Path) -> None:
+    page = (
+        "<html><body><p>1. What is 10<sup>3</sup>?</p><p>A. 30</p><p>B. 1000</p><p>Answer: B</p>"
+        "<p>2. What is H<sub>2</sub>O?</p><p>A. water</p><p>B. salt</p><p>Answer: A</p></body></html>"
+    )
+    assert read(write(tmp_path, "quiz.html", page)) == [
+        ("multiple_choice", "What is 10³?", ["30", "1000"], ["B"]),
+        ("multiple_choice", "What is H₂O?", ["water", "salt"], ["A"]),
+    ]
+
+
+BLACKBOARD = """MC\tWhat feeds a lamp?\tCorn\tincorrect\tOil\tcorrect
+MA\tWhat grows?\tA tree\tcorrect\tAn ox\tcorrect\tA stone\tincorrect
+TF\tA lamp burns 10<sup>3</sup> stones.\tfalse
+FIB\tA mill grinds ____.\tcorn\tgrain
+ESS\tWhy do rivers bend?\tThe outer bank wears away.
+MAT\tMatch.\tmill wheel\twater\tsail\twind
+ORD\tPut in order.\tfirst\tsecond
+"""
+
+
+def test_a_blackboard_file_is_read_by_its_types(tmp_path: Path) -> None:
+    path = write(tmp_path, "pool.txt", BLACKBOARD)
+    assert read(path) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil"], ["B"]),
+        ("multiple_choice", "What grows?", ["A tree", "An ox", "A stone"], ["A", "B"]),
+        ("true_false", "A lamp burns 10³ stones.", [], ["false"]),
+        ("fill_in_the_blank", "A mill grinds ____.", [], ["corn"]),
+        ("essay", "Why do rivers bend?", [], ["The outer bank wears away."]),
+        ("multiple_choice", "mill wheel", ["water", "wind"], ["A"]),
+        ("multiple_choice", "sail", ["water", "wind"], ["B"]),
+    ]
+    assert read_landed(path)["document"]["warnings"] == ["1 questions of the type 'ORD' were not read."]
+    # with a header the same words are a table of another kind
+    table = write(
+        tmp_path, "bank.txt", "Type\tQuestion\tA\tB\tAnswer\n" + "MC\tWho sails?\tA miller\tA skipper\tB\n"
+    )
+    assert read(table) == [("multiple_choice", "Who sails?", ["A miller", "A skipper"], ["B"])]
+
+
+def test_sections_with_titles_and_passages_with_questions_are_opened(tmp_path: Path) -> None:
+    sections = [
+        {
+            "type": "single_choice",
+            "title": "Part I",
+            "questions": [
+                {"content": "What feeds a lamp?", "options": {"A": "Corn", "B": "Oil"}, "answer": "B"}
+            ],
+        },
+        {
+            "type": "true_false",
+            "title": "Part II",
+            "questions": [{"content": "A mill grinds.", "answer": True}],
+        },
+    ]
+    paper = write(tmp_path, "paper.json", json.dumps({"exam": {"title": "Rivers", "sections": sections}}))
+    assert read(paper) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil"], ["B"]),
+        ("true_false", "A mill grinds.", [], ["true"]),
+    ]
+    passage = {
+        "text": "Tim lives by the sea, sells fish and paints boats.",
+        "questions": [{"question": "What does Tim sell?", "answer": "Fish"}],
+    }
+    found = read_landed(write(tmp_path, "passage.json", json.dumps([passage])))["questions"]
+    assert [(one["material"], one["stem"]) for one in found] == [(passage["text"], "What does Tim sell?")]
+
+
+def test_pairs_between_tabs_are_questions_and_answers_but_numbers_are_none(tmp_path: Path) -> None:
+    cards = "What feeds a lamp?\tOil\nWhat feeds a mill?\tCorn\nWhat crosses a river?\tA ferry\n"
+    assert read(write(tmp_path, "cards.txt", cards)) == [
+        ("short_answer", "What feeds a lamp?", [], ["Oil"]),
+        ("short_answer", "What feeds a mill?", [], ["Corn"]),
+        ("short_answer", "What crosses a river?", [], ["A ferry"]),
+    ]
+    numbered = "1.\tWhat feeds a lamp?\n2.\tWhat feeds a mill?\n3.\tWhat crosses a river?\n"
+    assert [stem for _, stem, _, _ in read(write(tmp_path, "paper.txt", numbered))] == [
+        "What feeds a lamp?",
+        "What feeds a mill?",
+        "What crosses a river?",
+    ]
+    marked = (
+        "What feeds a lamp?\t(2 marks)\nWhat feeds a mill?\t(2 marks)\nWhat crosses a river?\t(2 marks)\n"
+    )
+    assert all(not answer for *_, answer in read(write(tmp_path, "marks.txt", marked)))
+
+
 def test_records_flag_their_right_options_or_name_them_by_id(tmp_path: Path) -> None:
     choices = [
         {"id": "o1", "text": "Corn", "is_correct": False},

@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import xlsxwriter
 
 from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Sheet
+from tasks.ingest.readers.number_formats import write_number
 from tasks.ingest.readers.plain_text import read_text
 from tasks.ingest.readers.workbook import read_workbook
 from tasks.ingest.tables.packed_options import split_packed_options
@@ -72,6 +73,433 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "哪些是水果？", "苹果/石头/梨", ["A", "C"]),
         ],
     ),
+    "tables below each other, each with its own columns and type": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["一、判断题", "", "", "", ""],
+                    ["序号", "题目", "答案", "", ""],
+                    ["1", "鲸是鱼类。", "错", "", ""],
+                    ["二、单选题", "", "", "", ""],
+                    ["序号", "题目", "A", "B", "答案"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
+    "a title that names several types is that of none": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["单项选择题、判断题题库", "", "", "", ""],
+                    ["序号", "题目", "A", "B", "答案"],
+                    ["1", "鲸是鱼类。", "", "", "错"],
+                    ["2", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
+    "tables side by side": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["序号", "题目", "答案", "", "序号", "题目", "答案"],
+                    ["1", "太阳从东方升起。", "√", "", "3", "鲸是鱼类。", "×"],
+                    ["2", "铁能导电。", "√", "", "", "", ""],
+                ],
+            )
+        ],
+        [
+            ("true_false", "太阳从东方升起。", "", ["true"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+        ],
+    ),
+    "fields down the side, a question to a column": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["题干", "天空的颜色是（ ）", "草的颜色是（ ）"],
+                    ["选项A", "红", "红"],
+                    ["选项B", "蓝", "绿"],
+                    ["答案", "B", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["A"]),
+        ],
+    ),
+    "options that are names of columns, and a question with its own names": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题型", "答案", "题干", "A", "B"],
+                    ["多选题", "AB", "题库必须包含哪些字段？", "", ""],
+                    ["", "", "A. 题型", "", ""],
+                    ["", "", "B. 答案", "", ""],
+                    ["单选题", "B", "题目：", "A: link", "B: hover"],
+                    ["单选题", "B", "题目：哪个更快？", "A: 船", "B: 火车"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "题库必须包含哪些字段？", "题型/答案", ["A", "B"]),
+            ("multiple_choice", "题目：", "link/hover", ["B"]),
+            ("multiple_choice", "题目：哪个更快？", "船/火车", ["B"]),
+        ],
+    ),
+    "a question whose text and answer are names of columns": (
+        [
+            Sheet(
+                "Words",
+                [
+                    ["Question", "Answer"],
+                    ["What is another word for an issue?", "A problem"],
+                    ["Problem", "Solution"],
+                ],
+            )
+        ],
+        [
+            ("short_answer", "What is another word for an issue?", "", ["A problem"]),
+            ("short_answer", "Problem", "", ["Solution"]),
+        ],
+    ),
+    "answers on another sheet, by type where numbers begin again": (
+        [
+            Sheet("单选题", [["题号", "题干", "A", "B"], ["1", "天空的颜色是（ ）", "红", "蓝"]]),
+            Sheet("判断题", [["题号", "题干"], ["1", "鲸是鱼类。"], ["2", "铁能导电。"]]),
+            Sheet(
+                "答案",
+                [
+                    ["题型", "题号", "答案"],
+                    ["单选题", "1", "B"],
+                    ["判断题", "1", "错"],
+                    ["判断题", "2", "对"],
+                ],
+            ),
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+        ],
+    ),
+    "one answer for two questions of its number is not given to either": (
+        [
+            Sheet("单选题", [["题号", "题干", "A", "B"], ["1", "天空的颜色是（ ）", "红", "蓝"]]),
+            Sheet("多选题", [["题号", "题干", "A", "B"], ["1", "会飞的有（ ）", "鹰", "燕"]]),
+            Sheet("答案", [["题号", "答案"], ["1", "B"]]),
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", []),
+            ("multiple_choice", "会飞的有（）", "鹰/燕", []),
+        ],
+    ),
+    "answers across, below the questions": (
+        [
+            Sheet(
+                "Sheet1",
+                [
+                    ["题号", "题目", "A", "B"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝"],
+                    ["2", "草的颜色是（ ）", "红", "绿"],
+                    ["3", "雪的颜色是（ ）", "白", "绿"],
+                    ["参考答案", "", "", ""],
+                    ["题号", "1", "2", "3"],
+                    ["答案", "B", "B", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "红/绿", ["B"]),
+            ("multiple_choice", "雪的颜色是（）", "白/绿", ["A"]),
+        ],
+    ),
+    "answers in lines of another sheet, and rules for filling in that are none": (
+        [
+            Sheet("说明", [["1. 题干不能为空"], ["2. 答案填大写字母"]]),
+            Sheet("单选题", [["题号", "题干", "A", "B"], ["1", "天空的颜色是（ ）", "红", "蓝"]]),
+            Sheet("判断题", [["题号", "题干"], ["1", "鲸是鱼类。"], ["2", "铁能导电。"]]),
+            Sheet("参考答案", [["一、单选题"], ["1. B"], ["二、判断题"], ["1. × 2. √"]]),
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+        ],
+    ),
+    "a column to tick for right and one for wrong": (
+        [
+            Sheet(
+                "判断",
+                [
+                    ["序号", "题目", "对", "错", "分值"],
+                    ["1", "鲸是鱼类。", "", "√", "2"],
+                    ["2", "铁能导电。", "√", "", "2"],
+                    ["3", "冰比水重。", "", "√", "2"],
+                ],
+            )
+        ],
+        [
+            ("true_false", "鲸是鱼类。", "", ["false"]),
+            ("true_false", "铁能导电。", "", ["true"]),
+            ("true_false", "冰比水重。", "", ["false"]),
+        ],
+    ),
+    "the names of the columns again, in another language": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题目", "A", "B", "答案"],
+                    ["No.", "Question", "A", "B", "Answer"],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "one option to a row, with a column that says which is right": (
+        [
+            Sheet(
+                "Quiz",
+                [
+                    ["Question", "Answer", "Correct"],
+                    ["What turns a mill?", "Water", "Y"],
+                    ["", "Sand", "N"],
+                    ["What crosses a river?", "A kiln", "N"],
+                    ["", "A ferry", "Y"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand", ["A"]),
+            ("multiple_choice", "What crosses a river?", "A kiln/A ferry", ["B"]),
+        ],
+    ),
+    "a row of its own and an id for every option of a question that is printed again": (
+        [
+            Sheet(
+                "Quiz",
+                [
+                    ["ID", "Question", "Answer", "IsCorrect"],
+                    ["11", "What turns a mill?", "Water", "1"],
+                    ["12", "What turns a mill?", "Sand", "0"],
+                    ["13", "What crosses a river?", "A kiln", "0"],
+                    ["14", "What crosses a river?", "A ferry", "1"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand", ["A"]),
+            ("multiple_choice", "What crosses a river?", "A kiln/A ferry", ["B"]),
+        ],
+    ),
+    "an answer to every question, checked by somebody": (
+        [
+            Sheet(
+                "Quiz",
+                [
+                    ["Question", "Answer", "Correct"],
+                    ["What turns a mill?", "Water", "Y"],
+                    ["What crosses a river?", "A ferry", "Y"],
+                    ["What burns in a kiln?", "Wood", "Y"],
+                ],
+            )
+        ],
+        [
+            ("short_answer", "What turns a mill?", "", ["Water"]),
+            ("short_answer", "What crosses a river?", "", ["A ferry"]),
+            ("short_answer", "What burns in a kiln?", "", ["Wood"]),
+        ],
+    ),
+    "the letters of the options in a column of their own": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题号", "题干", "选项", "选项内容", "答案"],
+                    ["1", "天空的颜色是（ ）", "A", "红", "B"],
+                    ["", "", "B", "蓝", ""],
+                    ["2", "草的颜色是（ ）", "A", "绿", "A"],
+                    ["", "", "B", "红", ""],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "绿/红", ["A"]),
+        ],
+    ),
+    "a column behind every option that is ticked where it is right": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题干", "选项A", "正确", "选项B", "正确", "选项C", "正确"],
+                    ["天空的颜色是（ ）", "红", "", "蓝", "√", "绿", ""],
+                    ["会飞的有（ ）", "鹰", "√", "燕", "√", "牛", ""],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝/绿", ["B"]),
+            ("multiple_choice", "会飞的有（）", "鹰/燕/牛", ["A", "B"]),
+        ],
+    ),
+    "options that are judgements beside a key that is one": (
+        [
+            Sheet(
+                "判断题",
+                [
+                    ["题目", "选项A", "选项B", "答案"],
+                    ["鲸是鱼类。", "对", "错", "错"],
+                    ["铁能导电。", "对", "错", "对"],
+                ],
+            )
+        ],
+        [("true_false", "鲸是鱼类。", "", ["false"]), ("true_false", "铁能导电。", "", ["true"])],
+    ),
+    "a column for the picture of every option, empty": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题干", "选项A", "选项A图片", "选项B", "选项B图片", "答案"],
+                    ["天空的颜色是（ ）", "红", "", "蓝", "", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "the right answer and columns of wrong ones": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题目", "正确答案", "干扰项1", "干扰项2 (可选)"],
+                    ["天空的颜色是（ ）", "blue", "red", "green"],
+                    ["草的颜色是（ ）", "green", "blue", "red"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "blue/green/red", ["A"]),
+            ("multiple_choice", "草的颜色是（）", "blue/green/red", ["B"]),
+        ],
+    ),
+    "what somebody answered wrong is not offered": (
+        [
+            Sheet(
+                "错题本",
+                [["题目", "错误答案", "正确答案"], ["3×4等于多少？", "7", "12"], ["1+1等于多少？", "3", "2"]],
+            )
+        ],
+        [("calculation", "3×4等于多少？", "", ["12"]), ("calculation", "1+1等于多少？", "", ["2"])],
+    ),
+    "a passage in a row of its own that others name": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["ID", "父ID", "题型", "题干", "A", "B", "答案"],
+                    ["1", "", "材料题", "村里有一座水磨，建于清代。", "", "", ""],
+                    ["2", "1", "单选题", "水磨建于何时", "清代", "明代", "A"],
+                    ["3", "0", "单选题", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "水磨建于何时", "清代/明代", ["A"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
+    "several right answers and wrong ones, which are no options": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Question", "Correct Answers", "Incorrect Answers"],
+                    ["What turns a mill?", "Water; a river", "Sand; snow"],
+                ],
+            )
+        ],
+        [("short_answer", "What turns a mill?", "", ["Water; a river"])],
+    ),
+    "columns called by letters in brackets, or by numbers": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Q#", "Question", "(a)", "(b)", "Answer"],
+                    ["1", "What turns a mill?", "Water", "Sand", "a"],
+                ],
+            ),
+            Sheet("T", [["题目", "1", "2", "答案"], ["天空的颜色是（ ）", "红", "蓝", "2"]]),
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand", ["A"]),
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+        ],
+    ),
+    "keys that are names of columns, or Roman numerals": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Question", "option_a", "option_b", "correct"],
+                    ["What turns a mill?", "Sand", "Water", "option_b"],
+                    ["What crosses a river?", "A ferry", "A kiln", "(i)"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Sand/Water", ["B"]),
+            ("multiple_choice", "What crosses a river?", "A ferry/A kiln", ["A"]),
+        ],
+    ),
+    "a row that tells what to write in the columns, and one that counts a part": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题干", "选项A", "选项B", "正确答案"],
+                    ["请填写题干", "请填写选项A", "请填写选项B", "正确答案的字母"],
+                    ["天空的颜色是（ ）", "红", "蓝", "B"],
+                    ["本章小计", "1题", "", ""],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "options below a passage, in a sheet of reading": (
+        [
+            Sheet(
+                "阅读理解",
+                [
+                    ["材料", "题目", "A", "B", "答案"],
+                    ["村里有一座水磨，建于清代。", "水磨建于何时", "清代", "明代", "A"],
+                ],
+            )
+        ],
+        [("multiple_choice", "水磨建于何时", "清代/明代", ["A"])],
+    ),
     "one heading over the columns of the options": (
         [
             Sheet(
@@ -100,6 +528,19 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             )
         ],
         [("multiple_choice", "天空的颜色是（）", "红/蓝/绿/黄", ["B"])],
+    ),
+    "labels below a heading of other words": (
+        [
+            Sheet(
+                "题库",
+                [
+                    ["序号", "题干", "供选择的答案", "", "正确答案"],
+                    ["", "", "A", "B", ""],
+                    ["1", "天空的颜色是（ ）", "红", "蓝", "B"],
+                ],
+            )
+        ],
+        [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
     ),
     "labels below one heading, the other headings over both rows": (
         [
@@ -146,6 +587,22 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
             ("multiple_choice", "草的颜色是（）", "红/绿", ["B"]),
             ("multiple_choice", "雪的颜色是（）", "白/绿", ["A"]),
+        ],
+    ),
+    "options that repeat their letters with a mark of Chinese": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["题目", "选项A", "选项B", "答案"],
+                    ["天空的颜色是（ ）", "A、红", "B、蓝", "B"],
+                    ["草的颜色是（ ）", "A、绿", "B红", "A"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"]),
+            ("multiple_choice", "草的颜色是（）", "绿/红", ["A"]),
         ],
     ),
     "columns named in another language": (
@@ -272,11 +729,29 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
                     ["2", "乙是什么", "1", "2", "3"],
                 ],
             ),
-            Sheet("答案", [["题号", "答案"], ["1", "C"], ["2", "AB"]]),
+            Sheet("答案", [["题号", "答案", "题号", "答案"], ["1", "C", "2", "AB"]]),
         ],
         [
             ("multiple_choice", "甲是什么", "1/2/3", ["C"]),
             ("multiple_choice", "乙是什么", "1/2/3", ["A", "B"]),
+        ],
+    ),
+    "keys that are texts, some of them numbers": (
+        [
+            Sheet(
+                "S",
+                [
+                    ["Question", "Option 1", "Option 2", "Option 3", "Answer"],
+                    ["What turns a mill?", "Water", "Sand", "Snow", "Water"],
+                    ["What crosses a river?", "A kiln", "A ferry", "A bell", "A ferry"],
+                    ["Which are odd?", "2", "3", "5", "3;5"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns a mill?", "Water/Sand/Snow", ["A"]),
+            ("multiple_choice", "What crosses a river?", "A kiln/A ferry/A bell", ["B"]),
+            ("multiple_choice", "Which are odd?", "2/3/5", ["B", "C"]),
         ],
     ),
     "keys as numbers counted from one": (
@@ -414,6 +889,16 @@ def test_every_question_points_to_its_row_in_the_text() -> None:
         ("A. =1+1 B. =2", ["=1+1", "=2"]),
         ("A=苹果;B=梨", ["苹果", "梨"]),
         ("A - 苹果; B - 梨", ["苹果", "梨"]),
+        ("甲/乙/丙", ["甲", "乙", "丙"]),
+        ("甲/乙", []),
+        ("1.甲\n2.乙", ["甲", "乙"]),
+        ("(i) a mill\n(ii) a ship", ["a mill", "a ship"]),
+        ("1 kg|2 kg", ["1 kg", "2 kg"]),
+        ("1.5|2.5", ["1.5", "2.5"]),
+        ("(1)|(2)", ["(1)", "(2)"]),
+        ("①②|②③|①②③", ["①②", "②③", "①②③"]),
+        ("10<sup>3</sup>|H<sub>2</sub>O", ["10³", "H₂O"]),
+        ("<b>x</b> or x<sup>2</sup>|<i>x</i>", ["<b>x</b> or x<sup>2</sup>", "<i>x</i>"]),
     ],
 )
 def test_options_packed_into_one_cell_are_separated(text: str, expected: list[str]) -> None:
@@ -430,12 +915,62 @@ def test_options_packed_into_one_cell_are_separated(text: str, expected: list[st
         ({"question": "x?", "A": "1", "B": "2", "C": "3", "answer": "C"}, ("multiple_choice", "x?", "1/2/3", ["C"])),
         ({"question": "x?", "options": [{"label": "A", "text": "m"}, {"label": "B", "text": "n"}], "answer": ["A", "B"]},
          ("multiple_choice", "x?", "m/n", ["A", "B"])),
+        ({"question": "Who sails?", "answers": {"a": "a miller", "b": "a skipper"}, "correctAnswer": "b"},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"text": "Who sails?", "answers": [{"id": "a", "text": "a miller"}, {"id": "b", "text": "a skipper"}], "correct": "b"},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "answers": [{"text": "a miller", "label": 0}, {"text": "a skipper", "label": 1}]},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "answers": {"answer_a": "a miller", "answer_b": "a skipper", "answer_c": None},
+          "correct_answers": {"answer_a_correct": "false", "answer_b_correct": "true", "answer_c_correct": "false"}},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "mc1_targets": {"choices": ["a skipper", "a miller"], "labels": [1, 0]}},
+         ("multiple_choice", "Who sails?", "a skipper/a miller", ["A"])),
+        ({"question": "Who sails?", "mc1_targets": {"a miller": 0, "a skipper": 1}},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "answer": "a skipper", "answers": ["a skipper", "the skipper"]},
+         ("short_answer", "Who sails?", "", ["a skipper"])),
+        ({"question": "Who sails?", "answers": ["a miller", "a skipper"], "correct_answer": "a skipper"},
+         ("multiple_choice", "Who sails?", "a miller/a skipper", ["B"])),
+        ({"question": "Who sails?", "correct_answers": ["a skipper", "the skipper"], "incorrect_answers": ["a miller"]},
+         ("short_answer", "Who sails?", "", ["a skipper；the skipper"])),
+        ({"question": "Who sails?", "tags": {"has_image": 0, "is_long": 1}}, ("short_answer", "Who sails?", "", [])),
+        ({"question": "Who sails?", "answer": "a skipper", "tags": {"short": 0, "easy": 1}},
+         ("short_answer", "Who sails?", "", ["a skipper"])),
+        ({"question": "Who sails?", "answers": ["a skipper", "the skipper"]},
+         ("short_answer", "Who sails?", "", ["a skipper；the skipper"])),
     ],
 )  # fmt: skip
 def test_records_are_read_by_the_names_of_their_keys(
     record: dict[str, Any], expected: tuple[str, str, str, list[str]]
 ) -> None:
     assert brief(split_records([record])) == [expected]
+
+
+def test_questions_in_lists_beside_each_other_are_parted() -> None:
+    record = {
+        "article": "Tim lives by the sea and sells fish.",
+        "questions": ["Where does Tim live?", "What does he sell?"],
+        "options": [["By the sea", "On a hill"], ["Bread", "Fish"]],
+        "answers": ["A", "B"],
+    }
+    result = split_records([record])
+    assert brief(result) == [
+        ("multiple_choice", "Where does Tim live?", "By the sea/On a hill", ["A"]),
+        ("multiple_choice", "What does he sell?", "Bread/Fish", ["B"]),
+    ]
+    assert [draft.material for draft in result.drafts] == [record["article"]] * 2
+
+
+def test_the_markup_of_most_records_is_taken_away() -> None:
+    records = [
+        {"content": f"<p>{stem}</p>", "options": ["<p>x<sup>2</sup></p>", "<p>x</p>"], "answer": "A"}
+        for stem in ("Is it a square?", "Which one grows?")
+    ]
+    assert brief(split_records(records)) == [
+        ("multiple_choice", "Is it a square?", "x²/x", ["A"]),
+        ("multiple_choice", "Which one grows?", "x²/x", ["A"]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -609,8 +1144,52 @@ def test_numbers_and_dates_are_read_as_their_formats_show_them() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        (1234.5, '"¥"#,##0.00', "¥1,234.50"), (1234.5, "[$¥-804]#,##0.00", "¥1,234.50"), (-5, "$#,##0.00", "-$5.00"),
+        (0.5, "# ?/?", "1/2"), (1.75, "# ??/??", "1 3/4"), (2, "# ?/?", "2"), (3e8, "0.00E+00", "3.00E+08"),
+        (0.0455, "0.0%", "4.6%"), (36.5, '0.0"℃"', "36.5℃"), (5, '0"cm"', "5cm"), (-1.5, "0.00_);(0.00)", "-1.50"),
+        (5.2, "0.0#", "5.2"), (7, "000", "007"), (12.5, "_ * #,##0.00_ ;_ * \\-#,##0.00_ ", "12.50"),
+        (2.5, "0", None), (5, "General", None), (5, "@", None), (1, "yyyy", None), (1e20, "0.00", None),
+    ],
+)  # fmt: skip
+def test_a_number_is_written_as_its_format_shows_it(
+    value: float, number_format: str, shown: str | None
+) -> None:
+    assert write_number(value, number_format) == shown
+
+
+def test_times_short_dates_and_sums_are_read_as_people_see_them() -> None:
+    def change(sheet: Any) -> None:
+        sheet["C2"].number_format, sheet["D2"].number_format = "h:mm", "mm-dd-yy"
+
+    rows: list[list[object]] = [
+        ["题型", "题目", "A", "B", "C", "答案"],
+        ["单选题", "课从何时开始", time(8, 0), date(1949, 10, 1), 0.1 + 0.2, "A"],
+    ]
+    assert read_workbook_rows(rows, change) == [
+        ("multiple_choice", "课从何时开始", ["8:00", "1949-10-01", "0.3"], ["A"])
+    ]
+
+
+def test_what_a_cell_raises_in_its_own_text_stays_so() -> None:
+    import openpyxl
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    sheet.append([CellRichText("10", TextBlock(InlineFont(vertAlign="superscript"), "3"))])
+    stream = io.BytesIO()
+    workbook.save(stream)
+    assert read_workbook(stream.getvalue(), "xlsx").sheets[0].rows == [["10³"]]
+
+
 def test_the_cell_that_alone_is_coloured_in_every_row_is_the_key() -> None:
     from openpyxl.styles import Font, PatternFill
+    from openpyxl.styles.colors import Color
 
     rows: list[list[object]] = [
         ["题目", "A", "B", "C"],
@@ -629,7 +1208,55 @@ def test_the_cell_that_alone_is_coloured_in_every_row_is_the_key() -> None:
                 cell.fill = PatternFill("solid", fgColor="FFFFFF00")
 
     assert [answer for *_, answer in read_workbook_rows(rows, colour)] == [["A"], ["C"], ["B"]]
-    assert [answer for *_, answer in read_workbook_rows(rows, fill_all)] == [[], [], []]
+
+    def fill_rows_and_keys(sheet: Any) -> None:
+        for row in sheet["A3:D3"]:
+            for cell in row:
+                cell.fill = PatternFill("solid", fgColor="FFD9E1F2")
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].fill = PatternFill("solid", fgColor="FFFFFF00")
+
+    def underline(sheet: Any) -> None:
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].font = Font(underline="single")
+
+    def colour_of_theme(sheet: Any) -> None:
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].font = Font(color=Color(theme=5))
+
+    def ink_of_theme(sheet: Any) -> None:
+        for cell in ("B2", "D3", "C4"):
+            sheet[cell].font = Font(color=Color(theme=1))
+
+    keys = [["A"], ["C"], ["B"]]
+    for change in (fill_rows_and_keys, underline, colour_of_theme):
+        assert [answer for *_, answer in read_workbook_rows(rows, change)] == keys
+    for change in (fill_all, ink_of_theme):
+        assert [answer for *_, answer in read_workbook_rows(rows, change)] == [[], [], []]
+
+
+def test_the_option_that_alone_is_coloured_within_its_cell_is_the_key() -> None:
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+    from openpyxl.styles.colors import Color
+
+    def write(stem: str, key: str) -> list[object]:
+        runs = [
+            TextBlock(InlineFont(color=Color("FFFF0000")), text) if text.startswith(key) else text
+            for text in ("A. 橙\n", "B. 绿\n", "C. 紫")
+        ]
+        return [stem, CellRichText(*runs)]
+
+    rows: list[list[object]] = [
+        ["题目", "选项"],
+        write("甲是什么颜色", "A"),
+        write("乙是什么颜色", "C"),
+        write("丙是什么颜色", "B"),
+    ]
+    assert read_workbook_rows(rows) == [
+        ("multiple_choice", stem, ["橙", "绿", "紫"], [key])
+        for stem, key in (("甲是什么颜色", "A"), ("乙是什么颜色", "C"), ("丙是什么颜色", "B"))
+    ]
 
 
 def test_options_in_one_cell_may_be_joined_by_dashes_and_dollar_signs() -> None:
@@ -690,29 +1317,43 @@ def test_formulas_without_a_saved_result_are_told_and_leave_no_silent_hole() -> 
     ]
 
 
-def test_formulas_without_a_result_are_told_in_open_documents_too() -> None:
+def make_ods(rows: Sequence[str]) -> bytes:
     names = "".join(
         f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
         for name in ("office", "table", "text")
     )
-    text = "<table:table-cell office:value-type='string'><text:p>{}</text:p></table:table-cell>".format
-    lost = '<table:table-cell table:formula="of:=[.A1]"/>'
-    saved = '<table:table-cell table:formula="of:=[.A1]" office:value-type="string"><text:p>乙</text:p></table:table-cell>'
-    rows = [text("题目") + text("答案"), text("甲是什么？") + saved, text("丙是什么？") + lost]
     content = (
         f"<office:document-content{names}><office:body><office:spreadsheet><table:table table:name='题库'>"
         + "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
         + "</table:table></office:spreadsheet></office:body></office:document-content>"
     )
     manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
-    data = make_zip(
+    return make_zip(
         {
             "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
             "content.xml": content,
             "META-INF/manifest.xml": manifest,
         }
     )
-    read = read_workbook(data, "ods")
+
+
+ODS_TEXT = "<table:table-cell office:value-type='string'><text:p>{}</text:p></table:table-cell>".format
+
+
+def test_numbers_and_dates_of_open_documents_are_read_as_shown() -> None:
+    share = "<table:table-cell office:value-type='percentage' office:value='0.5'><text:p>50%</text:p></table:table-cell>"
+    day = "<table:table-cell office:value-type='date' office:date-value='1949-10-01'><text:p>1949年10月1日</text:p></table:table-cell>"
+    assert read_workbook(make_ods([ODS_TEXT("题目") + share + day]), "ods").sheets[0].rows == [
+        ["题目", "50%", "1949年10月1日"]
+    ]
+
+
+def test_formulas_without_a_result_are_told_in_open_documents_too() -> None:
+    text = ODS_TEXT
+    lost = '<table:table-cell table:formula="of:=[.A1]"/>'
+    saved = '<table:table-cell table:formula="of:=[.A1]" office:value-type="string"><text:p>乙</text:p></table:table-cell>'
+    rows = [text("题目") + text("答案"), text("甲是什么？") + saved, text("丙是什么？") + lost]
+    read = read_workbook(make_ods(rows), "ods")
     assert read.sheets[0].rows == [["题目", "答案"], ["甲是什么？", "乙"], ["丙是什么？", ""]]
     assert [warning[:70] for warning in read.warnings] == [
         "Sheet '题库': 1 cells are formulas whose results the file does not hold (the first in row 3, column 2)"[

@@ -1,0 +1,47 @@
+"""Questions as Blackboard takes them in: a line each, its parts between tabs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tasks.ingest.readers.extraction import Extraction
+from tasks.ingest.readers.gift import LETTERS, ask_pairs, read_markup_text
+
+_FREE = {"ESS": "essay", "SR": "short_answer", "NUM": "short_answer", "FIB": "short_answer"}
+_OTHER = ("FIB_PLUS", "FIL", "OP", "ORD", "JUMBLED_SENTENCE", "QUIZ_BOWL")
+_TYPES = frozenset((*_FREE, *_OTHER, "MC", "MA", "TF", "MAT"))
+
+
+def find_blackboard(text: str) -> Extraction | None:
+    """The questions of a file whose lines all begin with one of Blackboard's types, or None."""
+    rows = [line.rstrip().split("\t") for line in text.splitlines() if line.strip()]
+    if len(rows) < 2 or any(len(row) < 2 or row[0].strip().upper() not in _TYPES for row in rows):
+        return None
+    extraction = Extraction(converter="blackboard", converter_version="1", records=[])
+    unread: Counter[str] = Counter()
+    for kind, *cells in rows:
+        found = _read_row(kind.strip().upper(), [read_markup_text(cell) for cell in cells])
+        unread[kind] += not found
+        extraction.records = [*(extraction.records or ()), *found]
+    for kind, count in sorted((+unread).items()):
+        extraction.warnings.append(f"{count} questions of the type {kind!r} were not read.")
+    return extraction
+
+
+def _read_row(kind: str, cells: Sequence[str]) -> list[dict[str, str]]:
+    stem, *rest = cells
+    if kind in ("MC", "MA"):
+        flags = rest[1::2]
+        offered = dict(zip(LETTERS, rest[::2], strict=False))
+        keys = (letter for letter, flag in zip(LETTERS, flags, strict=False) if flag.casefold() == "correct")
+        return [{"question": stem, **offered, "type": "multiple_choice", "answer": "".join(keys)}]
+    answer = rest[0] if rest else ""
+    if kind == "TF":
+        return [{"question": stem, "type": "true_false", "answer": answer}]
+    if kind == "MAT":
+        return ask_pairs(stem, [*zip(rest[::2], rest[1::2], strict=False)])
+    if kind in _FREE:
+        is_gap = kind == "FIB" and "__" in stem
+        return [{"question": stem, "type": "fill_in_the_blank" if is_gap else _FREE[kind], "answer": answer}]
+    return []
