@@ -15,6 +15,7 @@ from itertools import chain, pairwise, takewhile
 from tasks.ingest.layout.pieces import IndexedLines, Piece
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
+from tasks.ingest.words.labels import parse_label
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
@@ -108,6 +109,8 @@ def _read_entries(text: str) -> list[KeyEntry]:
         return []
     if len(matches) == 1 and "①" <= matches[0].group(2)[0] <= "⑩":
         return []  # `(1) ①②③` is one answer of its question
+    if any(match[2].islower() for match in matches) and any(map(str.isalnum, _ENTRY.sub("", stripped))):
+        return []  # `3. (a) P = 20 (b) 900` answers the parts of one question
     numbers = [int(match.group(1)) for match in matches]
     if any(right <= left for left, right in pairwise(numbers)):
         return []
@@ -138,27 +141,34 @@ def _read_glued(text: str) -> list[KeyEntry]:
 
 
 def _read_ranges(text: str) -> list[KeyEntry]:
+    entries, end = _take_ranges(text, 0)
+    return entries if end == len(text) else []
+
+
+def _take_ranges(text: str, position: int) -> tuple[list[KeyEntry], int]:
+    """The keys of `1-5 BCCBB  6 D` from a place on, and where they end; none where no range is among them."""
     entries: list[KeyEntry] = []
-    position = 0
+    has_range = False
     while position < len(text):
         match = _RANGE.match(text, position)
         if not match:
-            single = _ENTRY.match(text, position)  # `1-5 BCCBB  6 D`
+            single = _ENTRY.match(text, position)
             if single is None or (entries and int(single[1]) <= entries[-1].number):
-                return entries if not text[position:].strip(" \t,，;；。.|") else []
+                break
             entries.append(KeyEntry(int(single[1]), single[2]))
             position = _skip_stops(text, single.end())
             continue
         first, last = int(match.group(1)), int(match.group(2))
         run = _LETTERS_RUN.match(text, match.end())
-        if not run or last < first or last - first > 60:
-            return []
-        tokens = _split_tokens(run.group(0), last - first + 1)
-        if tokens is None:
-            return []
+        tokens = (
+            _split_tokens(run.group(0), last - first + 1) if run and first <= last <= first + 60 else None
+        )
+        if run is None or tokens is None:
+            break
         entries += [KeyEntry(first + offset, token) for offset, token in enumerate(tokens)]
+        has_range = True
         position = _skip_stops(text, run.end())
-    return entries if _RANGE.search(text) is not None else []
+    return (entries, position) if has_range else ([], 0)
 
 
 def _skip_stops(text: str, position: int) -> int:
@@ -226,7 +236,22 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    return list(_open_answers(_number_keys(_part_columns(_part_glued(lines)))).pieces)
+    return list(_open_answers(_number_keys(_part_columns(_part_glued(_part_ranges(lines))))).pieces)
+
+
+_BEFORE_RANGE = re.compile(rf"(?:(?!\d)[^:：]{{0,16}}[:：])?\s*(?={_OPEN}\d{{1,3}}\s*[-—–~～至到－])")
+
+
+def _part_ranges(lines: IndexedLines) -> IndexedLines:
+    """Put the answers in words behind a range of keys, `1-3 BAC  4.长江`, on a line of their own."""
+    written: list[Piece] = []
+    for piece in lines.pieces:
+        before = _BEFORE_RANGE.match(piece.text) if _DIGIT.search(piece.text) is not None else None
+        entries, end = _take_ranges(piece.text, before.end()) if before is not None else ([], 0)
+        label = parse_label(piece.text[end:]) if entries else None
+        is_next = label is not None and label.style == "num" and label.value == entries[-1].number + 1
+        written += [piece.cut(0, end), piece.cut(end)] if is_next else [piece]
+    return IndexedLines(written) if len(written) > len(lines.pieces) else lines
 
 
 # `1B` on a line of its own
