@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import (
@@ -75,7 +75,9 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     for index in _list_counted(pieces, typed):
         del typed[index]
     typed |= _continue_capitals(pieces, typed)
-    found = {**_find_restarts(pieces), **typed, **_find_alike(pieces, typed)} or _head_numbered_lists(pieces)
+    found = {**_find_restarts(pieces, typed), **typed, **_find_alike(pieces, typed)} or _head_numbered_lists(
+        pieces
+    )
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
     styles = {heading.label.style for heading in typed.values() if heading.label}
@@ -146,7 +148,7 @@ def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) ->
     return found if last > 1 else {}
 
 
-def _find_restarts(pieces: Sequence[Piece]) -> dict[int, Heading]:
+def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
     """The lines that only tell how to answer, where the numbers of questions begin again below them.
 
     Where the numbers above go on further down, those below the line count parts of a question.
@@ -165,8 +167,10 @@ def _find_restarts(pieces: Sequence[Piece]) -> dict[int, Heading]:
                 if other.label is not None and other.label.style == label.style and not other.label.is_weak
             )
             breaks = (value for place, value in enumerate(below, start=2) if value != place)
-            title = pieces[index - 2]
-            is_titled = title.label is None and _SHARES_POINTS.search(title.text) is not None
+            titles = takewhile(
+                lambda at: at in typed or pieces[at].label is None, range(index - 2, max(index - 5, -1), -1)
+            )
+            is_titled = any(at in typed or _SHARES_POINTS.search(pieces[at].text) for at in titles)
             if tells_how(above) and next(breaks, 1) == 1 and not is_titled:
                 fine = find_type_by_pattern(above.text, INSTRUCTED)
                 found[index - 1] = Heading(None, "", fine, read_each(above.text), len(above.text))
