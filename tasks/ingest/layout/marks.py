@@ -29,6 +29,7 @@ from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
     drop_upright,
+    join_boxes,
     lower_numbers,
     open_cells,
     open_details,
@@ -65,7 +66,7 @@ from tasks.ingest.words.grammar import (
 )
 from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, parse_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
-from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
 from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
@@ -91,7 +92,9 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         part_boxes(
             write_boxes(
                 open_numbers(
-                    open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
+                    open_options(
+                        open_cells(open_details(drop_lettered_boxes(join_boxes(IndexedLines(pieces)))))
+                    )
                 )
             )
         )
@@ -612,6 +615,9 @@ def _write_numerals(lines: IndexedLines) -> IndexedLines:
 _CIRCLED = re.compile("[①-⑳]")
 
 
+_WORTH = re.compile(rf"\s*{BRACKETED}\s*")
+
+
 def _write_numbers(lines: IndexedLines) -> IndexedLines:
     """Write the numbers of a shape that runs through the paper as `1. `."""
     shapes: dict[str, list[Mark]] = {}
@@ -620,8 +626,8 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     for index in lines.open_where(_may_open_number):
         piece = pieces[index]
-        if piece.kind == "table":
-            continue
+        if piece.kind == "table" or _WORTH.fullmatch(piece.text) is not None:
+            continue  # `[2 marks]` on a line of its own counts nothing
         label = piece.label
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
             known.append((index, label.value))

@@ -552,6 +552,33 @@ def part_lines(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(parted)
 
 
+# `0 1`, `0 1 . 2`: a number in boxes, a digit in each
+_BOXED = re.compile(r"\s*(\d) (\d)(?:\s*[.．]\s*(\d))?\s+(?=\D)")
+
+
+def join_boxes(lines: IndexedLines) -> IndexedLines:
+    """Write `0 1 . 2 Explain …` as the second part of question 1, where such numbers count from `0 1` on."""
+    found = {
+        place: match
+        for place, piece in enumerate(lines.pieces)
+        if piece.text.lstrip()[:1] == "0" or piece.text.lstrip()[1:2] == " "
+        if (match := _BOXED.match(piece.text)) is not None
+    }
+    values = [int(match[1] + match[2]) for match in found.values()]
+    steps = {later - earlier for earlier, later in pairwise(values)}
+    if len(values) < _LEAST_BOXED or values[0] != 1 or not steps <= {0, 1} or steps == {0}:
+        return lines
+    changed: dict[int, Piece] = {}
+    last = 0
+    for (place, match), value in zip(found.items(), values, strict=True):
+        number = f"{value}. " if value != last else ""
+        part = f"({match[3]}) " if match[3] else ""
+        changed[place] = rewrite(lines.pieces[place], match.end(), number + part)
+        last = value
+    return lines.replace(changed)
+
+
+_LEAST_BOXED = 3
 _BESIDE_NUMBER = re.compile(
     r"(?<=\s\s)(\d{1,3})\s?[.．、)）]\s*(?=\S)|(?<=\t)(\d{1,3})\s?[.．、)）]\s*(?=\S)"
 )
