@@ -32,7 +32,7 @@ _ENTRY = re.compile(
 )
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
-    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN]|[a-j](?![a-z]))(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
+    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*[（(]?([A-J]{{1,6}}|{truth_word()}|[TFYN]|[a-j](?![a-z]))[)）]?(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
 )
 _RANGE = re.compile(
     rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：,，]?\s*"
@@ -236,7 +236,38 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    return list(_open_answers(_number_keys(_part_columns(_part_glued(_part_ranges(lines))))).pieces)
+    lines = _join_turns(_part_glued(_part_ranges(lines)))
+    return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
+
+
+_NUMBER_ALONE, _KEY_ALONE = (
+    re.compile(r"\s*(\d{1,3})\s*[.．、)）:：]?\s*"),
+    re.compile(rf"\s*({KEY_MARK})\s*"),
+)
+
+
+def _join_turns(lines: IndexedLines) -> IndexedLines:
+    """Write numbers and keys that take turns on lines of their own as `1. B`."""
+    texts = [piece.text for piece in lines.pieces]
+    changed: dict[int, Piece] = {}
+    dropped: set[int] = set()
+    for first in lines.short:
+        run: list[str] = []
+        for place in range(first, len(texts) - 1, 2):
+            number = _NUMBER_ALONE.fullmatch(texts[place])
+            key = _KEY_ALONE.fullmatch(texts[place + 1]) if number is not None else None
+            if number is None or key is None or int(number[1]) != len(run) + 1:
+                break
+            run.append(f"{number[1]}. {key[1]}")
+        for at, text in enumerate(run if len(run) >= _LEAST_ROWS else ()):
+            piece = lines.pieces[first + 2 * at]
+            changed[first + 2 * at] = replace(piece, text=text, sources=(piece.start,) * len(text))
+            dropped.add(first + 2 * at + 1)
+    if not changed:
+        return lines
+    return IndexedLines(
+        [changed.get(at, piece) for at, piece in enumerate(lines.pieces) if at not in dropped]
+    )
 
 
 _BEFORE_RANGE = re.compile(rf"(?:(?!\d)[^:：]{{0,16}}[:：])?\s*(?={_OPEN}\d{{1,3}}\s*[-—–~～至到－])")
@@ -346,6 +377,7 @@ def _read_answers(piece: Piece) -> list[KeyEntry]:
 
 
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
+_HEADS = ("cn", "part", "roman")
 _LEAST_NAMED, _LEAST_BARE = 3, 5
 # `参考答案：` before keys
 _KEY_LEAD = re.compile(
@@ -546,14 +578,16 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         if label is not None and label.style in _STYLES and pieces[index].kind != "table"
     ]
     for place, (index, label) in enumerate(labelled):
-        if label.value != 1 or place < _LEAST_BARE or not _ANSWERS.match(pieces[index].text[label.end :]):
+        is_as_many = 2 * place == len(labelled)
+        least = _LEAST_NAMED if is_as_many else _LEAST_BARE
+        if label.value != 1 or place < least or not _ANSWERS.match(pieces[index].text[label.end :]):
             continue
         head = labelled[place : place + 12]
         keyed = [one for one in head if _ANSWERS.match(pieces[one[0]].text[one[1].end :])]
         values = [one[1].value for one in keyed]
         if (
-            len(keyed) < _LEAST_BARE
-            or len(keyed) < 0.8 * len(head)
+            len(keyed) < least
+            or len(keyed) < (1 if is_as_many else 0.8) * len(head)
             or values != list(range(1, len(values) + 1))
         ):
             continue
@@ -562,6 +596,9 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         above = [piece.text for piece in pieces[max(0, index - 3) : index]]
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
             return lines
+        above_it = lines.labels[index - 1]
+        if above_it is not None and above_it.style in _HEADS and above_it.value == 1:
+            index -= 1  # `一、选择题`, again above its keys
         opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
         return IndexedLines([*pieces[:index], opening, *pieces[index:]])
     return lines
