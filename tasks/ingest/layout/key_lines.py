@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.labels import parse_label
@@ -236,8 +236,30 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    lines = _join_turns(_part_glued(_part_ranges(lines)))
+    lines = _write_bare_numbers(_join_turns(_part_glued(_part_ranges(lines))))
     return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
+
+
+_BARE_NUMBER = re.compile(r"\s*(\d{1,3})\s+(?=\S)")
+
+
+def _write_bare_numbers(lines: IndexedLines) -> IndexedLines:
+    """Write the numbers of answers below `答案`, `3 1956年` among them, with stops where all of them count from 1 on."""
+    titles = [
+        place
+        for place, piece in enumerate(lines.pieces)
+        if len(piece.text) <= _LONGEST_ANSWER and _TITLE.fullmatch(piece.text) is not None
+    ]
+    found: dict[int, Piece] = {}
+    for place in titles[-1:]:
+        for at, piece in enumerate(lines.pieces[place + 1 :], start=place + 1):
+            number = _BARE_NUMBER.match(piece.text)
+            label = lines.labels[at]
+            if number is not None and int(number[1]) == len(found) + 1:
+                found[at] = rewrite(piece, number.end(), f"{number[1]}. ")
+            elif label is not None and label.style != "bare":
+                return lines
+    return lines.replace(found) if len(found) >= _LEAST_BARE else lines
 
 
 _NUMBER_ALONE, _KEY_ALONE = (
