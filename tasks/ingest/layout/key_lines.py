@@ -615,6 +615,9 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
             continue
         if any(_OPTION.match(piece.text) for piece in pieces[index + 1 : index + 40]):
             continue
+        titles = [at for at in range(index) if _TITLE.fullmatch(pieces[at].text) is not None]
+        if titles and not any(_OPTION.match(piece.text) for piece in pieces[titles[-1] : index]):
+            return lines  # of a further section of the answers
         above = [piece.text for piece in pieces[max(0, index - 3) : index]]
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
             return lines
