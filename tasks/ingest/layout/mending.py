@@ -572,7 +572,7 @@ def join_boxes(lines: IndexedLines) -> IndexedLines:
     last = 0
     for (place, match), value in zip(found.items(), values, strict=True):
         number = f"{value}. " if value != last else ""
-        part = f"({match[3]}) " if match[3] else ""
+        part = f"({match[3]}) " if match[3] and not number else ""
         changed[place] = rewrite(lines.pieces[place], match.end(), number + part)
         last = value
     return lines.replace(changed)
