@@ -257,8 +257,12 @@ _LONGEST_RUN = 400
 
 def read_run(part: KeyPart) -> str | None:
     """The keys of a part that holds nothing else, and no numbers; None where it holds more."""
-    text = " ".join(piece.text.strip() for piece in part.pieces)
-    return text if len(text) <= _LONGEST_RUN and _BARE_RUN.fullmatch(text) is not None else None
+    texts = [piece.text.strip() for piece in part.pieces]
+    for held in (texts, texts[1:] if part.number is not None else []):  # below its title, in any language
+        text = " ".join(held)
+        if held and len(text) <= _LONGEST_RUN and _BARE_RUN.fullmatch(text) is not None:
+            return text
+    return None
 
 
 def look_ahead(parts: Sequence[KeyPart], mark: KeyMark) -> str:

@@ -609,7 +609,12 @@ def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Pie
             return False
         if found and found[0] == (values[-1] + 1 if values else found[0]) and found[-1] <= run.last:
             values += found
-        elif values and found == [run.last + 1] and label is not None and label.style != run.style:
+        elif (
+            values
+            and found == [run.last + 1]
+            and label is not None
+            and label.style not in (run.style, *STRONG_STYLES)
+        ):
             return False  # a list that counts on: points of an answer
         elif is_region_heading(piece.text):
             break

@@ -209,7 +209,7 @@ def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
 
 # `… is usually (c)`, `…？（b）.`; of `f(c)` the letter is an argument
 _SMALL_KEY = re.compile(
-    r"(?:(?<=[^\W\d_]{3})|(?<![A-Za-z0-9_]))[（(]\s*(?P<key>[a-j])\s*[)）]\s*[.。:：]?\s*$"
+    r"(?:(?<=[^\W\d_]{2})|(?<![A-Za-z0-9_]))[（(]\s*(?P<key>[a-j])\s*[)）]\s*[.。:：]?\s*$"
 )
 _LEAST_SMALL, _LEAST_KEYED = 0.7, 3
 
