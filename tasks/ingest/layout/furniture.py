@@ -182,6 +182,7 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
 _KEY_BEFORE = re.compile(
     rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s*[)）\]]\s*|(?:_+\s*)?(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})(?:_+\s*|\s+_*\s*))(?=\S)"
 )
+_EMPTY_PLACE = re.compile(r"[（(]\s*[)）]")
 _OTHER_NUMBER = re.compile(r"(\d{1,3})\s*[:：]\s*\S")
 _MAY_OPEN_KEY = frozenset("（([_ABCDEFGHIJTFYNabcdefghij") | frozenset(
     word[0] for words in truth_words() for word in words if not word[0].isascii()
@@ -227,7 +228,13 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
             )
             continue
         last = _find_stem_end(bare.pieces, place)
-        written[last] = _append(written.get(last, bare.pieces[last]), bracket)
+        line = written.get(last, bare.pieces[last])
+        empty = _EMPTY_PLACE.search(line.text)
+        written[last] = (
+            rewrite(line, empty.end(), bracket.text.strip(), empty.start())
+            if empty is not None
+            else _append(line, bracket)
+        )
     return bare.replace(written)
 
 
