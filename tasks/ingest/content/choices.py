@@ -317,15 +317,16 @@ def settle_orders(drafts: Sequence[Draft]) -> None:
 
 
 # `a) the lamp`, `□ b) the mill`: a line that may be an option or a part
-_LETTERED = re.compile(r"\s*[□☐○◯]?\s*(?P<letter>[a-j])\s*[)）.．]\s*(?=\S)")
+_LETTERED = re.compile(r"\s*[□☐○◯]?\s*[（(]?\s*(?P<letter>[a-j])\s*[)）.．]\s*(?=\S)")
+_NEXT_PART = re.compile(r"(?:^|\s)[（(]?[b-j][)）]\s*\S")
 _LETTER_KEY = re.compile(r"\s*[（(]?\s*([A-Ja-j])\s*(?:[)）.．:：]|$)")
 
 
 def find_lettered(draft: Draft, key: str) -> int | None:
     """The line from which on all lines of a stem are a), b), c); None where no key is one."""
     named = _LETTER_KEY.match(key)
-    if named is None or draft.options:
-        return None
+    if named is None or draft.options or _NEXT_PART.search(key, named.end()) is not None:
+        return None  # `a) 5  b) 7` answers its parts
     lines = draft.stem.split("\n")
     first = next((at for at, line in enumerate(lines) if _LETTERED.match(line)), 0)
     letters = "".join(mark["letter"] for line in lines[first:] if (mark := _LETTERED.match(line)))

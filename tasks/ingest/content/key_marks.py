@@ -129,6 +129,11 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
     if lead is not None:
         own = KeyMark(part, index, 0, lead.end(), ord(lead[1]) - ord("A") + 1, CAPITAL, 0.0)
         return [own, *_shift(_list_line_marks(part, index, piece.cut(lead.end())), lead.end())]
+    titled = _TITLE_LEAD.match(piece.text)
+    if titled is not None:
+        inner = _list_line_marks(part, index, piece.cut(titled.end()))
+        if len(inner) > 1:  # `Complete: 1. since 2. at`
+            return _shift(inner, titled.end())
     keys = read_key_line(piece.text)
     if len(keys) == 1:
         end = piece.text.index(keys[0].text, piece.text.index(str(keys[0].number)))
@@ -171,7 +176,7 @@ def _shift(marks: Sequence[KeyMark], by: int) -> list[KeyMark]:
 # `C: 1) T 2) F`: the letter of the section before its answers
 _CAPITAL_LEAD = re.compile(r"\s*([A-H])\s*[.．:：)]\s*(?=[（(]?\d{1,3}\s*[.．、)）:：])")
 
-
+_TITLE_LEAD = re.compile(r"\s*(?!\d)[^\d:：。.]{2,32}[:：]\s*(?=[（(]?1\s*[.．、)）])")
 _LETTER_LEAD = re.compile(r"\s*[A-H]\s?[.)]\s+(?=\d{1,3}\s?[.)]\s)")
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
 _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
@@ -252,8 +257,12 @@ _LONGEST_RUN = 400
 
 def read_run(part: KeyPart) -> str | None:
     """The keys of a part that holds nothing else, and no numbers; None where it holds more."""
-    text = " ".join(piece.text.strip() for piece in part.pieces)
-    return text if len(text) <= _LONGEST_RUN and _BARE_RUN.fullmatch(text) is not None else None
+    texts = [piece.text.strip() for piece in part.pieces]
+    for held in (texts, texts[1:] if part.number is not None else []):  # below its title, in any language
+        text = " ".join(held)
+        if held and len(text) <= _LONGEST_RUN and _BARE_RUN.fullmatch(text) is not None:
+            return text
+    return None
 
 
 def look_ahead(parts: Sequence[KeyPart], mark: KeyMark) -> str:

@@ -290,7 +290,7 @@ _REGION = re.compile(
 )
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确|备选")
 _LINE_OF_ANSWERS = re.compile(
-    r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：]|(?i:(?:answer|solution)s?(?:\s+keys?)?|keys?)\s*[:：])\s*(?=[（(]?\d{1,3}\s*[.．、)）~～\-—至])"
+    r"\s*(?:【?(?:参考|标准|正确)?答案】?\s*[:：]?|[^\d\s:：，。]{0,6}答案[^\d\s:：，。]{0,6}\s*[:：]|(?i:(?:answer|solution)s?(?:\s+keys?)?|keys?)\s*(?:[（(][^()（）]{1,24}[)）]\s*)?[:：])\s*(?=[（(]?\d{1,3}\s*(?:[.．、)）~～\-—至]|[a-jA-J]\b))"
 )
 _OFFERS = re.compile(r"\s*[（(]?A\s*[)）.．、]\s*\S.*\s[（(]?B\s*[)）.．、]|\s*[（(]?A\s*[)）.．、]\s*\S{4,}")
 _ASKS = re.compile(r"\s*(?:(?:答|解)\s*[:：]|\d{1,3}\s*[.．、].*[？?]\s*$)")
@@ -610,7 +610,12 @@ def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Pie
             return False
         if found and found[0] == (values[-1] + 1 if values else found[0]) and found[-1] <= run.last:
             values += found
-        elif values and found == [run.last + 1] and label is not None and label.style != run.style:
+        elif (
+            values
+            and found == [run.last + 1]
+            and label is not None
+            and label.style not in (run.style, *STRONG_STYLES)
+        ):
             return False  # a list that counts on: points of an answer
         elif is_region_heading(piece.text):
             break

@@ -41,6 +41,7 @@ from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
+from tasks.questions import has_blank
 
 
 @dataclass
@@ -361,9 +362,13 @@ def _weigh(mark: KeyMark, target: Target, ahead: str, is_echo: bool) -> float:
         else 0.2
     )
     fits = 0.3 if may_answer(target.draft, mark.text or ahead) else 0.0
+    if not target.draft.options and has_blank(target.draft.stem):
+        # of two questions the one with a blank is answered in a word
+        fits += 0.1 if len(_NEXT_NUMBER.split(ahead, maxsplit=1)[0]) <= _FEW else -0.1
     return (0.2 if target.draft.answer else 0.5) + alike + mark.worth + fits
 
 
+_NEXT_NUMBER, _FEW = re.compile(r"\s\(?\d{1,3}[.．、)]"), 24
 _SURE, _MOST_PLACES = 4.0, 80
 _ALIKE = ("num", "paren", "word", "bracket", "bare", "sub")
 

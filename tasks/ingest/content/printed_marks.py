@@ -100,6 +100,10 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         total = outcome.group("marks")
         draft.marks = read_points(total) if total and draft.marks is None else draft.marks
         pieces = pieces[1:]
+    while len(pieces) > 1 and (tag := _read_tag_line(pieces[0].text)) is not None:
+        draft.fine = tag.fine or draft.fine
+        draft.marks = tag.marks if draft.marks is None else draft.marks
+        pieces = pieces[1:]
     for _ in range(3):
         first = pieces[0]
         if first.text.lstrip()[:1] not in _TAG_STARTS:
@@ -123,6 +127,13 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
     return pieces
 
 
+def _read_tag_line(text: str) -> Tag | None:
+    """What a line says that holds nothing but marks, with a type or none: `单选(2分)`, `1 pts`."""
+    # a type alone may be the title of what is asked: `3. 计算`
+    return read_tag(_BRACKETS.sub(" ", text)) if len(text) <= _LONGEST_TAG and _DIGIT.search(text) else None
+
+
+_BRACKETS, _LONGEST_TAG = re.compile(r"[（()）\[\]【】]"), 24
 # `CLO: <2>; Bloom Taxonomy Level: <Applying>   Marks: 9`, `[3+5=8]`, `[4, 6]`: what a form says of a question
 _OUTCOME = re.compile(
     r"\s*(?:(?:C\.?L\.?O|P\.?L\.?O|CO|LO|SO|BL|BT|Bloom['’]?s?(?:\s+Taxonomy)?(?:\s+Level)?|Difficulty|Topic|Time)\b\s*[-:：#]+\s*[<(\[]?[\w ,&/+-]{1,24}[>)\]]?\s*[:;,.|]*\s*|"

@@ -208,25 +208,30 @@ def read_bracketed_ends(drafts: Sequence[Draft]) -> None:
 
 
 # `… is usually (c)`, `…？（b）.`; of `f(c)` the letter is an argument
-_SMALL_KEY = re.compile(
-    r"(?:(?<=[^\W\d_]{3})|(?<![A-Za-z0-9_]))[（(]\s*(?P<key>[a-j])\s*[)）]\s*[.。:：]?\s*$"
-)
+_SMALL_KEY = re.compile(r"(?:(?<=[^\W\d_]{2})|(?<![A-Za-z0-9_]))[（(]\s*(?P<key>[a-j])\s*[)）]")
+_CLOSES = re.compile(r"\s*[.。:：]?\s*$")
 _LEAST_SMALL, _LEAST_KEYED = 0.7, 3
 
 
 def read_small_keys(drafts: Sequence[Draft]) -> None:
-    """Read small letters in brackets that close most stems with options as their keys."""
+    """Read small letters in brackets as keys.
+
+    Most stems with options hold one, three of them or more at their end.
+    """
     group = [draft for draft in drafts if draft.options and not draft.answer]
     found = [
-        (draft, key)
+        (draft, marks[-1])
         for draft in group
-        if (key := _SMALL_KEY.search(draft.stem)) is not None
-        and key["key"].upper() in (label for label, _ in draft.options)
+        if (marks := [*_SMALL_KEY.finditer(draft.stem)])
+        and (len(marks) == 1 or _CLOSES.match(draft.stem, marks[-1].end()))
+        and marks[-1]["key"].upper() in (label for label, _ in draft.options)
     ]
+    closing = sum(1 for draft, key in found if _CLOSES.match(draft.stem, key.end()))
     keys = [key["key"] for _, key in found]
     # `in figure (a)`, `in figure (b)`: what counts on answers nothing
     is_counted = all(ord(other) == ord(one) + 1 for one, other in pairwise(keys))
-    if len(found) < max(_LEAST_KEYED, _LEAST_SMALL * len(group)) or len({*keys}) == 1 or is_counted:
+    least = max(_LEAST_KEYED, _LEAST_SMALL * len(group))
+    if len(found) < least or closing < _LEAST_KEYED or len({*keys}) == 1 or is_counted:
         return
     for draft, key in found:
         draft.answer = [key["key"].upper()]

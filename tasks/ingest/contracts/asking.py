@@ -41,7 +41,14 @@ def shows(draft: Draft) -> bool:
         or draft.question_type == "true_false"  # without a title, because it offers both judgements
         or draft.material
         or asks_by_sign(draft.stem[:_SHOWN])
+        or _EQUATION.fullmatch(draft.stem[:_SHOWN])
     )
+
+
+# `3x + 1 = 16`: to be solved
+_EQUATION = re.compile(
+    r"(?=[^=<>≤≥]*[=<>≤≥])(?=\D*\d)(?:(?<![^\W\d_])[A-Za-z]{1,2}(?![^\W\d_])|[\d\s+\-−–*/×÷·^().,=<>≤≥≈√π²³|])++"
+)
 
 
 def is_no_paper(drafts: Sequence[Draft]) -> bool:

@@ -68,8 +68,10 @@ def read_announcement(text: str) -> Announcement | None:
         return None  # the marks count gaps, of which a question may have several
     product = _find(text, "product")
     if product is not None:
-        values = _values(product)
-        return Announcement(tuple(dict.fromkeys(values)), False, product.group(0).strip())
+        one, other, *result = map(_number, product.groups())
+        values = [int(factor) for factor in (one, other) if factor and factor % 1 == 0 and factor <= _MOST]
+        if not result or (one or 0) * (other or 0) == result[0]:
+            return Announcement(tuple(dict.fromkeys(values)), False, product.group(0).strip())
     total, each = _find(text, "sum"), _find(text, "each")
     if total is None or each is None:
         return None

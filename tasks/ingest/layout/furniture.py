@@ -20,6 +20,7 @@ from tasks.ingest.words.grammar import (
     truth_words,
 )
 from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
+from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import POINT, SUM
 
 _NOTICE = re.compile(
@@ -181,6 +182,8 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
 _KEY_BEFORE = re.compile(
     rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s*[)）\]]\s*|(?:_+\s*)?(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})(?:_+\s*|\s+_*\s*))(?=\S)"
 )
+_EMPTY_PLACE = re.compile(r"[（(]\s*[)）]")
+_OTHER_NUMBER = re.compile(r"(\d{1,3})\s*[:：]\s*\S")
 _MAY_OPEN_KEY = frozenset("（([_ABCDEFGHIJTFYNabcdefghij") | frozenset(
     word[0] for words in truth_words() for word in words if not word[0].isascii()
 )
@@ -197,6 +200,8 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         label = parse_label(piece.text[match.end() :]) if match is not None else None
         if match is not None and label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
             found.append((place, match, label.value))
+        elif match is not None and (other := _OTHER_NUMBER.match(piece.text, match.end())) is not None:
+            found.append((place, match, int(other[1])))
     rising = sum(1 for one, other in pairwise(found) if other[2] == one[2] + 1)
     keys = {match["held"] or match["bare"] for _, match, _ in found}
     if len(found) < _LEAST_KEYS or rising < _LEAST_RISING * (len(found) - 1) or len(keys) < 2:
@@ -224,7 +229,13 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
             )
             continue
         last = _find_stem_end(bare.pieces, place)
-        written[last] = _append(written.get(last, bare.pieces[last]), bracket)
+        line = written.get(last, bare.pieces[last])
+        empty = _EMPTY_PLACE.search(line.text)
+        written[last] = (
+            rewrite(line, empty.end(), bracket.text.strip(), empty.start())
+            if empty is not None
+            else _append(line, bracket)
+        )
     return bare.replace(written)
 
 
@@ -331,11 +342,16 @@ _OFFERED = re.compile(
 )
 
 
+_TAIL_TAG = re.compile(r"\s*[（(\[【]([^（()）\[\]【】\d]{2,24})[)）\]】]\s*$")
+
+
 def _append(piece: Piece, bracket: Piece) -> Piece:
-    """A line with a bracket at its end, or before the options that stand on it."""
+    """A line with a bracket at its end, or before the options or the type that close it."""
     offered = _OFFERED.search(piece.text)
     if _JUDGED.fullmatch(bracket.text):
         offered = None
+    tag = _TAIL_TAG.search(piece.text) if offered is None else None
+    offered = tag if tag is not None and match_exactly(tag[1]) is not None else offered
     body = piece.text[: offered.start() if offered is not None else None].rstrip()
     rest = len(body) if offered is not None else len(piece.text)
     return replace(

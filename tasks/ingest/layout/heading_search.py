@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import (
@@ -19,11 +19,12 @@ from tasks.ingest.layout.headings import (
     has_options_ahead,
     read_capital,
     read_heading,
+    tells_how,
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, match_exactly
-from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, WORTH, read_points
+from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, COUNTS_POINTS, WORTH, read_points
 
 # what may follow a title behind a number in brackets: marks and remarks that count
 _ENDS_TITLE = re.compile(
@@ -74,7 +75,9 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     for index in _list_counted(pieces, typed):
         del typed[index]
     typed |= _continue_capitals(pieces, typed)
-    found = {**typed, **_find_alike(pieces, typed)} or _head_numbered_lists(pieces)
+    found = {**_find_restarts(pieces, typed), **typed, **_find_alike(pieces, typed)} or _head_numbered_lists(
+        pieces
+    )
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
     styles = {heading.label.style for heading in typed.values() if heading.label}
@@ -145,6 +148,37 @@ def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) ->
     return found if last > 1 else {}
 
 
+def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
+    """The lines that tell how to answer, where numbers of questions begin again below them.
+
+    Where the numbers above go on further down, those below the line count parts of a question.
+    """
+    found: dict[int, Heading] = {}
+    runs: dict[str, int] = {}  # how far each form of numbers has counted
+    for index, piece in enumerate(pieces):
+        label = piece.label
+        if label is None or label.is_weak or label.style not in _COUNTING:
+            continue
+        above, last = pieces[index - 1], runs.get(label.style, 0)
+        if label.value == 1 and last > 1 and above.label is None and above.kind == piece.kind == "body":
+            below = (
+                other.label.value
+                for other in pieces[index + 1 :]
+                if other.label is not None and other.label.style == label.style and not other.label.is_weak
+            )
+            breaks = (value for place, value in enumerate(below, start=2) if value != place)
+            titles = takewhile(
+                lambda at: at in typed or pieces[at].label is None, range(index - 2, max(index - 5, -1), -1)
+            )
+            is_titled = any(at in typed or _SHARES_POINTS.search(pieces[at].text) for at in titles)
+            if tells_how(above) and next(breaks, 1) == 1 and not is_titled:
+                fine = find_type_by_pattern(above.text, INSTRUCTED)
+                found[index - 1] = Heading(None, "", fine, read_each(above.text), len(above.text))
+        runs[label.style] = label.value
+    return found
+
+
+_SHARES_POINTS = re.compile(COUNTS_POINTS)
 _LEAST_ALIKE, _LONGEST_ALIKE, _LEAST_CAPITALS = 2, 40, 3
 
 

@@ -10,6 +10,8 @@ from functools import lru_cache
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import PASSAGE, Piece
+from tasks.ingest.words.answers import match_answer
+from tasks.ingest.words.grammar import task
 from tasks.ingest.words.labels import Label, parse_label, read_number
 from tasks.ingest.words.lexicon import (
     FineType,
@@ -21,6 +23,7 @@ from tasks.ingest.words.lexicon import (
     simplify,
 )
 from tasks.ingest.words.points import COUNTS, EACH, OPENING, POINT, SUM, TOTAL, WORTH
+from tasks.ingest.words.signs import ends_asking
 from tasks.questions import has_blank
 
 _CN = "一二三四五六七八九十百"
@@ -31,6 +34,10 @@ INSTRUCTION = re.compile(
     r"(?i:write your answers?|each (?:question|item|statement|correct)|there (?:is|are) (?:only|one|four)|for each (?:question|of)|directions?:|instructions?:|mark (?:each|the)|"
     rf"choose the|{POINT} (?:for )?{EACH}|"
     r"\bof the following (?:questions|problems|terms|items|concepts)\b|identify (?:any |each |all )?(?:\w+ )?of the following|match (?:each|the|every) |word (?:bank|box|list)|circle (?:the|one|all)|\boptions are (?:given|provided)|write (?:only )?(?:the letter|[\"“'‘]?T\b)|on the answer sheet|questions \d+\s*[-–~]\s*\d+ (?:carry|are worth))"
+)
+# what may tell how to answer, in the words of school books
+TELLS_HOW = re.compile(
+    r"请|根据|选择|选出|填|写出|读一读|阅读|判断|连线|连一连|翻译|找出|用.{0,12}(?:填空|造句)|完成|补充|改写|排序|序号|(?i:choose|fill|complete|circle|match|rewrite|translate|answer|put|write|correct)"
 )
 # what says that several questions share the options, or the text, below it
 SHARES = re.compile(r"\s*[（(【\[]?\s*\d+\s*[～~\-—–至]\s*\d+\s*题共用(?:备选|(?P<text>材料))")
@@ -322,6 +329,18 @@ def has_options_ahead(pieces: Sequence[Piece]) -> bool:
         text.lstrip()[:1] in _OPTION_STARTS and FIRST_OPTION.match(text)
         for text in [piece.text for piece in pieces]
     )
+
+
+def tells_how(piece: Piece) -> bool:
+    """Whether a line sets a task for what is below it, and neither asks nor answers."""
+    text = piece.text.strip()
+    if len(text) > _LONGEST_TASK or text[:1].islower() or ends_asking(text) or text[-1:] in ":：":
+        return False
+    tells = INSTRUCTION.search(text) or TELLS_HOW.match(text) or task().match(text)
+    return tells is not None and match_answer(text) is None
+
+
+_LONGEST_TASK = 120
 
 
 def is_instruction(piece: Piece) -> bool:

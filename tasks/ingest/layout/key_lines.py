@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import number_word, truth_word, truth_words
+from tasks.ingest.words.labels import parse_label
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
@@ -31,7 +32,7 @@ _ENTRY = re.compile(
 )
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
-    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN]|[a-j](?![a-z]))(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
+    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*[（(]?([A-J]{{1,6}}|{truth_word()}|[TFYN]|[a-j](?![a-z]))[)）]?(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
 )
 _RANGE = re.compile(
     rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：,，]?\s*"
@@ -108,6 +109,8 @@ def _read_entries(text: str) -> list[KeyEntry]:
         return []
     if len(matches) == 1 and "①" <= matches[0].group(2)[0] <= "⑩":
         return []  # `(1) ①②③` is one answer of its question
+    if any(match[2].islower() for match in matches) and any(map(str.isalnum, _ENTRY.sub("", stripped))):
+        return []  # `3. (a) P = 20 (b) 900` answers the parts of one question
     numbers = [int(match.group(1)) for match in matches]
     if any(right <= left for left, right in pairwise(numbers)):
         return []
@@ -138,27 +141,34 @@ def _read_glued(text: str) -> list[KeyEntry]:
 
 
 def _read_ranges(text: str) -> list[KeyEntry]:
+    entries, end = _take_ranges(text, 0)
+    return entries if end == len(text) else []
+
+
+def _take_ranges(text: str, position: int) -> tuple[list[KeyEntry], int]:
+    """The keys of `1-5 BCCBB  6 D` from a place on, and where they end; none without a range."""
     entries: list[KeyEntry] = []
-    position = 0
+    has_range = False
     while position < len(text):
         match = _RANGE.match(text, position)
         if not match:
-            single = _ENTRY.match(text, position)  # `1-5 BCCBB  6 D`
+            single = _ENTRY.match(text, position)
             if single is None or (entries and int(single[1]) <= entries[-1].number):
-                return entries if not text[position:].strip(" \t,，;；。.|") else []
+                break
             entries.append(KeyEntry(int(single[1]), single[2]))
             position = _skip_stops(text, single.end())
             continue
         first, last = int(match.group(1)), int(match.group(2))
         run = _LETTERS_RUN.match(text, match.end())
-        if not run or last < first or last - first > 60:
-            return []
-        tokens = _split_tokens(run.group(0), last - first + 1)
-        if tokens is None:
-            return []
+        tokens = (
+            _split_tokens(run.group(0), last - first + 1) if run and first <= last <= first + 60 else None
+        )
+        if run is None or tokens is None:
+            break
         entries += [KeyEntry(first + offset, token) for offset, token in enumerate(tokens)]
+        has_range = True
         position = _skip_stops(text, run.end())
-    return entries if _RANGE.search(text) is not None else []
+    return (entries, position) if has_range else ([], 0)
 
 
 def _skip_stops(text: str, position: int) -> int:
@@ -226,7 +236,75 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    return list(_open_answers(_number_keys(_part_columns(_part_glued(lines)))).pieces)
+    lines = _write_bare_numbers(_join_turns(_part_glued(_part_ranges(lines))))
+    return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
+
+
+_BARE_NUMBER = re.compile(r"\s*(\d{1,3})\s+(?=\S)")
+
+
+def _write_bare_numbers(lines: IndexedLines) -> IndexedLines:
+    """Write bare numbers of answers below `答案`, `3 1956年` too, with stops where they run on."""
+    titles = [
+        place
+        for place, piece in enumerate(lines.pieces)
+        if len(piece.text) <= _LONGEST_ANSWER and _TITLE.fullmatch(piece.text) is not None
+    ]
+    found: dict[int, Piece] = {}
+    for place in titles[-1:]:
+        for at, piece in enumerate(lines.pieces[place + 1 :], start=place + 1):
+            number = _BARE_NUMBER.match(piece.text)
+            label = lines.labels[at]
+            if number is not None and int(number[1]) == len(found) + 1:
+                found[at] = rewrite(piece, number.end(), f"{number[1]}. ")
+            elif label is not None and label.style != "bare":
+                return lines
+    return lines.replace(found) if len(found) >= _LEAST_BARE else lines
+
+
+_NUMBER_ALONE, _KEY_ALONE = (
+    re.compile(r"\s*(\d{1,3})\s*[.．、)）:：]?\s*"),
+    re.compile(rf"\s*({KEY_MARK})\s*"),
+)
+
+
+def _join_turns(lines: IndexedLines) -> IndexedLines:
+    """Write numbers and keys that take turns on lines of their own as `1. B`."""
+    texts = [piece.text for piece in lines.pieces]
+    changed: dict[int, Piece] = {}
+    dropped: set[int] = set()
+    for first in lines.short:
+        run: list[str] = []
+        for place in range(first, len(texts) - 1, 2):
+            number = _NUMBER_ALONE.fullmatch(texts[place])
+            key = _KEY_ALONE.fullmatch(texts[place + 1]) if number is not None else None
+            if number is None or key is None or int(number[1]) != len(run) + 1:
+                break
+            run.append(f"{number[1]}. {key[1]}")
+        for at, text in enumerate(run if len(run) >= _LEAST_ROWS else ()):
+            piece = lines.pieces[first + 2 * at]
+            changed[first + 2 * at] = replace(piece, text=text, sources=(piece.start,) * len(text))
+            dropped.add(first + 2 * at + 1)
+    if not changed:
+        return lines
+    return IndexedLines(
+        [changed.get(at, piece) for at, piece in enumerate(lines.pieces) if at not in dropped]
+    )
+
+
+_BEFORE_RANGE = re.compile(rf"(?:(?!\d)[^:：]{{0,16}}[:：])?\s*(?={_OPEN}\d{{1,3}}\s*[-—–~～至到－])")
+
+
+def _part_ranges(lines: IndexedLines) -> IndexedLines:
+    """Put the answers in words behind a range of keys, `1-3 BAC  4.长江`, on a line of their own."""
+    written: list[Piece] = []
+    for piece in lines.pieces:
+        before = _BEFORE_RANGE.match(piece.text) if _DIGIT.search(piece.text) is not None else None
+        entries, end = _take_ranges(piece.text, before.end()) if before is not None else ([], 0)
+        label = parse_label(piece.text[end:]) if entries else None
+        is_next = label is not None and label.style == "num" and label.value == entries[-1].number + 1
+        written += [piece.cut(0, end), piece.cut(end)] if is_next else [piece]
+    return IndexedLines(written) if len(written) > len(lines.pieces) else lines
 
 
 # `1B` on a line of its own
@@ -322,6 +400,7 @@ def _read_answers(piece: Piece) -> list[KeyEntry]:
 
 _QUESTION_ROW = re.compile(r"\s*(\d{1,3})\s*[.．、]?\s*\|\s*[^|]{6}")
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
+_HEADS = ("cn", "part", "roman")
 _LEAST_NAMED, _LEAST_BARE = 3, 5
 # `参考答案：` before keys
 _KEY_LEAD = re.compile(
@@ -526,22 +605,30 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         if label is not None and label.style in _STYLES and pieces[index].kind != "table"
     ]
     for place, (index, label) in enumerate(labelled):
-        if label.value != 1 or place < _LEAST_BARE or not _ANSWERS.match(pieces[index].text[label.end :]):
+        is_as_many = 2 * place == len(labelled)
+        least = _LEAST_NAMED if is_as_many else _LEAST_BARE
+        if label.value != 1 or place < least or not _ANSWERS.match(pieces[index].text[label.end :]):
             continue
         head = labelled[place : place + 12]
         keyed = [one for one in head if _ANSWERS.match(pieces[one[0]].text[one[1].end :])]
         values = [one[1].value for one in keyed]
         if (
-            len(keyed) < _LEAST_BARE
-            or len(keyed) < 0.8 * len(head)
+            len(keyed) < least
+            or len(keyed) < (1 if is_as_many else 0.8) * len(head)
             or values != list(range(1, len(values) + 1))
         ):
             continue
         if any(_OPTION.match(piece.text) for piece in pieces[index + 1 : index + 40]):
             continue
+        titles = [at for at in range(index) if _TITLE.fullmatch(pieces[at].text) is not None]
+        if titles and not any(_OPTION.match(piece.text) for piece in pieces[titles[-1] : index]):
+            return lines  # of a further section of the answers
         above = [piece.text for piece in pieces[max(0, index - 3) : index]]
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
             return lines
+        above_it = lines.labels[index - 1]
+        if above_it is not None and above_it.style in _HEADS and above_it.value == 1:
+            index -= 1  # `一、选择题`, again above its keys
         opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
         return IndexedLines([*pieces[:index], opening, *pieces[index:]])
     return lines

@@ -29,6 +29,7 @@ from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
     drop_upright,
+    join_boxes,
     lower_numbers,
     open_beside,
     open_cells,
@@ -67,7 +68,7 @@ from tasks.ingest.words.grammar import (
 )
 from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, parse_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
-from tasks.ingest.words.points import BRACKETED_SUM
+from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
 from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
@@ -89,34 +90,55 @@ class Mark(NamedTuple):
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     """Return the lines with unusual marks in usual forms; characters keep their places."""
-    lines = tick_right(
-        part_boxes(
-            write_boxes(
-                open_numbered(
-                    open_beside(
-                        open_numbers(
-                            open_options(open_cells(open_details(drop_lettered_boxes(IndexedLines(pieces)))))
-                        )
-                    )
-                )
-            )
-        )
-    )
-    lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(write_filled_places(lines)))))
-    lines = drop_decoration(write_exports(lines))
-    lines = write_truths(write_bare_letters(drop_upright(part_rows(part_lines(lines)))))
-    lines = _write_framed(
-        _write_numbers(
-            _write_numerals(
-                _write_headings(
-                    write_turns(_write_chaptered(write_codes(write_paired(_write_lone(_move_worth(lines))))))
-                )
-            )
-        )
-    )
-    lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
-    lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
-    return write_repeated_keys(write_led(write_answers(write_repeated_headings(lines))))
+    lines = IndexedLines(pieces)
+    for step in (
+        join_boxes,
+        drop_lettered_boxes,
+        open_details,
+        open_cells,
+        open_options,
+        open_numbers,
+        open_beside,
+        open_numbered,
+        write_boxes,
+        part_boxes,
+        tick_right,
+        write_filled_places,
+        _drop_idle,
+        _drop_repeated,
+        lower_numbers,
+        raise_letters,
+        write_exports,
+        drop_decoration,
+        part_lines,
+        part_rows,
+        drop_upright,
+        write_bare_letters,
+        write_truths,
+        _move_worth,
+        _write_lone,
+        write_paired,
+        write_codes,
+        _write_chaptered,
+        write_turns,
+        _write_headings,
+        _write_numerals,
+        _write_numbers,
+        _write_framed,
+        write_alphabets,
+        write_letters,
+        write_numbered_options,
+        write_digits,
+        _cut_second_numbers,
+        write_unlettered,
+        write_counted,
+        write_repeated_headings,
+        write_answers,
+        write_led,
+        write_repeated_keys,
+    ):
+        lines = step(lines)
+    return lines
 
 
 def _drop_idle(lines: IndexedLines) -> IndexedLines:
@@ -618,6 +640,9 @@ def _write_numerals(lines: IndexedLines) -> IndexedLines:
 _CIRCLED = re.compile("[①-⑳]")
 
 
+_WORTH = re.compile(rf"\s*{BRACKETED}\s*")
+
+
 def _write_numbers(lines: IndexedLines) -> IndexedLines:
     """Write the numbers of a shape that runs through the paper as `1. `."""
     shapes: dict[str, list[Mark]] = {}
@@ -626,8 +651,8 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     for index in lines.open_where(_may_open_number):
         piece = pieces[index]
-        if piece.kind == "table":
-            continue
+        if piece.kind == "table" or _WORTH.fullmatch(piece.text) is not None:
+            continue  # `[2 marks]` on a line of its own counts nothing
         label = piece.label
         if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
             known.append((index, label.value))

@@ -373,7 +373,7 @@ _LONGEST_RANGE = 16
 
 def write_passages(lines: IndexedLines) -> IndexedLines:
     """Say that a text begins at letters A B C that stand alone above it, or at `案例二`."""
-    lines = _write_cases(lines)
+    lines = _write_gapped(_write_cases(lines))
     found = [
         (place, ord(match[1]) - ord("A"))
         for place in lines.short
@@ -388,6 +388,45 @@ def write_passages(lines: IndexedLines) -> IndexedLines:
     ):
         return lines
     return lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place, _ in found})
+
+
+# `（2）A．3 B．4` below `TCP/IP模型有（2）层`
+_GAP_STYLES, _OFFERS_AT_ONCE = ("nump", "paren"), re.compile(r"\s*A\s*[.．、]")
+_OPTION_LINE = re.compile(r"\s*[（(]?[A-H]\s*[.．、)）]")
+_BULLET_SIGN = re.compile(r"\s*[●•◆■]?\s*")
+
+
+def _write_gapped(lines: IndexedLines) -> IndexedLines:
+    """Say where each text begins whose numbered gaps have their options right below it."""
+    begins: set[int] = set()
+    text, own = "", 0
+    gaps = 0
+    is_text = False
+    for place, (piece, label) in enumerate(zip(lines.pieces, lines.labels, strict=True)):
+        if label is None and _OPTION_LINE.match(piece.text) is None:
+            text, own = (text, own) if is_text else ("", place)
+            text += piece.text
+            is_text = True
+            continue
+        is_text = False
+        if (
+            label is not None
+            and label.style in _GAP_STYLES
+            and _OFFERS_AT_ONCE.match(piece.text[label.end :])
+        ):
+            if re.search(rf"[（(]\s*{label.value}\s*[)）]", text) is None:
+                return lines  # a question without a text
+            gaps += 1
+            begins.add(own)
+    if gaps < _LEAST_ROWS or len(begins) < _LEAST_TEXTS:
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(piece, mark.end(), PASSAGE)
+            for place in begins
+            if (mark := _BULLET_SIGN.match((piece := lines.pieces[place]).text)) is not None
+        }
+    )
 
 
 _CASE_STARTS = frozenset("【案材史资CPT")

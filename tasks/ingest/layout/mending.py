@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tasks.ingest.layout.headings import tells_how
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import IndexedLines, Piece, is_sign, rewrite
 from tasks.ingest.words.answers import match_answer, read_truth
@@ -637,6 +638,33 @@ def part_lines(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(parted)
 
 
+# `0 1`, `0 1 . 2`: a number in boxes, a digit in each
+_BOXED = re.compile(r"\s*(\d) (\d)(?:\s*[.．]\s*(\d))?\s+(?=\D)")
+
+
+def join_boxes(lines: IndexedLines) -> IndexedLines:
+    """Write `0 1 . 2 Explain …` as the second part of question 1, where such numbers run on."""
+    found = {
+        place: match
+        for place, piece in enumerate(lines.pieces)
+        if piece.text.lstrip()[:1] == "0" or piece.text.lstrip()[1:2] == " "
+        if (match := _BOXED.match(piece.text)) is not None
+    }
+    values = [int(match[1] + match[2]) for match in found.values()]
+    steps = {later - earlier for earlier, later in pairwise(values)}
+    if len(values) < _LEAST_BOXED or values[0] != 1 or not steps <= {0, 1} or steps == {0}:
+        return lines
+    changed: dict[int, Piece] = {}
+    last = 0
+    for (place, match), value in zip(found.items(), values, strict=True):
+        number = f"{value}. " if value != last else ""
+        part = f"({match[3]}) " if match[3] and not number else ""
+        changed[place] = rewrite(lines.pieces[place], match.end(), number + part)
+        last = value
+    return lines.replace(changed)
+
+
+_LEAST_BOXED = 3
 _BESIDE_NUMBER = re.compile(
     r"(?<=\s\s)(\d{1,3})\s?[.．、)）]\s*(?=\S)|(?<=\t)(\d{1,3})\s?[.．、)）]\s*(?=\S)"
 )
@@ -646,22 +674,51 @@ _LONGEST_SUM = 60
 
 
 def part_rows(lines: IndexedLines) -> IndexedLines:
-    """Begin a line at each sum of a row: `1. 5+3=____   2. 9-4=____`."""
-    parted: list[Piece] = []
-    for piece, label in zip(lines.pieces, lines.labels, strict=True):
-        found = [*_BESIDE_NUMBER.finditer(piece.text)] if label is not None and label.style == "num" else []
+    """Begin a line at each sum of a row, `1. 5+3=__   2. 9-4=__`, and in rows below one task."""
+    rows: dict[int, list[Piece]] = {}
+    last, told = 0, -2  # the last number, the last line that sets a task
+    run: list[int] = []
+    wanted: set[int] = set()
+    for place, (piece, label) in enumerate(zip(lines.pieces, lines.labels, strict=True)):
+        if label is None:
+            told = place if not run and tells_how(piece) else told
+            continue
+        found = [*_BESIDE_NUMBER.finditer(piece.text)] if label.style in _ROW_STYLES else []
         ends = [0, *(one.start() for one in found), len(piece.text)]
-        cells = [piece.cut(first, last) for first, last in pairwise(ends)]
-        values = [label.value if label is not None else 0, *(int(one[1] or one[2]) for one in found)]
-        if (
-            len(cells) > 1
-            and values == [*range(values[0], values[0] + len(values))]
-            and all(_SUM.search(cell.text) and len(cell.text.strip()) <= _LONGEST_SUM for cell in cells)
-        ):
-            parted += [replace(cell, kind="body", wraps=False) for cell in cells]
+        cells = [piece.cut(first, end) for first, end in pairwise(ends)]
+        values = [label.value, *(int(one[1] or one[2]) for one in found)]
+        is_row = _counts_on(values) and all(len(cell.text.strip()) <= _LONGEST_SUM for cell in cells)
+        if not is_row or label.value != last + 1 or not run:
+            run = [place] if is_row and found and label.value == 1 and place == told + 1 else []
         else:
-            parted.append(piece)
-    return IndexedLines(parted) if len(parted) > len(lines.pieces) else lines
+            run.append(place)
+        last = values[-1]
+        if found and is_row:
+            rows[place] = cells
+            if all(_SUM.search(cell.text) for cell in cells):
+                wanted.add(place)
+        if len(run) >= _LEAST_ROWS and not any(read_key_line(lines.pieces[one].text) for one in run):
+            wanted.update(run)
+    if not wanted:
+        return lines
+    return IndexedLines(
+        [
+            one
+            for place, piece in enumerate(lines.pieces)
+            for one in (
+                [replace(cell, kind="body", wraps=False) for cell in rows[place]]
+                if place in wanted and place in rows
+                else [piece]
+            )
+        ]
+    )
+
+
+_ROW_STYLES = ("num", "paren")
+
+
+def _counts_on(values: Sequence[int]) -> bool:
+    return values == [*range(values[0], values[0] + len(values))]
 
 
 _LEAST_UPRIGHT = 4

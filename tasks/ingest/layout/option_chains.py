@@ -16,6 +16,7 @@ LETTERS = "ABCDEFGHIJ"
 # `(A)`, `A.`, `A)`, `A,`, `A  `, `(a)`, `a.`, `Ⓐ`, in the order in which they are tried
 STYLES = ("bracketed", "stopped", "closed", "comma", "spaced", "small_bracketed", "small_stopped", "circled")
 BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
+TICKS = "✓✔√★☑"
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 # `A 甲 B 乙`: on a line that begins with a letter single spaces separate options
 _LETTER_LINE = re.compile(r"\s*[A-J](?:\s|[\u4e00-\u9fff“《])")
@@ -61,7 +62,8 @@ def scan_line(text: str, is_choice: bool) -> _Scan:
             styles = _list_styles(match, is_choice)
         for style, begin, end in styles:
             at_start = begin <= lead
-            has_gap = begin > 0 and (text[begin - 1].isspace() or text[begin - 1] in "|；;")
+            before = begin - (begin > 1 and text[begin - 1] in TICKS)  # `A. wind   √B. water`
+            has_gap = begin > 0 and (text[before - 1].isspace() or text[before - 1] in "|；;")
             if at_start or has_gap:
                 if style == "spaced" and not (at_start or ends_wide(text, begin) or _LETTER_LINE.match(text)):
                     continue

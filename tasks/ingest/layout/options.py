@@ -12,6 +12,7 @@ from tasks.ingest.layout.option_chains import (
     LETTERS,
     MAX_OPTIONS,
     STYLES,
+    TICKS,
     WEAK,
     Marker,
     ends_wide,
@@ -200,9 +201,7 @@ def _take_stars(
 ) -> list[str]:
     """Take out the stars that stand before some options; their labels."""
     starred = [
-        mark.label
-        for mark in chain
-        if mark.begin and _STAR.fullmatch(pieces[mark.piece].text[: mark.begin]) is not None
+        mark.label for mark in chain if mark.begin and _is_starred(pieces[mark.piece].text[: mark.begin])
     ]
     if not 0 < len(starred) < len(chain):
         return []
@@ -211,6 +210,12 @@ def _take_stars(
             last = content[-1].cut(0, star.start())
             options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
     return starred
+
+
+def _is_starred(before: str) -> bool:
+    """Whether a star before a mark stands alone or touches it: `A. wind   √B. water`."""
+    touches = before[-1:] in TICKS and before[-2:-1].isspace()
+    return touches or _STAR.fullmatch(before) is not None
 
 
 def _take_boxes(options: list[tuple[str, list[Piece]]]) -> list[str]:

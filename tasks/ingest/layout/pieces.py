@@ -104,7 +104,10 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     for line, start in zip(lines, starts, strict=True):
         if line.kind == "furniture" or not line.text.strip():
             continue
+        if _FRAME.fullmatch(line.text) is not None:
+            continue
         text, sources = clean_line(line.text)
+        text = _write_bars(text)
         begin = start
         if is_marked_up:
             text, sources = _strip_markup(text, sources)
@@ -130,6 +133,23 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
         else:
             pieces.append(piece)
     return pieces
+
+
+# `├──┼──┤`, `+---+---+`: a row of a table's frame in plain text
+_FRAME = re.compile(r"\s*(?:[┌┏╔╭├┣╠└┗╚╰][\s\u2500-\u257f]*|\+(?:[-=]{2,}\+)+)\s*")
+_BARS = str.maketrans("│┃║", "|||")
+
+
+def _write_bars(text: str) -> str:
+    """Write the upright lines of such a frame as bars between cells, the outer ones as spaces."""
+    stripped = text.strip()
+    if stripped[:1] not in _SIDES or stripped[-1:] not in _SIDES or len(stripped) < 3:
+        return text
+    begin, end = text.index(stripped[0]), text.rindex(stripped[-1])
+    return f"{text[:begin]} {text[begin + 1 : end].translate(_BARS)} {text[end + 1 :]}"
+
+
+_SIDES = ("│", "┃", "║")
 
 
 # Wider gaps and longer lines to write on say nothing more, and a pattern that looks at each of their ends takes for ever.

@@ -55,7 +55,9 @@ def split_section(
             # the question's place in the text begins at its number
             first = pieces[index]
             lines[0] = lines[0].begin_at(first.sources[begin] if begin < len(first.sources) else first.start)
+        lines, group = _cut_group(lines) if following is not None else (lines, [])
         lines, tail = cut_material(lines, section)
+        tail = [*tail, *group]
         if material_until is not None and candidate.value > material_until:
             material, material_until, shared = None, None, []
         if shared and not offers_options(lines, True):
@@ -71,6 +73,17 @@ def split_section(
     if section.fine is not None and section.fine.question_type == "material_analysis":
         found = join_shared(found, section)
     return found, picks[-1][2].value
+
+
+def _cut_group(lines: list[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """A question without `（二）选考题` below it, which counts groups: no `（一）` is in it."""
+    known = 0
+    for place, piece in enumerate(lines):
+        if place and piece.label is not None and piece.label.style == "cnp":
+            if piece.label.value > 1 and known != piece.label.value - 1:
+                return lines[:place], lines[place:]
+            known = piece.label.value
+    return lines, []
 
 
 def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark]) -> bool:

@@ -12,6 +12,7 @@ from tasks.ingest.layout.headings import (
     MARKS_GROUP,
     ONLY_WORTH,
     SHARES,
+    TELLS_HOW,
     Heading,
     has_options_ahead,
     is_chapter,
@@ -300,9 +301,6 @@ def _heads_one(first: str, section: Section) -> bool:
     )
 
 
-_TELLS = re.compile(
-    r"请|根据|选择|选出|填|写出|读一读|阅读|判断|连线|连一连|翻译|找出|用.{0,12}(?:填空|造句)|完成|补充|改写|排序|序号|(?i:choose|fill|complete|circle|match|rewrite|translate|answer|put|write|correct)"
-)
 _OFFERED = re.compile(r"[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")
 
 
@@ -315,7 +313,7 @@ def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) ->
     values = [label.value for label in numbered if label.style == numbered[0].style]
     if len(values) < 3 or values != list(range(1, len(values) + 1)) or len(first) > 90:
         return False
-    if not _TELLS.search(first) or re.search(r"[？?]\s*(?:[（(].{0,16}[)）])?$", first):
+    if not TELLS_HOW.search(first) or re.search(r"[？?]\s*(?:[（(].{0,16}[)）])?$", first):
         return False
     places = sum(
         1

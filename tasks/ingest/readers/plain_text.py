@@ -209,6 +209,8 @@ def _find_delimited(text: str) -> Sheet | None:
     for delimiter in ("\t", ",", ";", "|", "，"):
         if head.count(delimiter) < 3:
             continue
+        if delimiter == "|" and any(map(_RULE_ROW.fullmatch, head.split("\n"))):
+            return None  # a table of Markdown is read among the lines around it
         rows = _parse_rows(head, delimiter)
         counts = Counter(len(row) for row in rows if row)
         width, count = counts.most_common(1)[0] if counts else (0, 0)

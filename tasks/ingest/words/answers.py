@@ -208,6 +208,7 @@ _BLANK_KEY = re.compile(
 )
 
 
+_LOUD_WORD, _CLOSES_LOUD = re.compile(r"(?<![^\s])[A-Z]{3,}$"), re.compile(r"\s*[.。:：]?\s*$")
 _NAMES = re.compile(r"\s*[:：]\s*\w")
 
 
@@ -216,6 +217,8 @@ def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
     before = stem[match.start() - 1 : match.start()]
     if _NAMES.match(stem, match.end()) is not None:
         return False  # `Assertion (A): Soil holds water.`
+    if _CLOSES_LOUD.match(stem, match.end()) and _LOUD_WORD.search(stem[: match.start()]):
+        return True  # `… EXCEPT（ D ）`
     return not match.group(2).islower() and not (
         before.isascii()
         and (before.isupper() or (before in "_0123456789" and before))

@@ -29,7 +29,7 @@ _FROM: Final = r"0\s*[-–—]\s*"
 FULL: Final = rf"(?i:{match_words([*WORDS['total_words'], *WORDS['worth_words']])})\.?"
 _LEAD: Final = rf"(?:[本此][大小]?[题題]\s*)?(?:{FULL}\s*[:：]?\s*|{_OF}|{_FROM})?"
 WORTH: Final = rf"{_LEAD}{NUMBER}{_SIGNED}(?:\s+{TOTAL})?"
-_INSIDE: Final = rf"{WORTH}|{_OF}{NUMBER}|(?:{POINT}|{FULL})\s*[:：=]\s*{NUMBER}"
+_INSIDE: Final = rf"{WORTH}|{_OF}{NUMBER}|(?:(?:{FULL}\s*)?{POINT}|{FULL})\s*[:：=]\s*{NUMBER}"
 BRACKETED: Final = rf"[（(\[【［]\s*(?:{_INSIDE})\s*[)）\]】］]"
 # of what a paper leads off with even `(20%)` and `(5')` count points
 LEADING: Final = rf"(?:{_INSIDE}|{NUMBER}\s*[mp%'′])"

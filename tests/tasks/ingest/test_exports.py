@@ -219,6 +219,17 @@ def test_a_markdown_table_answers_the_questions_above_it(tmp_path: Path) -> None
     ]
 
 
+def test_the_rule_below_the_names_of_a_markdown_table_is_no_question(tmp_path: Path) -> None:
+    text = (
+        "# Quiz\n\n| No. | Question | A | B | C | Answer |\n|-----|------|---|---|---|---|\n"
+        "| 1 | What feeds a lamp? | Corn | Oil | Coal | B |\n| 2 | What can be ground? | Corn | Oil | Coal | A |\n"
+    )
+    assert read(write(tmp_path, "quiz.txt", text)) == [
+        ("multiple_choice", "What feeds a lamp?", ["Corn", "Oil", "Coal"], ["B"]),
+        ("multiple_choice", "What can be ground?", ["Corn", "Oil", "Coal"], ["A"]),
+    ]
+
+
 def test_one_option_to_a_row_with_a_column_of_ticks(tmp_path: Path) -> None:
     rows: list[list[object]] = [
         ["No.", "Question", "Option", "Is correct"],
