@@ -605,7 +605,12 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         if label is not None and label.style in _STYLES and pieces[index].kind != "table"
     ]
     for place, (index, label) in enumerate(labelled):
-        is_as_many = 2 * place == len(labelled)
+        before = [one.value for _, one in labelled[:place]]
+        is_as_many = (
+            2 * place == len(labelled)
+            and before == [*range(1, place + 1)]
+            and all(_KEY_ALONE.fullmatch(pieces[at].text[one.end :]) for at, one in labelled[place:])
+        )
         least = _LEAST_NAMED if is_as_many else _LEAST_BARE
         if label.value != 1 or place < least or not _ANSWERS.match(pieces[index].text[label.end :]):
             continue
