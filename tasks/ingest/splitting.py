@@ -7,7 +7,13 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
-from tasks.ingest.content.choices import ask_in_passage, cut_after_options, offer_lettered, settle_orders
+from tasks.ingest.content.choices import (
+    ask_in_passage,
+    cut_after_options,
+    offer_lettered,
+    settle_orders,
+    take_chosen,
+)
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.format_answers import take_format_answers, take_format_keys
@@ -15,7 +21,7 @@ from tasks.ingest.content.free_answers import drop_asking_lead, take_below
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
-from tasks.ingest.content.named_pictures import follow_habit, label_pictures
+from tasks.ingest.content.named_pictures import place_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     asks_above_types,
@@ -77,6 +83,7 @@ from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide, drop_title, leave_out_rules
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
+from tasks.ingest.tables.numbered_cells import part_cells
 from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
@@ -119,6 +126,7 @@ def split_lines(
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
+    lines, starts = part_cells(lines, starts)
     pieces = prepare_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     repeated = Repeated(pieces)
@@ -146,9 +154,7 @@ def split_lines(
 
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    made = write_leading_keys(
-        write_scripts(IndexedLines(follow_habit(label_pictures(make_pieces(lines, starts)))))
-    )
+    made = write_leading_keys(write_scripts(IndexedLines(place_pictures(make_pieces(lines, starts)))))
     marked = write_matching(write_judgements(write_marks(write_numbered_answers(made))))
     return write_key_blocks(write_ranges(write_passages(write_gaps(write_banks(marked)))))
 
@@ -415,6 +421,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
     take_explanations(drafts)
+    take_chosen(drafts)
     drop_omitted(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     take_format_answers(drafts, paper.lines, paper.starts)

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.named_pictures import list_below
 from tasks.ingest.layout.options import OptionSplit, option_text, strip_separators
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.answers import (
     cut_key_lead,
     is_between_keys,
@@ -40,10 +40,11 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
         ]
     draft.unmarked = trailing
     # a picture on a line of its own behind the last option belongs to the question
-    pictures = [piece for piece in kept[1:] if is_picture(piece.text.strip())] if len(kept) > 1 else []
+    pictures = [kept[1 + at] for at in list_below([piece.text.strip() for piece in kept[1:]])]
     is_own = not option_text([piece for piece in kept if piece not in pictures]).strip()
     if pictures and kept[-1] in pictures and not is_own:
         split.stem.extend(pictures)
+        draft.has_picture_below = True
         split.options[:] = [
             # an option that is nothing but a picture keeps it
             (label, [piece for piece in pieces if piece not in pictures] or pieces)
@@ -259,8 +260,17 @@ CHOOSES_ALL = re.compile(
 )
 # `标准托盘长1200毫米，故选C。`: the reason, and what is to be chosen for it
 _CHOSEN_LAST = re.compile(
-    r"(?:(?<![不别勿非])(?<!不[能应可该])选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*[.。．]?\s*$"
+    r"(?:(?<![不别勿非误错])(?<!不[能应可该])选(?:择|项为|项是)?|答案(?:为|是|选)?|(?i:(?:answer|option|choice) is|(?:so|hence|thus|therefore),?(?: the)? (?:answer|option|choice)))\s*[:：]?\s*[（(]?([A-J](?:[、,，]?[A-J]){0,5}|(?<=[(（])[a-j](?=[)）]))[)）]?\s*项?[.。．]?\s*$"
 )
+
+
+def take_chosen(drafts: Sequence[Draft]) -> None:
+    """Let what closes an explanation answer the choice that has no other answer."""
+    for draft in drafts:
+        if draft.options and draft.explanation and not draft.answer:
+            closing = [_CHOSEN_LAST.search(line) for line in draft.explanation.split("\n")]
+            chosen = next((found[1] for found in reversed(closing) if found is not None), "")
+            draft.answer = read_key(chosen, "".join(label for label, _ in draft.options)) or []
 
 
 # `The oldest (B)`: the text of an option before its letter

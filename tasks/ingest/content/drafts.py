@@ -35,6 +35,8 @@ class Draft:
     starred: list[str] = field(default_factory=list)
     # the lines of every option, which know where they stand in the raw text
     option_pieces: list[tuple[str, list[Piece]]] = field(default_factory=list)
+    # whether the picture at the end of the stem was printed below the last option
+    has_picture_below: bool = False
 
     def copy(self) -> Draft:
         """A draft that can be changed without changing this one."""

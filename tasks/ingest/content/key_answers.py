@@ -68,7 +68,9 @@ def _is_key(text: str) -> bool:
 
 
 # `……，故选A。` closes a reason that has no key before it
-_CHOSEN = re.compile(r"(?:选|为|是|(?i:\b(?:is|option)\b))\s*[:：]?\s*[（(]?([A-J]{1,6})[)）]?\s*[.。]?\s*$")
+_CHOSEN = re.compile(
+    r"(?:选|为|是|(?i:\b(?:is|option)\b))\s*[:：]?\s*[（(]?([A-J]{1,6})[)）]?\s*[.。．]?\s*$"
+)
 
 
 def may_answer(draft: Draft, text: str) -> bool:

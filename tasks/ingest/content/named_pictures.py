@@ -63,7 +63,8 @@ def name_pictures(
 
 # "如图1", "下图", "the figure below".
 SPEAKS_OF_FIGURE = re.compile(
-    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
+    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture|map|drawing|sketch|photograph)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|"
+    r"(?i:(?:shown in|look at|study) (?:the )?(?:fig|diagram|graph|map|picture|drawing|photograph))"
 )
 
 
@@ -89,12 +90,13 @@ def give_to_who_refers(drafts: Sequence[Draft]) -> None:
             or SPEAKS_OF_FIGURE.search(draft.stem)
         ):
             continue
-        *before, last = (draft.stem, *(text for _, text in draft.options))
+        offered = [] if draft.has_picture_below else [text for _, text in draft.options]
+        *before, last = (draft.stem, *offered)
         tail = _TAIL.search(last)
         # A picture in other options, too, says that this one is an option's.
         if tail is None or any(IMAGE in text for text in before[1:]):
             continue
-        if draft.options:
+        if offered:
             draft.options[-1] = draft.options[-1][0], last[: tail.start()]
         else:
             draft.stem = last[: tail.start()]
@@ -107,6 +109,10 @@ def _give(draft: Draft, shown: str) -> None:
 
 
 _OF_QUESTION = re.compile(r"[（(]?\s*(?:第\s*(\d{1,3})\s*题\s*图?|题\s*(\d{1,3})\s*图)\s*[)）]?")
+# What may stand below a picture: `第7题图`, `图3 小车`, `Figure 2 and Figure 3`.
+_CAPTION = re.compile(
+    rf"(?:{_OF_QUESTION.pattern}|[（(]?\s*(?:图|(?i:fig(?:ure)?)\.?)\s*\d)(?!.*[。?？]).{{0,40}}$"
+)
 _OF_FIGURE = re.compile(r"\s*(?:图|(?i:fig(?:ure)?)\.?)\s*(\d{1,3}(?:[-.]\d{1,3})?)(?!\d)")
 
 
@@ -116,25 +122,37 @@ def _give_captioned(text: str, holder: Draft, drafts: Sequence[Draft]) -> str:
         return text
     kept: list[str] = []
     for line in text.split("\n"):
-        captions = list(_OF_QUESTION.finditer(line))
+        form = _OF_QUESTION if _OF_QUESTION.search(line) else _OF_FIGURE
+        captions = list(form.finditer(line))
         rows = _last_pictures(kept, len(captions))
         marks = [mark[0] for row in rows for mark in PICTURE_MARK.finditer(row)]
-        figure = _OF_FIGURE.match(line) if marks else None
+        is_row = len(captions) == len(marks) and not form.sub("", line).strip(" |()（）")
         owners: list[Draft | None] = [None] * len(marks)
-        if len(captions) == len(marks) and not _OF_QUESTION.sub("", line).strip(" |"):
+        if form is _OF_QUESTION and is_row:
             owners = [_find_numbered(int(one[1] or one[2]), holder, drafts) for one in captions]
-        elif figure is not None and not _speaks_of(figure[1], "\n".join(kept)):
-            speaking = [one for one in drafts if one is not holder and _speaks_of(figure[1], one.stem)]
-            owners = [speaking[0]] * len(marks) if len(speaking) == 1 else owners
-        for mark, owner in zip(marks, owners, strict=True):
+        elif form is _OF_FIGURE and captions and (is_row or not captions[0].start()):
+            names = captions if is_row else captions[:1] * len(marks)
+            owners = [_find_speaking(one[1], "\n".join(kept), holder, drafts) for one in names]
+        for at, (mark, owner) in enumerate(zip(marks, owners, strict=True)):
             if owner is not None:
-                _give(owner, mark if captions else f"{mark}\n{line.strip()}")
+                said = captions[at][0] if is_row else line
+                _give(owner, mark if form is _OF_QUESTION else f"{mark}\n{said.strip()}")
         own = [mark for mark, owner in zip(marks, owners, strict=True) if owner is None]
         if len(own) == len(marks):
             kept.append(line)
         else:
             kept[-len(rows) :] = ["".join(own)] if own else []
     return "\n".join(kept)
+
+
+def list_below(lines: Sequence[str]) -> list[int]:
+    """The places of pictures alone among lines, and of the captions below these."""
+    found: list[int] = []
+    for at, line in enumerate(lines):
+        is_below = bool(found) and found[-1] + 1 == at
+        if _count_alone(line) or (is_below and _CAPTION.match(line.strip())):
+            found.append(at)
+    return found
 
 
 def _last_pictures(lines: Sequence[str], count: int) -> Sequence[str]:
@@ -149,6 +167,14 @@ def _find_numbered(number: int, holder: Draft, drafts: Sequence[Draft]) -> Draft
     if number == holder.value:
         return None
     return next((one for one in drafts if one.value == number and one.section == holder.section), None)
+
+
+def _find_speaking(figure: str, own: str, holder: Draft, drafts: Sequence[Draft]) -> Draft | None:
+    """The one other question that speaks of a figure, where the text above it does not."""
+    if _speaks_of(figure, own):
+        return None
+    speaking = [one for one in drafts if one is not holder and _speaks_of(figure, one.stem)]
+    return speaking[0] if len(speaking) == 1 else None
 
 
 def _speaks_of(figure: str, text: str) -> bool:
@@ -177,8 +203,37 @@ def settle_pictures(stem: str, options: Sequence[tuple[str, str]]) -> tuple[str,
     return f"{stem}\n{tail[0].strip()}", options
 
 
+def place_pictures(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with every picture in the line, and beside the letter, that it is of."""
+    if not any(IMAGE in piece.text for piece in pieces):
+        return pieces
+    return follow_habit(label_pictures(lower_pictures(drop_codes(list(map(_open_by_number, pieces))))))
+
+
+# `[image] 3. Which part turns?`: the picture stands left of its question, or above its line.
+_BEFORE_NUMBER = re.compile(
+    rf"((?:\s*{PICTURE_MARK.pattern})+)\s*(?=(?:\d{{1,3}}\s*[.．、]|[（(]\d{{1,3}}[)）])(?!\d)\s*\S)"
+)
+
+
+def _open_by_number(piece: Piece) -> Piece:
+    """A line that begins with its number, with the picture before that at its end."""
+    found = _BEFORE_NUMBER.match(piece.text)
+    if found is None:
+        return piece
+    piece = rewrite(piece, len(piece.text), f"  {found[1].strip()}", len(piece.text))
+    return rewrite(piece, found.end(), "")
+
+
 # `A．[image]B．[image]`: what parts two options is a picture.
 _BEFORE_LABEL = re.compile(rf"{PICTURE_MARK.pattern}(?=[（(]?[B-H]\s*[)）.．、:：])")
+# `[image] A | [image] B`: each with its letter below it, in one cell.
+_ABOVE_LETTER = re.compile(
+    rf"(?P<mark>{PICTURE_MARK.pattern})[\s|]*[（(]?(?P<letter>[A-H])[)）.．、:：]?(?=[\s|]|$)"
+)
+# `[image] A．beaker | [image] B．funnel`: each above its option, or in the row above it
+_ABOVE_OPTION = re.compile(rf"{PICTURE_MARK.pattern}[\s|]*(?=[（(]?[A-H]\s*[)）.．、:：])")
+_OPTION_CELL = re.compile(r"(?:^|\|)\s*[（(]?[A-H]\s*[)）.．、:：]\s*(?=[^\s|])")
 _LETTERS = re.compile(r"(?:[（(]?[A-H]\s*[)）.．、:：]?[\s|]+)+|(?:[（(]?[a-h]\s*[)）.][\s|]+)+")
 _LETTER = re.compile(r"[A-H]")
 _LEAST_LABELLED, _MOST_OFFERED = 2, 8
@@ -186,25 +241,44 @@ _LEAST_LABELLED, _MOST_OFFERED = 2, 8
 
 def label_pictures(pieces: list[Piece]) -> list[Piece]:
     """The lines of a paper with every picture beside the letter of its option."""
-    if not any(IMAGE in piece.text for piece in pieces):
-        return pieces
     shown = [_count_alone(piece.text) for piece in pieces]
     changed: dict[int, Piece] = {}
     taken: set[int] = set()
     last = ""
     for place, piece in enumerate(pieces):
+        if place in taken:
+            continue
         if IMAGE in piece.text:
+            turns = _read_turns(pieces, shown, place)
+            for at, letter in enumerate(turns):
+                changed[place + 2 * at] = rewrite(pieces[place + 2 * at], 0, f"{letter}. ")
+                taken.add(place + 2 * at + 1)
+            named = list(_ABOVE_LETTER.finditer(piece.text))
+            if (
+                len(named) >= _LEAST_LABELLED
+                and not _ABOVE_LETTER.sub("", piece.text).strip(" |")
+                and _run_on([one["letter"] for one in named], last)
+            ):
+                text = "  ".join(f"{one['letter']}. {one['mark']}" for one in named)
+                changed[place] = replace(piece, text=text, sources=(), kind="body")
+                last = named[-1]["letter"]
+                continue
+            text = _write_above(pieces, place)
+            if text:
+                is_row = _ABOVE_OPTION.match(piece.text) is None
+                changed[place] = replace(piece, text=text, sources=(), kind="body")
+                taken.update({place + 1} if is_row else ())
+                continue
             for mark in reversed(list(_BEFORE_LABEL.finditer(piece.text))):
                 changed[place] = rewrite(changed.get(place, piece), mark.end(), f"{mark[0]}  ", mark.start())
             continue
         rows = _take_letters(pieces, place)
         letters = [letter for row in rows for letter in _LETTER.findall(row.text.upper())]
-        following = chr(ord(last[-1]) + 1) if last else "A"
-        if len(letters) < _LEAST_LABELLED or letters[0] not in ("A", following):
-            continue
-        if letters != [chr(ord(letters[0]) + by) for by in range(len(letters))]:
-            continue
         end = place + len(rows)
+        if len(letters) < _LEAST_LABELLED or not _run_on(letters, last):
+            continue
+        if rows[0].text.islower() and end < len(pieces) and _OF_FIGURE.match(pieces[end].text):
+            continue  # `(a) (b) (c)` above `Figure 1` are its parts
         for own in (range(place - 1, -1, -1), range(end, len(pieces))):
             run = _take_run(own, shown, taken, len(letters))
             if run:
@@ -219,12 +293,94 @@ def label_pictures(pieces: list[Piece]) -> list[Piece]:
     return [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in taken]
 
 
+def _write_above(pieces: Sequence[Piece], place: int) -> str:
+    """The options of a row with their pictures, where these stand above their letters."""
+    piece, below = pieces[place], pieces[place + 1] if place + 1 < len(pieces) else None
+    marks = [mark[0] for mark in PICTURE_MARK.finditer(piece.text)]
+    if len(marks) < _LEAST_LABELLED:
+        return ""
+    text = PICTURE_MARK.sub("", piece.text).strip(" |")
+    if len(_ABOVE_OPTION.findall(piece.text)) != len(marks) or not _ABOVE_OPTION.match(piece.text):
+        if below is None or text or piece.kind != "table" or below.kind != "table":
+            return ""
+        text = below.text
+    cells = list(_OPTION_CELL.finditer(text))
+    if len(cells) != len(marks) or cells[0].start():
+        return ""
+    ends = [one.start() for one in cells[1:]] + [len(text)]
+    return "  ".join(
+        f"{text[one.start() : one.end()].strip(' |')} {mark} {text[one.end() : end].strip()}"
+        for one, end, mark in zip(cells, ends, marks, strict=True)
+    )
+
+
+def _run_on(letters: Sequence[str], last: str) -> bool:
+    """Whether letters run on from A, or from the last one before them."""
+    following = chr(ord(last) + 1) if last else "A"
+    return letters[0] in ("A", following) and all(
+        ord(letter) == ord(letters[0]) + by for by, letter in enumerate(letters)
+    )
+
+
+def _read_turns(pieces: Sequence[Piece], shown: Sequence[int], place: int) -> list[str]:
+    """The letters of lines that take turns with pictures, each below its own; [] where none do."""
+    letters: list[str] = []
+    while place + 1 < len(pieces) and shown[place] == 1:
+        letter = pieces[place + 1].text.strip(" .．、()（）")
+        if letter != chr(ord("A") + len(letters)):
+            break
+        letters.append(letter)
+        place += 2
+    # one more picture below the last: then each stands below its letter
+    is_below = place < len(pieces) and shown[place]
+    return letters if len(letters) >= _LEAST_LABELLED and not is_below else []
+
+
 def _take_letters(pieces: Sequence[Piece], place: int) -> list[Piece]:
     """The row of letters at a place, on one line or on a line each; [] where none is."""
     rows = list(
         takewhile(lambda piece: _LETTERS.fullmatch(f"{piece.text} "), pieces[place : place + _MOST_OFFERED])
     )
     return rows if all(len(piece.text.split()) == 1 for piece in rows) else rows[:1]
+
+
+# `Use the map above to answer questions 4 and 5.`
+_ABOVE = re.compile(
+    r"(?=.*\d\s*(?:[-–—~～至、,，]|and|to|or)\s*\d).*(?:上图|(?i:\b(?:figure|diagram|graph|map|picture|chart|drawing|photograph)s? above))"
+)
+
+
+def lower_pictures(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper with pictures below the lines that name questions on what is above."""
+    ordered = list(pieces)
+    for at, (piece, following) in enumerate(pairwise(pieces)):
+        if _count_alone(piece.text) and len(following.text) < _LONGEST_LEAD and _ABOVE.match(following.text):
+            ordered[at : at + 2] = following, piece
+    return ordered
+
+
+_LONGEST_LEAD = 120
+
+
+# `扫码关注公众号，获取更多试题`, `Scan the QR code for the answers`.
+_CODE = re.compile(
+    r"(?=.{4,60}$)(?!.*[?？_]|.*[如下上]图|.*[（(]\s*[)）])"
+    r".*?(?:扫码|扫一扫|二维码|关注[^，。]{0,10}公众号|(?i:\bscan\b.{0,20}\bcode\b|\bQR code))"
+    r".*?(?:公众号|关注|获取|领取|查看|观看|视频|微课|讲解|解析|答案|下载|进群|更多|(?i:video|answer|solution|more))"
+)
+
+
+def drop_codes(pieces: list[Piece]) -> list[Piece]:
+    """The lines of a paper without pictures below or above a line that tells to scan them."""
+    left_out: set[int] = set()
+    for place, piece in enumerate(pieces):
+        text = PICTURE_MARK.sub("", piece.text)
+        if piece.label is not None or _OPTION.match(text) or not _CODE.match(text.strip()):
+            continue
+        own = [at for at in (place + 1, place - 1) if 0 <= at < len(pieces) and _count_alone(pieces[at].text)]
+        if text != piece.text or own:
+            left_out |= {place, *(own[:1] if text == piece.text else ())}
+    return [piece for place, piece in enumerate(pieces) if place not in left_out] if left_out else pieces
 
 
 # Of a habit: so many pictures show it, and one in so many may stand elsewhere.

@@ -40,7 +40,8 @@ _OPENING = re.compile(
 _CLOSING = re.compile(
     rf"([\u4e00-\u9fff]{{2}}\s*[:：]?\s*|(?<![A-Za-z])[A-Za-z]+\s*[:：]\s*)({_LETTERS})\s*[.。]?\s*$"
 )
-_KNOWN = re.compile(r"\s*(?:答案：|Answer:)")
+# `【解答】解：……故选：C．` is read with its letter at its end
+_KNOWN = re.compile(r"\s*(?:答案：|Answer:|【解答】)")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Za-z]{2}|[^\W\d_A-Za-z]")

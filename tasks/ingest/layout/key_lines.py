@@ -14,7 +14,7 @@ from itertools import chain, pairwise, takewhile
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
-from tasks.ingest.words.grammar import number_word, truth_word, truth_words
+from tasks.ingest.words.grammar import begins_asking, number_word, truth_word, truth_words
 from tasks.ingest.words.labels import parse_label
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
@@ -401,6 +401,7 @@ def _read_answers(piece: Piece) -> list[KeyEntry]:
 _QUESTION_ROW = re.compile(r"\s*(\d{1,3})\s*[.．、]?\s*\|\s*[^|]{6}")
 _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
 _HEADS = ("cn", "part", "roman")
+_BEFORE_BRACKET = re.compile(r"[^（(\[]{3,}")
 _LEAST_NAMED, _LEAST_BARE = 3, 5
 # `参考答案：` before keys
 _KEY_LEAD = re.compile(
@@ -596,6 +597,12 @@ _ANSWERS = re.compile(
 _REGION_WORDS = re.compile(r"答案|评分标准|(?i:answers?|keys?|solutions?)")
 
 
+def _is_answer(text: str) -> bool:
+    """Whether an answer stands behind a number; `a)   Explain …` is a part of a question."""
+    match = _ANSWERS.match(text)
+    return match is not None and not begins_asking(text[match.end() :])
+
+
 def _open_answers(lines: IndexedLines) -> IndexedLines:
     """Put `参考答案` above answers that follow, numbered again, without a heading."""
     pieces = lines.pieces
@@ -612,10 +619,10 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
             and all(_KEY_ALONE.fullmatch(pieces[at].text[one.end :]) for at, one in labelled[place:])
         )
         least = _LEAST_NAMED if is_as_many else _LEAST_BARE
-        if label.value != 1 or place < least or not _ANSWERS.match(pieces[index].text[label.end :]):
+        if label.value != 1 or place < least or not _is_answer(pieces[index].text[label.end :]):
             continue
         head = labelled[place : place + 12]
-        keyed = [one for one in head if _ANSWERS.match(pieces[one[0]].text[one[1].end :])]
+        keyed = [one for one in head if _is_answer(pieces[one[0]].text[one[1].end :])]
         values = [one[1].value for one in keyed]
         if (
             len(keyed) < least
@@ -632,7 +639,11 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
             return lines
         above_it = lines.labels[index - 1]
-        if above_it is not None and above_it.style in _HEADS and above_it.value == 1:
+        title = _BEFORE_BRACKET.match(pieces[index - 1].text.strip())
+        is_again = title is not None and any(
+            piece.text.strip().startswith(title[0]) for piece in pieces[: index - 1]
+        )
+        if above_it is not None and above_it.style in _HEADS and above_it.value == 1 and is_again:
             index -= 1  # `一、选择题`, again above its keys
         opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
         return IndexedLines([*pieces[:index], opening, *pieces[index:]])

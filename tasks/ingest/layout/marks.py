@@ -568,6 +568,8 @@ def read_mark(index: int, piece: Piece, *, before_digits: bool = False) -> Mark 
         return None  # a bare number stands before a word
     if rest[:1].isdigit() and not before_digits and (not gap or (close and close[-1] in "-–—~～:：/.,，%")):
         return None  # `1-5 ABCDD`, `1:30`, `3.14`, `1/2`
+    if match.group("word") and rest.rstrip(" )）") == "图":
+        return None  # `第1题图`
     if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
         return None  # a formula
     kind = _numeral_kind(match.group("number"))

@@ -15,9 +15,9 @@ from tasks.ingest.words.points import BRACKETED
 from tasks.ingest.words.signs import asks_by_sign, ends_asking
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
-_CLOSE = r"[^\w\s“‘\"'$\\+√×]"
-# Of `A．-1` the dash is the number's.
-_CLOSES = rf"{_CLOSE}(?:{_CLOSE}(?<![-–—−](?=\d)))?"
+_CLOSE = r"[^\w\s“‘\"'$\\+√×(（\[【《「]"
+# Of `A．[2, 3]`, `A．《诗经》` and `A．∠1` the second sign is the option's: `A.)`, `A->`.
+_CLOSES = rf"{_CLOSE}(?:[)）\]】.．。、:：>])?"
 _WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
 _LETTER_SHAPE = re.compile(
     rf"(?P<before>^|\s)(?P<open>(?:{_OPEN}|[（(])?)(?P<letter>[A-Ja-j])(?P<close>\s*{_CLOSES}|(?=[\u4e00-\u9fff“《])|(?=\d)|\s+)(?=\s*\S)"

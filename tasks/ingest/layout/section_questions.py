@@ -189,14 +189,15 @@ def _term_spans(text: str) -> list[tuple[int, int]]:
 
 
 _MATERIAL = re.compile(
-    r"^\s*(?:[（(【\[]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
+    r"^\s*(?:[（(【\[]?\s*\d+\s*[～~\-—–至]\s*\d+\s*(?:小)?题.{0,20}(?:共用|根据|基于|备选|材料|题干|读[^，。]{0,6}图|[上下]图).{0,20}|【?(?:材料|案例|资料|背景材料|阅读材料)[一二三四五\d]?】?\s*[:：]|阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章|文字).{0,30}|[（(]?[一二三四五六七八九十\d]*[)）]?、?根据(?:以下|下列|下面)(?:材料|案例|资料|短文|一段文字).{0,20}|"
     r"(?i:questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*(?:$|\s(?:are|is|refer|relate).{0,60})|(?:read|study) the (?:following )?(?:passage|text|case|material|paragraph).{0,60}|(?:reading\s+)?passage\s+(?:\d+|one|two|three|[A-D])\b.{0,30}|(?:case|reading) (?:study )?\d*\s*[:：]|word (?:bank|list|box)\b.{0,120}))"
 )
 # `下图为等高线地形图，读图回答1～2题。`
 _LONGEST_LEAD = 120
 _ENDS_BY_RANGE = re.compile(
     r"(?:完成|回答|解答)\s*(?:下面|下列)?第?\s*\d+\s*[～~\-—–至、和]\s*\d+\s*[两二小]?题\s*[。．.:：]?\s*$"
-    r"|(?i:answer\s+(?:the\s+)?questions?\s+\d+\s*(?:[-–~]|to|and|through)\s*\d+\s*[.:]?\s*$)"
+    r"|(?i:(?:answer|(?:\buse|\brefer|\bstudy|\blook|\bsee|following|below|above)\b.{0,60}\bfor)\s+(?:the\s+)?questions?\s+\d+"
+    r"(?:,\s*\d+)*,?\s*(?:[-–~]|to|and|through)\s*\d+\s*[.:]?\s*$)"
 )
 # `据此完成第4题。`, of one question
 _ENDS_BY_ONE = re.compile(

@@ -5,12 +5,15 @@ GIFT is written `::title:: stem {=right ~wrong}`, `{T}`, `{=answer}`, `{}`; XML 
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import re
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers.extraction import Extraction
+from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture
 from tasks.ingest.readers.scripts import write_levels
 
 # Braces that hold what GIFT may hold: answers with = or ~, a judgement, a number, or nothing.
@@ -137,7 +140,7 @@ def read_moodle_xml(data: bytes) -> Extraction:
         kind = question.get("type", "")
         if kind in ("category", "description"):
             continue
-        found = _read_element(question, kind)
+        found = _read_element(question, kind, extraction)
         records.extend(found)
         if not found:
             unread[kind] = unread.get(kind, 0) + 1
@@ -147,12 +150,15 @@ def read_moodle_xml(data: bytes) -> Extraction:
     return extraction
 
 
-def _read_element(question: Any, kind: str) -> list[dict[str, str]]:
-    stem = _read_text(question.find("questiontext"))
-    record = {"question": stem, "explanation": _read_text(question.find("generalfeedback"))}
+def _read_element(question: Any, kind: str, extraction: Extraction) -> list[dict[str, str]]:
+    def read(element: Any) -> str:
+        return _read_text(element, extraction)
+
+    stem = read(question.find("questiontext"))
+    record = {"question": stem, "explanation": read(question.find("generalfeedback"))}
     if not stem:
         return []
-    answers = [(_read_text(answer), _read_fraction(answer)) for answer in question.findall("answer")]
+    answers = [(read(answer), _read_fraction(answer)) for answer in question.findall("answer")]
     right = [text for text, worth in answers if worth > 0]
     if kind == "multichoice":
         letters = dict(zip(LETTERS, answers, strict=False))
@@ -167,9 +173,9 @@ def _read_element(question: Any, kind: str) -> list[dict[str, str]]:
         return [record | {"type": "fill_in_the_blank" if is_gap else "short_answer", "answer": best[0]}]
     if kind == "matching":
         pairs = question.findall("subquestion")
-        return ask_pairs(stem, [(_read_text(pair), _read_text(pair.find("answer"))) for pair in pairs])
+        return ask_pairs(stem, [(read(pair), read(pair.find("answer"))) for pair in pairs])
     if kind == "essay":
-        return [record | {"type": "essay", "answer": _read_text(question.find("graderinfo"))}]
+        return [record | {"type": "essay", "answer": read(question.find("graderinfo"))}]
     return []
 
 
@@ -180,17 +186,33 @@ def _read_fraction(answer: Any) -> float:
         return 0.0
 
 
-def _read_text(element: Any) -> str:
-    """The text below an element, its HTML written as lines."""
-    return "" if element is None else read_markup_text(element.findtext("text") or "")
+def _read_text(element: Any, extraction: Extraction) -> str:
+    """The text below an element, its HTML written as lines, with the pictures that it brings."""
+    if element is None:
+        return ""
+    files = {file.get("name") or "": file.text or "" for file in element.iterchildren("file")}
+
+    def mark(image: re.Match[str]) -> str:
+        source = _SOURCE.search(image[0])
+        name = unquote(source[1].partition("?")[0].rpartition("/")[2]) if source else ""
+        data = b""
+        with contextlib.suppress(ValueError):
+            data = base64.b64decode(files.get(name, ""))
+        return extraction.add_picture(FoundPicture(data=data)) if data else IMAGE
+
+    return read_markup_text(_IMAGE.sub(mark, element.findtext("text") or ""))
+
+
+# An image of a text, and the file beside the text that it shows.
+_IMAGE = re.compile(r"(?i)<img\b[^<>]{0,2000}>")
+_SOURCE = re.compile(r"(?i)\bsrc\s*=\s*[\"']?@@PLUGINFILE@@([^\"'\s>]+)")
 
 
 def read_markup_text(text: str) -> str:
     """HTML written as lines; a picture leaves `[image]`."""
     from html import unescape
 
-    text = write_levels(text)
-    text = re.sub(r"(?i)<img\b[^<>]{0,2000}>", "[image]", text)
+    text = _IMAGE.sub(IMAGE, write_levels(text))
     text = unescape(_TAG.sub("", _BREAK.sub("\n", text))) if "<" in text or "&" in text else text
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)

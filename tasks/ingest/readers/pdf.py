@@ -6,11 +6,13 @@ is replaced by a geometric order only where question numbers show that it is wro
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from schemas.errors import DocumentError
@@ -19,6 +21,7 @@ from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, meas
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_figures import (
+    MOST_PATHS,
     Edges,
     find_figures,
     find_outlines,
@@ -58,6 +61,7 @@ from tasks.ingest.readers.pdf_rules import (
     read_bounds,
     read_rules,
 )
+from tasks.ingest.readers.picture_form import RULE_SHAPE
 
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
@@ -67,6 +71,10 @@ UNREADABLE_SHARE = 0.3
 RECREATED_SHARE = 0.5
 # A stamp on a page that is a picture has fewer characters than a paper has.
 STAMP_CHARACTERS = 150
+# A page of fewer characters has no text.
+FEW_CHARACTERS = 8
+# Pictures that cover less of a page are no pictures of a page.
+LEAST_PAGE = 0.3
 # A picture needs so many bytes for every mark of print that it shows, however well it is packed.
 MARK_BYTES = 12
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
@@ -104,7 +112,9 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            pages.append(_read_page(page, raw, index + 1, extraction, pages[-1] if pages else Page(0, 0)))
+            has_text = any(one.characters >= FEW_CHARACTERS and not one.is_scan for one in pages)
+            before = pages[-1] if pages else Page(0, 0)
+            pages.append(_read_page(page, raw, index + 1, extraction, before, has_text=has_text))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
@@ -136,7 +146,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
             )
             extraction.notes.append("broken_font")
         if (
-            (page_rows.characters < 8 and page_rows.has_images)
+            (page_rows.characters < FEW_CHARACTERS and page_rows.has_images)
             or page_rows.is_scan
             or number - 1 in garbled
             or (page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1))
@@ -183,7 +193,9 @@ def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
                 row.cells = tuple(cell.translate(shown) for cell in row.cells)
 
 
-def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, before: Page) -> Page:
+def _read_page(
+    page: Any, raw: Any, number: int, extraction: Extraction, before: Page, *, has_text: bool
+) -> Page:
     result = Page(0, 0, asked=before.asked)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
@@ -197,20 +209,22 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, before:
     objects = list_objects(page, raw)
     mark_highlighted(characters, objects, raw, view)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
-    result.has_images = any(kind in shown for kind, _ in objects[:202])
     characters = set_aside_turned(characters, result, view)
     level, upright = read_rules(objects, raw, view)
     grids = find_grids(level, upright)
     covered, hidden = measure_scan(objects, raw, view.width * view.height)
     result.is_scan = _is_scan(result, objects, covered, hidden, raw)
-    is_open = not result.is_scan and result.characters >= 8  # else OCR reads it anyway
+    # else OCR reads it
+    is_few = result.characters < FEW_CHARACTERS
+    is_open = not result.is_scan and (not is_few or (has_text and _is_end(objects, covered, raw)))
+    result.has_images = not is_open and any(kind in shown for kind, _ in objects[:202])
     result.is_mixed = is_open and _is_mixed(page, characters, objects, covered, view, raw)
 
     def keep(*box: float, is_formula: bool = False) -> str:
         place = view.frame.place(*box)
         return extraction.add_picture(FoundPicture(page=number, box=place, is_formula=is_formula))
 
-    if result.characters >= 8:
+    if is_open or not is_few:
         figures = find_figures(objects, raw, view, grids, characters)
         if figures:
             characters = [one for one in characters if not any(holds(box, one) for box in figures)]
@@ -223,7 +237,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, before:
         pictures += [
             (box, True) for box in find_outlines(objects, raw, view, [*images, *figures], characters)
         ]
-        characters = _place_pictures(characters, pictures, view, keep)
+        characters = _place_pictures(characters, pictures, view, keep, _list_drawn(objects, raw, view))
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
@@ -233,6 +247,13 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction, before:
         if not row.is_furniture and any(grid.holds(*middle) for grid in grids):
             row.frame = "cell"
     return result
+
+
+def _is_end(objects: Sequence[PageObject], covered: float, raw: Any) -> bool:
+    """Whether a page of next to no text shows a small picture, as where a paper ends."""
+    return covered < LEAST_PAGE and all(
+        kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_TEXT) for kind, _ in objects
+    )
 
 
 def _is_scan(page: Page, objects: Sequence[PageObject], covered: float, hidden: float, raw: Any) -> bool:
@@ -284,7 +305,11 @@ def _is_mixed(
 
 
 def _place_pictures(
-    characters: list[Character], pictures: Sequence[tuple[Edges, bool]], view: View, keep: Callable[..., str]
+    characters: list[Character],
+    pictures: Sequence[tuple[Edges, bool]],
+    view: View,
+    keep: Callable[..., str],
+    drawn: Callable[[], tuple[Mapping[int, int], Sequence[tuple[Edges, int]]]],
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
@@ -292,11 +317,15 @@ def _place_pictures(
     mark for a picture in such a box; beside a box stands whether it is a formula.
     """
     placed: list[tuple[int, Character]] = []
+    order, shapes = drawn() if pictures else ({}, ())
+    orders = [order.get(one.drawn_by, -1) for one in characters] if pictures else []
+    named = _find_named(characters, [box for box, _ in pictures]) if len(pictures) > 1 else {}
     border, asking = _read_layout(characters, view.width) if pictures else (None, [])
     for number, ((left, bottom, right, top), is_formula) in enumerate(pictures):
         height = view.height
         middle = (bottom + top) / 2
-        is_small = min(right - left, top - bottom) < MIN_PICTURE and not is_formula
+        least = max(MIN_PICTURE, (right - left) / RULE_SHAPE, (top - bottom) / RULE_SHAPE)
+        is_small = min(right - left, top - bottom) < least and not is_formula
         is_mark = is_small or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
@@ -319,8 +348,21 @@ def _place_pictures(
         beside = _list_beside(characters, column, left, top - min(_BEGINS, (top - bottom) / 2))
         beside = beside or _list_beside(characters, column, left, middle)
         is_margin = all(row.left >= right - 2 for row, _ in asking)
-        asked = [(row, end) for row, end in asking if is_margin and bottom <= row.bottom <= top]
-        if len(asked) == 1 and not beside and not is_formula:
+        asked = [
+            (row, end)
+            for row, end in asking
+            if bottom <= row.bottom <= top and (is_margin or -2 <= row.left - right < _BESIDE)
+        ]
+        own = min((at for box, at in shapes if is_within(box, (left, bottom, right, top))), default=-1)
+        found = _find_drawn(characters, orders, (left, bottom, right, top), own)
+        found = named.get(number, found)
+        if found is not None:
+            at, near = found
+            if near is not None:
+                mark = replace(near, x=left, left=left, right=right, breaks=False, spaced=False)
+            else:
+                mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
+        elif len(asked) == 1 and not beside and not is_formula:
             opening, at = asked[0]
             edge, low = opening.left, opening.bottom - opening.size / 2
             mark = Character("", edge, low, edge, edge + right - left, low, low + 2, 10, True)
@@ -361,8 +403,99 @@ def _place_pictures(
     return characters
 
 
+def _list_drawn(
+    objects: Sequence[PageObject], raw: Any, view: View
+) -> Callable[[], tuple[Mapping[int, int], Sequence[tuple[Edges, int]]]]:
+    """When a page draws its texts, by their addresses, and its shapes, with their boxes."""
+
+    def read() -> tuple[Mapping[int, int], Sequence[tuple[Edges, int]]]:
+        texts = {
+            ctypes.cast(item, ctypes.c_void_p).value or 0: at
+            for at, (kind, item) in enumerate(objects)
+            if kind == raw.FPDF_PAGEOBJ_TEXT
+        }
+        few = sum(1 for kind, _ in objects if kind == raw.FPDF_PAGEOBJ_PATH) <= MOST_PATHS
+        shapes = [
+            (view.box(*read_bounds(item, raw)), at)
+            for at, (kind, item) in enumerate(objects)
+            if kind != raw.FPDF_PAGEOBJ_TEXT and (few or kind != raw.FPDF_PAGEOBJ_PATH)
+        ]
+        return texts, shapes
+
+    return read
+
+
+# In points: so near to the foot of a picture is the baseline of the line that it stands in.
+_ON_LINE = 2.5
+
+
+def _find_drawn(
+    characters: Sequence[Character], orders: Sequence[int], box: Edges, own: int
+) -> tuple[int, Character | None] | None:
+    """The character after which a page draws a picture that stands there, and one in its line.
+
+    It stands in the line of the character before it or after it, or below the one and above the other. Elsewhere the
+    order of drawing says nothing: a picture that floats is drawn before or after all that is beside it.
+    """
+    shown = [at for at, one in enumerate(characters) if orders[at] >= 0 and not one.text.isspace()]
+    before = max((at for at in shown if orders[at] < own), key=lambda at: (orders[at], at), default=None)
+    after = min((at for at in shown if orders[at] > own), key=lambda at: (orders[at], at), default=None)
+    if own < 0 or before is None:
+        return None
+    left, bottom, right, top = box
+    last, following = characters[before], characters[after] if after is not None else None
+    if last.right <= left + 2 and abs(last.y - bottom) <= _ON_LINE:
+        return before, last
+    if last.bottom < top - 2:
+        return None
+    if following is not None and following.left >= right - 2 and abs(following.y - bottom) <= _ON_LINE:
+        return before, following
+    return (before, None) if following is None or following.top <= bottom + 2 else None
+
+
+def _find_named(
+    characters: Sequence[Character], boxes: Sequence[Edges]
+) -> dict[int, tuple[int, Character | None]]:
+    """The end of the letter right below each picture, where all letters of a line have one."""
+    lines: dict[int, list[int]] = {}
+    for at, (one, closing) in enumerate(pairwise(characters)):
+        if (
+            one.text in _OFFERED
+            and closing.text in _CLOSES
+            and (one.breaks or one.spaced or not at or _is_apart(characters[at - 1], one))
+        ):
+            lines.setdefault(round(one.y), []).append(at)
+    below: dict[int, int] = {}
+    for number, (left, bottom, right, _) in enumerate(boxes):
+        near = [
+            at
+            for letters in lines.values()
+            for at in letters
+            if left - _UNDER <= characters[at].left <= right
+            and -_UNDER <= bottom - characters[at].top <= _BELOW * characters[at].size
+        ]
+        if near:
+            below[number] = max(near, key=lambda at: characters[at].top)
+    found: dict[int, tuple[int, Character | None]] = {}
+    for letters in lines.values():
+        own = {number: at for number, at in below.items() if at in letters}
+        said = "".join(characters[at].text for at in sorted(own.values()))
+        if len(own) == len(letters) == len(set(own.values())) > 1 and said in "ABCDEFGH":
+            found |= {number: (at + 1, characters[at + 1]) for number, at in own.items()}
+    return found
+
+
+def _is_apart(one: Character, other: Character) -> bool:
+    return abs(one.y - other.y) >= 2 or other.left - one.right > 3 or one.text.isspace()
+
+
+# What a letter of an option is, and what closes it; so near below its picture it stands, in points and in sizes.
+_OFFERED, _CLOSES, _UNDER, _BELOW = frozenset("ABCDEFGH"), frozenset(".．、)）"), 8.0, 2.2
+
 # In points: so far below its upper edge a picture begins, and so wide is a gap that parts two lines.
 _BEGINS, _PARTS = 12.0, 12.0
+# In points: so near to a picture that it floats around is the number of its question.
+_BESIDE = 20.0
 # A page of fewer lines has no columns, or none in which no question begins.
 _FEW_ROWS, _LEAST_ROWS = 6, 12
 # In points: so far below all else on its page stands what closes it; so wide it is at most, as a share of the height.

@@ -141,6 +141,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
                 angle,
                 is_heavy,
                 is_coloured,
+                item or 0,
             )
         )
         breaks = spaced = False

@@ -48,7 +48,9 @@ def find_figures(
     if len(paths) < 2 or len(paths) > MOST_PATHS:
         return framed
     boxes = [(view.box(*read_bounds(item, raw)), item) for item in paths]
+    bars = _find_bars([edges for edges, _ in boxes], characters)
     tables = [grid for grid in grids if not _is_graph(grid, boxes, raw)]
+    tables = [grid for grid in tables if not _is_chart(grid, bars)]
     parts = [
         (edges, item)
         for edges, item in boxes
@@ -63,11 +65,53 @@ def find_figures(
         if (
             _has_size(box, view)
             and longest >= _LEAST_PART
-            and _is_drawn([parts[place][1] for place in members], box[3] - box[1], raw)
+            and (
+                any(is_within(bar, box) for bar in bars)
+                or _is_drawn([parts[place][1] for place in members], box[3] - box[1], raw)
+            )
             and not _is_text(box, characters, len(members))
         ):
             found.append(_take_beside(_take_labels(box, characters), [edges for edges, _ in parts]))
     return found
+
+
+# So many bars of one width stand on one line, none so thin, and their heights differ by so much.
+_LEAST_BARS, _THINNEST_BAR, _LEAST_RISE = 3, 3.0, 4.0
+
+
+def _find_bars(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:
+    """The bars of charts, without text in them: shaded cells of one row are of one height."""
+    found: list[Edges] = []
+    for low, high, along, across in ((1, 3, 0, 2), (0, 2, 1, 3)):
+        rows: dict[tuple[int, int], list[Edges]] = {}
+        for box in boxes:
+            if min(box[2] - box[0], box[3] - box[1]) >= _THINNEST_BAR:
+                rows.setdefault((round(box[low]), round(box[across] - box[along])), []).append(box)
+        for row in rows.values():
+            heights = [box[high] - box[low] for box in row]
+            if (
+                len({round(box[along]) for box in row}) >= _LEAST_BARS
+                and max(heights) - min(heights) >= _LEAST_RISE
+                and not any(holds(box, one) for box in row for one in characters)
+            ):
+                found += row
+    return found
+
+
+def _is_chart(grid: Grid, bars: Sequence[Edges]) -> bool:
+    """Whether bars stand in most of a grid: its lines are those of a chart."""
+    own = [box for box in bars if grid.holds((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)]
+    if not own:
+        return False
+    left, bottom, right, top = _unite(own)
+    return (
+        max(
+            (right - left) / (grid.columns[-1] - grid.columns[0]),
+            (top - bottom) / (grid.rows[0] - grid.rows[-1]),
+        )
+        >= 0.5
+        and len(own) >= _LEAST_BARS
+    )
 
 
 # A letter drawn as a shape has so many strokes, one of them a curve; letters of a formula stand so near, in sizes of the

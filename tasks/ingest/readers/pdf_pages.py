@@ -76,7 +76,10 @@ class Page:
 # not frozen: a page has thousands of them, and freezing takes three times as long
 @dataclass(slots=True)
 class Character:
-    """A character of the text layer, its place, and what the layer puts before it."""
+    """A character of the text layer, its place, and what the layer puts before it.
+
+    `drawn_by` is the address of the object of the page that draws it.
+    """
 
     text: str
     x: float
@@ -91,6 +94,7 @@ class Character:
     angle: float = 0.0
     is_heavy: bool = False
     is_coloured: bool = False
+    drawn_by: int = 0
 
 
 def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) -> tuple[int, ...]:

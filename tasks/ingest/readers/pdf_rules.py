@@ -387,14 +387,23 @@ _INEXACT = 0.1
 
 
 def is_slanted(item: Any, raw: Any, least: float) -> bool:
-    """Whether a path has a line or curve that goes at least so many points both ways."""
+    """Whether a path has a line or curve that goes at least so many points both ways.
+
+    A curve may be drawn as many short lines that go the same two ways.
+    """
     left, bottom, right, top = read_bounds(item, raw)
     if min(right - left, top - bottom) < least - _INEXACT:
         return False  # nothing reaches out of its box
-    return any(
-        min(abs(start[0] - end[0]), abs(start[1] - end[1])) >= least
-        for start, end in _read_segments(item, raw, with_curves=True)
-    )
+    wide = tall = 0.0
+    for (x, y), (next_x, next_y) in _read_segments(item, raw, with_curves=True):
+        right_by, up_by = next_x - x, next_y - y
+        if not (right_by * wide > 0 < up_by * tall):
+            wide = tall = 0.0
+        if right_by and up_by:
+            wide, tall = wide + right_by, tall + up_by
+        if min(abs(wide), abs(tall)) >= least:
+            return True
+    return False
 
 
 def _join(rules: Sequence[Rule]) -> list[Rule]:

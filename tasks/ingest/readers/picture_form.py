@@ -20,6 +20,8 @@ MOST_PIXELS: Final = 60_000_000
 LONGEST_SIDE: Final = 2_000
 # Shorter sides are dots, rules and parts of letters.
 SHORTEST_SIDE: Final = 6
+# So many times as wide as it is high, a picture is a rule.
+RULE_SHAPE: Final = 30
 MOST_BYTES: Final = 60 * 1024 * 1024
 # A drawing packs well as PNG; what does not is a photograph.
 _LARGEST_PNG: Final = 1_500_000
@@ -78,6 +80,8 @@ def normalise_picture(data: bytes) -> NormalPicture | None:
                     f"it unpacks to {image.width} × {image.height} pixels; {MOST_PIXELS // 10**6} million are allowed"
                 )
             is_photograph = image.format == "JPEG"
+            if max(image.size) > RULE_SHAPE * min(image.size):
+                return None
             image.draft(None, (LONGEST_SIDE, LONGEST_SIDE))  # a JPEG is unpacked no larger than it is needed
             return encode_picture(_flatten(image), is_photograph=is_photograph)
     except (UnreadablePictureError, MemoryError):

@@ -6,6 +6,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
+from typing import Final
 
 from lxml import etree
 
@@ -22,25 +23,45 @@ _IN_CELL = re.compile(r'=?(?:_xlfn\.)?DISPIMG\("(\w+)",\s*1\)')
 def mark_pictures(extraction: Extraction, package: zipfile.ZipFile, data: bytes) -> None:
     """Write the mark of every picture into the cell that it is anchored to, or that is one."""
     names = set(package.namelist())
-    if not any(name.startswith(("xl/drawings/", "xl/cellimages")) for name in names):
+    if not any(name.startswith(("xl/drawings/", "xl/cellimages", _PLACED)) for name in names):
         return
     extraction.package = data
     try:
         parts = dict(_list_sheets(package, names))
         in_cells = _read_cell_images(package, names)
+        placed = _read_placed(package, names)
         for sheet in extraction.sheets:
-            rows = sheet.rows
-            for row, column, picture in _list_anchored(package, names, parts.get(sheet.name, "")):
-                if row < len(rows) and column < len(rows[row]):
-                    mark = extraction.add_picture(picture)
-                    rows[row][column] = f"{rows[row][column]} {mark}".strip()
+            rows, part = sheet.rows, parts.get(sheet.name, "")
+            width = len(rows[0]) if rows else 0
+            for row, column, picture in _list_anchored(package, names, part):
+                if row > len(rows) or not rows:
+                    continue
+                if row == len(rows):  # below all cells
+                    rows.append([""] * len(rows[0]))
+                column = _find_column(rows, row, column, width)
+                rows[row][column] = f"{rows[row][column]} {extraction.add_picture(picture)}".strip()
+            for row, column, number in _list_placed(package, part) if placed else ():
+                if number in placed and row < len(rows) and column < len(rows[row]):
+                    rows[row][column] = extraction.add_picture(placed[number])
             for cells in rows if in_cells else ():
                 for column, text in enumerate(cells):
                     found = _IN_CELL.fullmatch(text.strip()) if "DISPIMG" in text else None
                     if found is not None and found[1] in in_cells:
                         cells[column] = extraction.add_picture(in_cells[found[1]])
-    except DocumentError as error:
+    except (DocumentError, ValueError, IndexError) as error:
         extraction.warnings.append(f"Pictures of the workbook were left out: {error}")
+
+
+def _find_column(rows: list[list[str]], row: int, column: int, width: int) -> int:
+    """The column of a picture: one beside all cells stands in its line, or in a further column."""
+    if column < width:
+        return column
+    filled = [at for at, text in enumerate(rows[row]) if text]
+    if len(filled) < 2:
+        return filled[0] if filled else 0
+    for cells in rows if len(rows[0]) == width else ():
+        cells.append("")
+    return width
 
 
 def _list_sheets(package: zipfile.ZipFile, names: set[str]) -> Iterator[tuple[str, str]]:
@@ -55,6 +76,7 @@ def _list_anchored(
     package: zipfile.ZipFile, names: set[str], sheet: str
 ) -> Iterator[tuple[int, int, FoundPicture]]:
     """The row and column (from 0) of each picture of a sheet."""
+    heights, widths = _read_sizes(package, sheet) if sheet in names else ({}, {})
     for drawing in _read_targets(package, names, sheet).values():
         if not drawing.startswith("xl/drawings/") or drawing not in names or not drawing.endswith(".xml"):
             continue
@@ -63,9 +85,86 @@ def _list_anchored(
             corner = find_child(anchor, "from")
             if corner is None:
                 continue
-            row, column = (max(read_number(find_child(corner, name)), 0) for name in ("row", "col"))
+            row, column = (
+                _find_begin(corner, name, sizes) for name, sizes in (("row", heights), ("col", widths))
+            )
             for picture in _list_shown(anchor, targets, names):
                 yield row, column, picture
+
+
+# In EMU: how high a row of usual print is, and how wide a column and a character of it are.
+_ROW, _COLUMN, _CHARACTER, _POINT = 15 * 12_700, 64 * 9_525, 7 * 9_525, 12_700
+# A picture that begins so far down in a row is the next one's.
+_AT_END: Final = 0.75
+
+
+def _find_begin(corner: etree._Element, name: str, sizes: dict[int, float]) -> int:
+    """Where a picture begins: in the row or column after one at whose end it does."""
+    place, beyond = (max(read_number(find_child(corner, one)), 0) for one in (name, f"{name}Off"))
+    size = sizes.get(place, sizes.get(-1, _ROW if name == "row" else _COLUMN))
+    return place + (beyond > _AT_END * size)
+
+
+def _read_sizes(package: zipfile.ZipFile, sheet: str) -> tuple[dict[int, float], dict[int, float]]:
+    """The heights of rows and the widths of columns of a sheet in EMU; -1 names the usual ones."""
+    heights: dict[int, float] = {}
+    widths: dict[int, float] = {}
+    for node in parse_xml(read_part(package, sheet), sheet).iter():
+        name = local_name(node)
+        if name == "sheetFormatPr" and node.get("defaultRowHeight"):
+            heights[-1] = float(node.get("defaultRowHeight") or 0) * _POINT
+        elif name == "row" and node.get("ht"):
+            heights[int(node.get("r") or 0) - 1] = float(node.get("ht") or 0) * _POINT
+        elif name == "col" and node.get("width"):
+            for place in range(int(node.get("min") or 1), min(int(node.get("max") or 1), 200) + 1):
+                widths[place - 1] = float(node.get("width") or 0) * _CHARACTER
+    return heights, widths
+
+
+# Where Excel keeps pictures that were placed in cells.
+_PLACED = "xl/richData/"
+_CELL = re.compile(r"([A-Z]{1,3})(\d{1,7})")
+
+
+def _list_placed(package: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, int]]:
+    """Row and column (from 0) of the cells that hold something richer, and its number."""
+    for node in parse_xml(read_part(package, sheet), sheet).iter():
+        place = _CELL.fullmatch(node.get("r") or "") if local_name(node) == "c" and node.get("vm") else None
+        if place is not None:
+            column = 0
+            for letter in place[1]:
+                column = 26 * column + ord(letter) - ord("A") + 1
+            yield int(place[2]) - 1, column - 1, int(node.get("vm") or 0)
+
+
+def _read_placed(package: zipfile.ZipFile, names: set[str]) -> dict[int, FoundPicture]:
+    """The pictures placed in cells, by the numbers under which cells name them (from 1)."""
+    parts = [f"{_PLACED}{name}.xml" for name in ("rdrichvalue", "rdrichvaluestructure", "richValueRel")]
+    if not names.issuperset({"xl/metadata.xml", *parts}):
+        return {}
+    values, forms, relations = (parse_xml(read_part(package, part), part) for part in parts)
+    targets = _read_targets(package, names, parts[2])
+    shown = [targets.get(read_attribute(one, "id") or "", "") for one in relations]
+    keys = [[key.get("n") for key in form] for form in forms]
+    held: list[str] = []
+    for value in values:
+        own = dict(zip(keys[int(value.get("s") or 0)], (one.text or "" for one in value), strict=False))
+        number = own.get("_rvRel:LocalImageIdentifier", "")
+        held.append(shown[int(number)] if number.isdigit() and int(number) < len(shown) else "")
+    metadata = parse_xml(read_part(package, "xl/metadata.xml"), "xl/metadata.xml")
+    rich = [int(one.get("i") or 0) for one in metadata.iter() if local_name(one) == "rvb"]
+    cells = find_child(metadata, "valueMetadata")
+    named = (
+        [int(one.get("v") or 0) for one in cells.iter() if local_name(one) == "rc"]
+        if cells is not None
+        else []
+    )
+    found = {
+        at: held[rich[one]]
+        for at, one in enumerate(named, start=1)
+        if one < len(rich) and rich[one] < len(held)
+    }
+    return {at: FoundPicture(part=part) for at, part in found.items() if part in names}
 
 
 def _read_cell_images(package: zipfile.ZipFile, names: set[str]) -> dict[str, FoundPicture]:

@@ -52,16 +52,25 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
         element.drop_tree()  # what somebody wrote
     for element in root.xpath(_WRITTEN):
         element.drop_tree()
+    for element in root.xpath(_FEEDBACK):
+        element.text = f"Feedback: {element.text or ''}"
     _write_selects(root)
     for element in root.iter("img"):
         if not any(True for _ in element.iterancestors("header", "footer", "nav")):
-            element.tail = f"{_mark_picture(element, folder, extraction)}{element.tail or ''}"
+            mark = _mark_picture(element, folder, extraction)
+            beside = _find_beside(element)
+            if beside is None:
+                element.tail = f"{mark}{element.tail or ''}"
+            elif len(beside):
+                beside[-1].tail = f"{beside[-1].tail or ''}\n{mark}"
+            else:
+                beside.text = f"{beside.text or ''}\n{mark}"
     _mark_emphasis(root)
     for element in root.iter("br"):
         element.tail = "\n" + (element.tail or "")
     tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
     grids = [_read_html_table(table) for table in tables]
-    wide = [index for index, rows in enumerate(grids) if rows and max(len(row) for row in rows) > 2]
+    wide = [index for index, rows in enumerate(grids) if rows and (len(rows[0]) > 2 or _is_numbered(rows))]
     if wide and not _has_text_beside(root, [tables[index] for index in wide]):
         extraction.sheets = [
             _make_sheet(f"table {place}", grids[at]) for place, at in enumerate(wide, start=1)
@@ -96,6 +105,38 @@ def read_html(data: bytes, folder: Path | None = None) -> Extraction:
                 Line(text, kind="table", cells=cells, table=index + 1, emphasis=tuple(spans))
             )
     return extraction
+
+
+def _is_numbered(rows: list[list[str]]) -> bool:
+    """Whether each row below a header is a number and what is said of it in a line."""
+    below = [row for row in rows[1:] if len(row) == 2]
+    return len(below) == len(rows) - 1 > 1 and all(
+        number.isdigit() and "\n" not in text for number, text in below
+    )
+
+
+_FLOATS = re.compile(r"float\s*:\s*(?:left|right)", re.IGNORECASE)
+_TEXT_BLOCKS = {"p", "div", "li", "td", "th", "dd", "h1", "h2", "h3", "h4", "h5", "h6"}
+
+
+# where Moodle explains a question, in its first paragraph
+_FEEDBACK = (
+    "//*[contains(concat(' ', @class, ' '), ' generalfeedback ')]/descendant-or-self::*[not(*) or text()][1]"
+)
+
+
+def _find_beside(image: Any) -> Any:
+    """The block beside which a browser shows a picture that floats; None for one in the text.
+
+    It is the paragraph that holds the picture and text, else the block after it.
+    """
+    if not _FLOATS.search(image.get("style") or "") and image.get("align") not in ("left", "right"):
+        return None
+    block = next((one for one in image.iterancestors() if one.tag in _TEXT_BLOCKS), None)
+    if block is None or any(child.tag in _TEXT_BLOCKS for child in block):
+        following = image.getnext()
+        return following if following is not None and following.tag in _TEXT_BLOCKS else None
+    return block if str(block.text_content()).strip() else None
 
 
 def _write_selects(root: Any) -> None:

@@ -225,6 +225,7 @@ def _collect_rows(
         fine = _read_sheet_type(sheet.name)
     empty = schema_rows = 0
     names = [fold_header(name) for name in header.names]
+    known = {*header.columns.values(), *header.options.values(), *header.blanks}
     for index in range(header.row + 1, len(sheet.rows)):
         row = sheet.rows[index]
         filled = [cell for cell in row if cell.strip()]
@@ -243,8 +244,8 @@ def _collect_rows(
             label: FORMULA if (index, column) in sheet.unsaved else _cell(row, column)
             for label, column in header.options.items()
         }
-        # a column of no known name: what it shows is the question's
-        shown = [cell for column in header.unmapped if is_picture(cell := _cell(row, column))]
+        # a column of no known name, or of none: what it shows is the question's
+        shown = [cell for column, cell in enumerate(row) if column not in known and is_picture(cell)]
         if shown and record.get("stem", "").strip():
             record["stem"] = "\n".join([record["stem"], *shown])
         if len(header.blanks) > 1:

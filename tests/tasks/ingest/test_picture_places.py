@@ -577,3 +577,402 @@ def test_a_picture_beside_one_option_is_the_stems_that_speaks_of_a_figure_and_ha
         blocks += [say(f"{letter}. 大小为{letter}的力", pictures.get(letter, "")) for letter in "ABCD"]
     first, second = parse_word(tmp_path, blocks, names).questions
     assert [one["pictures"][0]["place"] for one in (first, second)] == ["stem", "option"]
+
+
+def test_a_page_draws_a_picture_where_its_text_is_read(tmp_path: Path) -> None:
+    """Tall ones stand on the line of their letter; of those drawn first their places tell."""
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    def write(is_drawn_first: bool) -> list[Any]:
+        canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+        places = [
+            (canvas.drawImage, (ImageReader(draw("wide")), 330, 690, 120, 70)),
+            (canvas.drawString, (60, 660, "A. a circle       B. a square")),
+        ]
+        stem = (canvas.drawString, (60, 770, "1. Which shape stands right of the middle of the page?"))
+        offered: list[Any] = [(canvas.drawString, (60, 620, "2. Which of these shapes is a wheel?"))]
+        for left, low, letter in ((60, 550, "A"), (300, 550, "B"), (60, 480, "C"), (300, 480, "D")):
+            offered.append((canvas.drawString, (left, low, f"{letter}.")))
+            offered.append((canvas.drawImage, (ImageReader(draw(letter)), left + 20, low, 110, 60)))
+        calls = [stem, *places, *offered]
+        if is_drawn_first:
+            calls.sort(key=lambda call: call[0] != canvas.drawImage)
+        canvas.setFont("Helvetica", 11)
+        for call, given in calls:
+            call(*given)
+        canvas.save()
+        return parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+
+    first, second = write(is_drawn_first=False)
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    assert [one["text"] for one in second["options"]] == [f"[picture:{number}]" for number in (1, 2, 3, 4)]
+    first, second = write(is_drawn_first=True)
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    assert len(second["pictures"]) == 4
+
+
+def test_a_last_page_of_a_picture_and_next_to_no_text_is_read_as_it_stands(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    for at, line in enumerate(
+        ("1. What is a valve?", "2. Draw a lever.", "Answer: The lever is drawn here:")
+    ):
+        canvas.drawString(60, 780 - 30 * at, line)
+    canvas.showPage()
+    canvas.drawImage(ImageReader(draw("lever")), 60, 650, 120, 70)
+    canvas.drawString(60, 630, "Done.")
+    canvas.save()
+    _, second = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["place"] for one in second["pictures"]] == ["answer"]
+
+
+def test_bars_and_pies_of_a_page_are_figures_and_shaded_cells_are_none(tmp_path: Path) -> None:
+    from math import cos, pi, sin
+
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 780, "1. On which day were most books sold?")
+    canvas.line(60, 680, 200, 680)
+    canvas.line(60, 680, 60, 760)
+    for at, height in enumerate((20, 55, 40, 66)):
+        canvas.rect(75 + 30 * at, 680, 18, height, stroke=1, fill=1)
+    canvas.drawString(60, 650, "2. Which part of the visitors came by train?")
+    circle = [(120 + 35 * cos(2 * pi * at / 90), 600 + 35 * sin(2 * pi * at / 90)) for at in range(91)]
+    path = canvas.beginPath()
+    path.moveTo(*circle[0])
+    for point in circle[1:]:
+        path.lineTo(*point)
+    canvas.drawPath(path, stroke=1, fill=0)
+    canvas.line(120, 600, 120, 635)
+    canvas.drawString(60, 540, "3. Which of these metals is the lightest, and why?")
+    canvas.setFillGray(0.8)
+    for at in range(4):
+        canvas.rect(60 + 90 * at, 500, 90, 20, stroke=1, fill=1)
+        canvas.rect(60 + 90 * at, 480, 90, 20, stroke=1, fill=0)
+    canvas.setFillGray(0)
+    for at, word in enumerate(("Metal", "Iron", "Zinc", "Gold")):
+        canvas.drawString(65 + 90 * at, 505, word)
+        canvas.drawString(65 + 90 * at, 485, str(at))
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [len(one["pictures"] or ()) for one in questions] == [1, 1, 0]
+
+
+def test_letters_below_their_pictures_name_them_in_one_cell_or_on_lines_that_take_turns(
+    tmp_path: Path,
+) -> None:
+    pictures = [show(name) for name in FOUR]
+    blocks = [
+        say("一、选择题"),
+        say("1．下列图形中，是轴对称图形的是（ ）"),
+        lay_out([[[say("", one), say(letter)] for one, letter in zip(pictures, "ABCD", strict=True)]]),
+        say("2．下列图形中，是中心对称图形的是（ ）"),
+        *(
+            block
+            for one, letter in zip(pictures, "ABCD", strict=True)
+            for block in (say("", one), say(letter))
+        ),
+        say("3．如图，下列说法正确的是（ ）"),
+        say("", show("p1")),
+        *OFFERED,
+    ]
+    *both, third = parse_word(tmp_path, blocks, FOUR).questions
+    for question in both:
+        assert [(one["label"], one["text"]) for one in question["options"]] == [
+            (letter, f"[picture:{number}]") for number, letter in enumerate("ABCD", start=1)
+        ]
+        assert "[picture" not in question["stem"]
+    assert [one["place"] for one in third["pictures"]] == ["stem"]
+
+
+def test_small_letters_above_the_caption_of_a_figure_are_its_parts(tmp_path: Path) -> None:
+    blocks = [
+        say("1. Figure 1 shows the stages (a), (b) and (c) of a reaction. Describe each of them."),
+        say("", *(show(f"p{number}") for number in (1, 2, 3))),
+        say("(a)            (b)            (c)"),
+        say("Figure 1"),
+        say("2. Explain why metals conduct electricity."),
+    ]
+    first, _ = parse_word(tmp_path, blocks, FOUR).questions
+    assert ([one["place"] for one in first["pictures"]], first["options"]) == (["stem"] * 3, [])
+
+
+def test_what_is_to_be_scanned_is_no_picture_of_a_question(tmp_path: Path) -> None:
+    asked = say("2．用手机扫码支付时，下图所示的二维码的作用是（ ）")
+    blocks = [
+        say("扫码查看本卷答案", show("p1")),
+        say("一、选择题"),
+        say("1．下列说法正确的是（ ）"),
+        *OFFERED,
+        *(say("扫一扫，看视频讲解"), say("", show("p2"))),
+        *(asked, say("", show("p3")), *OFFERED),
+        *(say("Scan the QR code for more worksheets"), say("", show("p4"))),
+    ]
+    first, second = parse_word(tmp_path, blocks, FOUR).questions
+    assert (first["pictures"], first["options"][-1]["text"]) == (None, "说法DD")
+    assert [one["place"] for one in second["pictures"]] == ["stem"]
+    assert (second["options"][-1]["text"], second["explanation"]) == ("说法DD", None)
+
+
+def test_a_caption_below_the_options_names_a_question_or_its_figure_and_opens_none(tmp_path: Path) -> None:
+    blocks = [
+        say("一、选择题"),
+        say("1．如图，它所受的力是（ ）"),
+        *OFFERED,
+        say("", show("p1")),
+        say("第1题图"),
+        say("2．如图，它的速度是（ ）"),
+        *OFFERED,
+        say("3．如图2，它的密度是（ ）"),
+        *OFFERED,
+        say("4．如图3，它的质量是（ ）"),
+        *OFFERED,
+        say("", show("p2")),
+        say("（第2题图）"),
+        lay_out([[[say("", show("p3"))], [say("", show("p4"))]], ["图2", "图3"]]),
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    assert [[one["place"] for one in question["pictures"] or ()] for question in questions] == [["stem"]] * 4
+    assert len({question["pictures"][0]["sha256"] for question in questions}) == 4
+
+
+def test_a_figure_below_options_goes_to_the_next_question_where_only_that_speaks_of_one(
+    tmp_path: Path,
+) -> None:
+    options = [say(f"{letter}. {letter.lower()} mm") for letter in "ABCD"]
+    blocks = [
+        say("1. What is hail?"),
+        *options,
+        say("", show("p1")),
+        say("2. Look at the map. Where does the river end?"),
+        *options,
+        say("3. What is sleet?"),
+        *options,
+        say("", show("p2")),
+        say("4. What is snow?"),
+        *options,
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    assert [len(one["pictures"] or ()) for one in questions] == [0, 1, 1, 0]
+
+
+def test_a_line_that_names_questions_on_what_is_above_it_gives_them_the_figure_above(tmp_path: Path) -> None:
+    options = [say(f"{letter}. {letter.lower()} mm") for letter in "ABCD"]
+    for lead, is_above in (
+        ("Use the map above to answer questions 2 and 3.", True),
+        ("Refer to Figure 3 for questions 2 and 3.", False),
+        ("The following map is for questions 2 and 3.", False),
+        ("（2～3题）读下图，回答问题。", False),
+    ):
+        shown = [say("", show("p1")), say(lead)]
+        blocks = [say("1. What is hail?"), *options, *(shown if is_above else shown[::-1])]
+        blocks += [
+            block for number in (2, 3, 4) for block in (say(f"{number}. What is {number} of it?"), *options)
+        ]
+        questions = parse_word(tmp_path, blocks, FOUR).questions
+        assert [[one["place"] for one in question["pictures"] or ()] for question in questions] == [
+            [],
+            ["material"],
+            ["material"],
+            [],
+        ]
+
+
+def test_a_picture_that_floats_on_a_web_page_is_beside_its_paragraph(tmp_path: Path) -> None:
+    picture = _image("curve").replace("<img", '<img style="vertical-align:middle;FLOAT:right"')
+    beside = _image("lever").replace("<img", '<img align="right"')
+    body = (
+        f"<div>{picture}1. Which curve falls?</div><p>A. a</p><p>B. b</p><p>{beside}2. Which lever turns?</p>"
+        f"<p>A. c</p><p>B. d</p><p>3. Which one {_image('sign')} is it?</p><p>A. e</p><p>B. f</p>"
+    )
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    assert [one["stem"] for one in parse_document(tmp_path / "paper.html", IngestOptions()).questions] == [
+        "Which curve falls?\n[picture:1]",
+        "Which lever turns?\n[picture:1]",
+        "Which one [picture:1] is it?",
+    ]
+
+
+def test_what_moodle_explains_a_question_with_is_shown_to_no_candidate(tmp_path: Path) -> None:
+    body = "".join(
+        f'<div class="que multichoice"><div class="info"><h3 class="no">Question {number}</h3></div>'
+        f'<div class="qtext"><p>{stem}</p></div><div class="answer"><div>a. it is up</div><div>b. it is down</div><div>c. it is east</div></div>'
+        f'<div class="feedback"><div class="generalfeedback"><p>See it here.</p><p>{_image(stem)}</p></div>'
+        f'<div class="rightanswer">The correct answer is: it is up</div></div></div>'
+        for number, stem in enumerate(
+            ("Where is the sun?", "Where is the moon?", "Where is the sky?"), start=1
+        )
+    )
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    for question in parse_document(tmp_path / "paper.html", IngestOptions()).questions:
+        assert [one["place"] for one in question["pictures"]] == ["explanation"]
+        assert (question["answer"], question["explanation"]) == (["A"], "See it here.\n[picture:1]")
+
+
+def test_a_rule_is_no_picture_of_a_question(tmp_path: Path) -> None:
+    names = {"rule": save(draw("~" * 60, size=(640, 14))), "wide": save(draw("number line", size=(400, 30)))}
+    blocks = [
+        say("1. What is hail, and why does it fall in summer more often than in winter?"),
+        say("", show("rule")),
+        say("2. Which number is marked on the line, and how far is it from its left end?"),
+    ]
+    first, second = parse_word(tmp_path, [*blocks, say("", show("wide"))], names).questions
+    assert (first["pictures"], len(second["pictures"])) == (None, 1)
+
+
+def test_pictures_of_a_workbook_beside_and_below_its_cells_and_placed_in_them(tmp_path: Path) -> None:
+    import io
+
+    import xlsxwriter
+
+    def write(pictures: list[tuple[str, int, int, int]], rows: list[list[object]]) -> list[Any]:
+        book = xlsxwriter.Workbook(str(tmp_path / "paper.xlsx"))
+        sheet = book.add_worksheet()
+        for at, row in enumerate(rows):
+            sheet.set_row(at, 80)
+            sheet.write_row(at, 0, row)
+        for name, row, column, down in pictures:
+            data = {"image_data": io.BytesIO(save(draw(name)))}
+            if down < 0:
+                sheet.embed_image(row, column, name, data)
+            else:
+                sheet.insert_image(row, column, name, data | {"y_offset": down})
+        book.close()
+        return parse_document(tmp_path / "paper.xlsx", IngestOptions()).questions
+
+    head = ["No", "Question", "A", "B", "Answer"]
+    asked = [
+        [at, f"Which valve is the {word} one?", "left", "right", "A"] for at, word in enumerate("xyz", 1)
+    ]
+    beside = write([("p.png", 1, 7, 5), ("q.png", 2, 9, 5), ("r.png", 2, 1, 100)], [head, *asked])
+    assert [[one["place"] for one in question["pictures"] or ()] for question in beside] == [["stem"]] * 3
+    placed = write(
+        [("p.png", 1, 2, -1), ("q.png", 1, 3, -1)], [head, [1, "Which one turns?", "", "", "B"], *asked[1:]]
+    )
+    assert [one["text"] for one in placed[0]["options"]] == ["[picture:1]", "[picture:2]"]
+    lines = [
+        ["1. Which valve is it?"],
+        ["A. left"],
+        ["B. right"],
+        ["2. Which pump is it?"],
+        ["A. up"],
+        ["B. down"],
+    ]
+    first, second = write([("p.png", 0, 4, 5), ("q.png", 6, 0, 5)], [*map(list, lines)])
+    assert [[one["place"] for one in question["pictures"]] for question in (first, second)] == [["stem"]] * 2
+
+
+def test_pictures_above_the_words_of_their_options_are_these_options(tmp_path: Path) -> None:
+    words = ["beaker", "funnel", "flask", "ruler"]
+    pictures = [show(name) for name in FOUR]
+    offered = [f"{letter}. {word}" for letter, word in zip("ABCD", words, strict=True)]
+    blocks = [
+        say("1. Which of these tools measures a length?"),
+        lay_out([[[say("", one), say(text)] for one, text in zip(pictures, offered, strict=True)]]),
+        say("2. Which of these tools holds a liquid?"),
+        lay_out([[[say("", one)] for one in pictures], offered]),
+        say("3. Which of these tools, shown here side by side, is the oldest one?"),
+        say("", *pictures),
+        *map(say, offered),
+    ]
+    *both, third = parse_word(tmp_path, blocks, FOUR).questions
+    for question in both:
+        assert [one["text"] for one in question["options"]] == [
+            f"[picture:{number}] {word}" for number, word in enumerate(words, start=1)
+        ]
+    assert [one["place"] for one in third["pictures"]] == ["stem"] * 4
+
+
+def test_a_letter_right_below_each_picture_of_a_row_of_a_page_names_it(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    rows = (
+        ("1. Which of these tools measures a length?", ("beaker", "funnel", "flask", "ruler"), 4),
+        (
+            "2. The drawings show the two ends of one rod. Which end is warm?",
+            ("left", "right", "both", "none"),
+            2,
+        ),
+    )
+    for (stem, words, count), y in zip(rows, (780, 620), strict=True):
+        canvas.drawString(60, y, stem)
+        for at, word in enumerate(words[:count]):
+            canvas.drawImage(ImageReader(draw(word)), 60 + 120 * at, y - 80, 90, 60)
+        for at, word in enumerate(words):
+            canvas.drawString(60 + 120 * at, y - 98, f"{'ABCD'[at]}. {word}")
+    canvas.save()
+    first, second = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["place"] for one in first["pictures"]] == ["option"] * 4
+    assert [one["place"] for one in second["pictures"]] == ["stem"] * 2
+
+
+def test_a_picture_before_the_number_of_a_line_is_of_this_question(tmp_path: Path) -> None:
+    blocks = [
+        f"<w:p>{show('p1')}<w:r><w:t>1. Which part of the lever in the drawing turns?</w:t></w:r></w:p>",
+        say("2. What is a bolt, and what holds it in its place?"),
+        f"<w:p>{show('p2')}<w:r><w:t>3. Which part of the pump in the drawing is closed?</w:t></w:r></w:p>",
+    ]
+    questions = parse_word(tmp_path, blocks, FOUR).questions
+    assert [(one["number_label"], len(one["pictures"] or ())) for one in questions] == [
+        ("1.", 1),
+        ("2.", 0),
+        ("3.", 1),
+    ]
+
+
+def test_numbered_tasks_in_the_cells_of_a_table_are_questions_and_numbered_answers_are_none(
+    tmp_path: Path,
+) -> None:
+    grid = [
+        [[say("", show(f"p{at}")), say(f"{at}. ________")] for at in (1, 2)],
+        [[say("", show(f"p{at}")), say(f"{at}. ________")] for at in (3, 4)],
+    ]
+    sums = [[f"{at}. {at}7 + {at}8 =" for at in (5, 7)], [f"{at}. {at}7 + {at}8 =" for at in (6, 8)]]
+    keys = [["1. circle", "2. square", "3. star", "4. oval"], ["5. 115", "6. 135", "7. 155", "8. 175"]]
+    blocks = [say("Write the name of each shape, or work out each sum."), lay_out(grid), lay_out(sums)]
+    questions = parse_word(tmp_path, [*blocks, say("Answer Key"), lay_out(keys)], FOUR).questions
+    assert [(one["number_label"], one["stem"]) for one in questions] == [
+        *[(f"{at}.", "________ [picture:1]") for at in (1, 2, 3, 4)],
+        *[(f"{at}.", f"{at}7 + {at}8 =") for at in (5, 6, 7, 8)],
+    ]
+    assert len({one["pictures"][0]["sha256"] for one in questions[:4]}) == 4
+
+
+def test_pictures_beside_the_texts_of_a_moodle_bank_stand_where_these_show_them(tmp_path: Path) -> None:
+    def write(tag: str, text: str, name: str = "", worth: int = 0) -> str:
+        shown, file = "", ""
+        if name:
+            shown = f'&lt;p&gt;&lt;img src="@@PLUGINFILE@@/{name}%20a.png" alt=""&gt;&lt;/p&gt;'
+            data = base64.b64encode(save(draw(name))).decode()
+            file = f'<file name="{name} a.png" path="/" encoding="base64">{data}</file>'
+        return f'<{tag} format="html" fraction="{worth}"><text>&lt;p&gt;{text}&lt;/p&gt;{shown}</text>{file}</{tag}>'
+
+    questions = "".join(
+        f'<question type="multichoice">{write("questiontext", f"Which one is shape {at}?", f"stem{at}")}'
+        f"{write('generalfeedback', 'It is this one.', f'why{at}')}"
+        f"{write('answer', '', f'right{at}', 100)}{write('answer', 'no shape')}</question>"
+        for at in (1, 2)
+    )
+    (tmp_path / "bank.xml").write_text(f'<?xml version="1.0" encoding="UTF-8"?><quiz>{questions}</quiz>')
+    for question in parse_document(tmp_path / "bank.xml", IngestOptions()).questions:
+        assert [one["place"] for one in question["pictures"]] == ["stem", "option", "explanation"]
+        assert question["options"][0]["text"] == "[picture:2]" and question["answer"] == ["A"]
+
+
+def test_a_key_of_two_columns_on_a_web_page_gives_its_rows_their_answers(tmp_path: Path) -> None:
+    rows = (("No.", "Answer"), ("1", "B"), ("2", _image("lever")), ("3", "The air turns it."))
+    body = (
+        "<p>1. Which one is a gas?</p><p>A. iron</p><p>B. air</p><p>2. Draw a lever.</p><p>3. Why does it turn?</p>"
+        "<h2>Answer Key</h2><table>{}</table>".format(
+            "".join(f"<tr><td>{number}</td><td>{said}</td></tr>" for number, said in rows)
+        )
+    )
+    (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
+    questions = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [one["answer"] for one in questions] == [["B"], ["[picture:1]"], ["The air turns it."]]

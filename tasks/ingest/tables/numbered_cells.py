@@ -1,0 +1,63 @@
+"""Tables that lay out a worksheet: a numbered task in every cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.ingest.readers.extraction import PICTURE_MARK, Line
+
+# So many cells, each with the next number, and so many in ten of them with a task: a picture, a blank, a sum.
+_LEAST_CELLS, _LEAST_TASKS = 4, 6
+_NUMBER = re.compile(rf"(?:\s*{PICTURE_MARK.pattern})*\s*[（(]?(?P<value>\d{{1,3}})\s*[.．、)）:：](?!\d)")
+_TASK = re.compile(rf"{PICTURE_MARK.pattern}|__|[=＝?？]\s*$|[（(]\s*[)）]")
+
+
+def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[Line], Sequence[int]]:
+    """The lines of a document, and where they begin, with such cells on lines of their own.
+
+    Their numbers run on along the rows or down the columns. A grid of numbered answers stays a table.
+    """
+    tables: dict[tuple[int, int], list[int]] = {}
+    for at, line in enumerate(lines):
+        if len(line.cells) > 1:
+            tables.setdefault((line.table, line.page), []).append(at)
+    parted: dict[int, list[tuple[Line, int]]] = {}
+    for rows in tables.values():
+        cells = [cell for at in rows for cell in _find_cells(lines[at], starts[at])]
+        numbers = [_NUMBER.match(line.text) for line, _ in cells]
+        values = [int(one["value"]) for one in numbers if one is not None]
+        tasks = sum(1 for line, _ in cells if _TASK.search(line.text))
+        if (
+            len(values) == len(cells) >= _LEAST_CELLS
+            and sorted(values) == list(range(min(values), min(values) + len(values)))
+            and 10 * tasks >= _LEAST_TASKS * len(cells)
+        ):
+            ordered = [cell for _, cell in sorted(zip(values, cells, strict=True), key=lambda pair: pair[0])]
+            parted |= {at: [] for at in rows}
+            parted[rows[0]] = ordered
+    if not parted:
+        return lines, starts
+    pairs = [
+        pair
+        for at, (line, start) in enumerate(zip(lines, starts, strict=True))
+        for pair in parted.get(at, [(line, start)])
+    ]
+    return [line for line, _ in pairs], [start for _, start in pairs]
+
+
+def _find_cells(row: Line, start: int) -> list[tuple[Line, int]]:
+    """The filled cells of a row as lines, with their places in the raw text."""
+    found: list[tuple[Line, int]] = []
+    place = 0
+    for cell in row.cells:
+        text = cell.strip().replace("\n", " ")
+        if not text:
+            continue
+        place = row.text.find(text, place)
+        if place < 0:
+            return []
+        found.append((replace(row, text=text, kind="body", cells=(), table=0, emphasis=()), start + place))
+        place += len(text)
+    return found
