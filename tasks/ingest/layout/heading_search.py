@@ -27,7 +27,7 @@ from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, WORTH, read_points
 
 # what may follow a title behind a number in brackets: marks and remarks that count
 _ENDS_TITLE = re.compile(
-    rf"\s*[:：]?\s*(?:{COUNTS}|[（(\[][^()（）\[\]]*[题空][^()（）\[\]]*[)）\]]|{WORTH}|共?\s*\d+\s*小?题)*\s*[:：。.]?\s*"
+    rf"\s*+(?:[:：]\s*+)?(?:{COUNTS}|[（(\[][^()（）\[\]]*[题空][^()（）\[\]]*[)）\]]|{WORTH}|共?\s*\d+\s*小?题)*\s*+(?:[:：。.]\s*+)?"
 )
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 # `[1]` alone on its line: what a question is worth, and no number

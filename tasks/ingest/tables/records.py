@@ -19,7 +19,7 @@ from tasks.ingest.words.columns import Header, find_role, read_option_label
 from tasks.ingest.words.lexicon import match_type_name
 
 _SAMPLE = 200
-_NUMBER_OF = re.compile(r"[\s_]*\d+$")
+_NUMBER_OF = re.compile(r"(?:(?<![\s_])[\s_]++|(?<![\s_\d]))\d++$")
 _MOST, _OWN_LABEL = 0.7, re.compile(r"\s*[A-J]\s*[.．、:：)）]\s*(?=\S)")
 _COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 
@@ -159,7 +159,7 @@ def _find_telling_apart(
 
 
 # several words of a sentence: no tag, number, address or time
-_TEXT = re.compile(r"[^\W\d_]+[ ,，、][^\W\d_]+[^\n]*[ ,，、。][^\W\d_]+|[\u4e00-\u9fff]{8}")
+_TEXT = re.compile(r"[^\W\d_][ ,，、][^\W\d_][^\n]*[ ,，、。][^\W\d_]|[\u4e00-\u9fff]{8}")
 _PLAIN_STEM = re.compile(r"(?i)question|stem|prompt|problem|题干|题目|问题|试题")
 
 
