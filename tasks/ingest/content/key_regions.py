@@ -242,8 +242,6 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
         found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
     if found:
         keys.append(KeyPart(found, section.number, section.fine, index))
-        while kept and is_region_heading(kept[-1].text):
-            kept.pop()
     return kept
 
 

@@ -138,8 +138,6 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
         ):
             end += 1
         asks = end < len(pieces) and lines.labels[end] is not None and read_heading(pieces[end].text) is None
-        if end == place + 1:
-            continue
         if asks:
             changed[place] = rewrite(pieces[place], len(pieces[place].text), PASSAGE)
             continue

@@ -104,8 +104,6 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             and (not typed or label.style == "roman")
         ):
             continue  # numbers stand above it: it counts statements inside a question
-        if label.style == "roman" and len(piece.text.strip()) < 6 and not last.get("roman"):
-            continue
         expected = last.get(label.style, 0) + 1
         if label.value != expected or (styles and label.style not in styles and label.style != "part"):
             continue
@@ -293,8 +291,6 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
             return True  # columns to be matched, written as numbers that share their options
         label = piece.label if _WORTH_LINE.fullmatch(piece.text) is None else None
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
-            return True
-        if SHARES.match(piece.text):
             return True
         if INSTRUCTION.search(piece.text):
             continue

@@ -503,7 +503,6 @@ def _read_columns(
     return [one.number for one in entries], [one.text for one in entries], place + len(rows) - 1
 
 
-_OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
 _ANSWERS = re.compile(
     rf"\s*(?:[（(]?\s*(?:[A-J](?:[\s,，、]*[A-J]){{0,7}}|{truth_word()}|T|F)\s*[)）]?\s*[.。,，;；]?\s*(?:$|【|解析|[（(]|因为|Explanation|\s{{2,}}|:|：)|【?(?:参考|正确|标准)?答案\s*[】:：]|\[答案\])",
@@ -531,8 +530,6 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
             or len(keyed) < 0.8 * len(head)
             or values != list(range(1, len(values) + 1))
         ):
-            continue
-        if any(_OPTION.match(piece.text) for piece in pieces[index + 1 : index + 40]):
             continue
         above = [piece.text for piece in pieces[max(0, index - 3) : index]]
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):

@@ -63,10 +63,9 @@ from tasks.ingest.words.grammar import (
     may_open_status,
     number_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, parse_label, read_number
+from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM
-from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
@@ -292,11 +291,8 @@ def _move_worth(lines: IndexedLines) -> IndexedLines:
         piece = lines.pieces[place]
         match = _WORTH_BEFORE.match(piece.text) if piece.kind != "table" else None
         rest = piece.text[match.end() :].strip() if match is not None else ""
-        label = parse_label(rest)
         heading = read_heading(rest)
         if match is None or heading is None or not (heading.label or match_exactly(rest)):
-            continue
-        if label is not None and label.style not in (*_SECTIONS, "capital"):
             continue
         tail = f" {match['worth'].strip()}"
         bare = piece.cut(match.end())
@@ -329,12 +325,6 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
         if below and (asking().search(below[0].text) or any(OPTION_A.match(one.text) for one in below)):
             found.append(place)
     if len(found) < _MIN_RUN:
-        return lines
-    # a page prints its number once, below its first question; a question stands below each of these
-    ends = [*found[1:], len(pieces)]
-    if any(OPTION_A.match(one.text) or ends_with_mark(one.text) for one in pieces[: found[0]]) or not all(
-        end - place > 1 for place, end in zip(found, ends, strict=True)
-    ):
         return lines
     return lines.replace(
         {

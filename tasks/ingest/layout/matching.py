@@ -322,8 +322,6 @@ def _write_gaps(
         and not _parts(lines, first - 1)
         and not _counts(lines, first - 1)
     ):
-        if INSTRUCTION.search(pieces[first - 1].text):
-            break
         first -= 1
     written: dict[int, list[Piece]] = {place: [] for place in range(begin, end)}
     places: dict[int, int] = {}

@@ -375,7 +375,7 @@ _SIGNS = tuple("*√✓✔☑►→")
 _NUMBER: Final = rf"[1-8{_CIRCLES}]"
 # in `1-1, 2-3` the second number is of a question
 _HELD: Final = rf"(?P<held>{_NUMBER}(?:(?:\s*[,，、]\s*)?{_NUMBER}(?!\s*[.．:：)）\-–—=]))*)"
-# `3. (2) …`; `… is (2)`, `… 的是（②）。`; `Answer: (2)`
+# `3. (2) …`; `… is (2)`, `… 的是（②）。`
 _BEFORE_STEM = re.compile(rf"\s*[（(\[]\s*(?P<told>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?{_HELD})\s*[)）\]]\s*")
 _BEHIND_STEM = re.compile(rf"[（(]\s*{_HELD}\s*[)）]\W*$")
 # `①③`, `(2).`, `(1) ②` where one blank is filled
@@ -383,10 +383,10 @@ _ALONE = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)�
 
 
 def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
-    """Where keys stand behind numbers, behind stems or below options; [] for none."""
+    """Where keys stand behind numbers or behind stems; [] for none."""
     pieces = lines.pieces
-    before, behind, below = [], [], []
-    for run, following in zip(block, [*block[1:], None], strict=True):
+    before, behind = [], []
+    for run in block:
         label = lines.labels[run.owner]
         key = _BEFORE_STEM.match(pieces[run.owner].text, label.end if label is not None else 0)
         if key is not None and (run.owner, key.start("held")) < (run.first, run.marks[0][1].start("number")):
@@ -398,14 +398,7 @@ def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
             shift = max((mark.start() if line == place else len(pieces[line].text)) - 40, 0)
             begin, end = key.span("held")
             behind.append(_Span(line, begin + shift, end + shift, _name_letters(key["held"])))
-        last = following.owner if following is not None else min(run.last + _MOST_ABOVE, len(pieces))
-        for at in range(run.last + 1, last):
-            answer = match_answer(pieces[at].text)
-            key = _ALONE.match(pieces[at].text, answer.end()) if answer is not None else None
-            if key is not None:
-                below.append(_Span(at, *key.span("told"), _name_letters(key["held"])))
-                break
-    for found in (before, behind, below):
+    for found in (before, behind):
         said = {span.letters for span in found}
         if len(found) >= _TOLD_SHARE * len(block) and len(said) > 1:
             return found

@@ -66,7 +66,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     options = list(zip(labels, contents, strict=True))
     if labels != expected:
         options.sort(key=lambda pair: pair[0])
-    starred = _take_stars(chain, options, pieces) or _take_boxes(options)
+    starred = _find_starred(chain, pieces) or _take_boxes(options)
     first = chain[0]
     stem = list(pieces[: first.piece])
     if pieces[first.piece].text[: first.begin].strip(BULLETS):
@@ -164,9 +164,6 @@ _BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 _TICKED = "☑☒"
 
 
-_OWN_LETTER = re.compile(r"[（(]?([A-Ja-j])[)）.．、:：]\s*(?=\S|$)")
-
-
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     """Separate options without labels after boxes to be ticked: A, B, C … in order."""
     found = [
@@ -177,9 +174,6 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     marks = [(index, match.end()) for index, match in found]
     if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
         return None
-    own = [_OWN_LETTER.match(pieces[index].text, end) for index, end in marks]
-    if [mark and mark[1].upper() for mark in own] == list(LETTERS[: len(marks)]):
-        marks = [(index, mark.end()) for (index, _), mark in zip(marks, own, strict=True) if mark is not None]
     options: list[tuple[str, list[Piece]]] = []
     for place, (index, end) in enumerate(marks):
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
@@ -195,22 +189,14 @@ def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
     return chain if len(chain) > 1 else None
 
 
-def _take_stars(
-    chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
-) -> list[str]:
-    """Take out the stars that stand before some options; their labels."""
+def _find_starred(chain: Sequence[Marker], pieces: Sequence[Piece]) -> list[str]:
+    """The labels of some options before which stars stand."""
     starred = [
         mark.label
         for mark in chain
         if mark.begin and _STAR.fullmatch(pieces[mark.piece].text[: mark.begin]) is not None
     ]
-    if not 0 < len(starred) < len(chain):
-        return []
-    for place, (label, content) in enumerate(options):
-        if content and (star := _STAR.search(content[-1].text)):
-            last = content[-1].cut(0, star.start())
-            options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
-    return starred
+    return starred if len(starred) < len(chain) else []
 
 
 def _take_boxes(options: list[tuple[str, list[Piece]]]) -> list[str]:

@@ -105,9 +105,6 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             elif heading.title and heading.label is not None and heading.fine is None:
                 current.own = piece.cut(heading.label.end).begin_at(piece.start)
             continue
-        if outline is not None and piece.start in outline.titles:
-            current.heading = f"{current.heading} {piece.text}"
-            continue
         if is_chapter(piece.text):
             broke = True
             current.breaks.add(len(current.pieces))
@@ -220,8 +217,6 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     first = section.pieces[0].text.strip()
     children_numbers = _child_numbers(section)
-    if children_numbers and re.fullmatch(r"(?i)questions?\s*(?:[(\[].*[)\]])?", first):
-        return False
     if last and children_numbers and children_numbers[0] == last + 1:
         return False
     if section.style == "part" and ONLY_WORTH.fullmatch(first) and len(children_numbers) >= 2:

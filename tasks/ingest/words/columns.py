@@ -149,8 +149,6 @@ def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
             return  # a cell holds all the options of its question
         names = [chr(ord("A") + place) for place in range(min(len(columns), 8))]
         full = [sum(cells[place] for cells in offering) for place in range(len(names))]
-        while names and full[len(names) - 1] == 0:
-            names.pop()
         if len(names) < 2 or full[1] * 2 < len(offering):
             return
     else:
@@ -266,8 +264,6 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
     header = find_header(rows)
     if header is None:
         return _find_numbered(rows)
-    if header.row > 5:
-        return None
     stem = fold_header(header.names[header.columns["stem"]])
     offers = len(header.options) >= 2 or "options" in header.columns
     answers = "answer" in header.columns
