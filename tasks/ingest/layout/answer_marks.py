@@ -21,7 +21,7 @@ from tasks.ingest.words.grammar import (
     may_open_blank,
     truth_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label
+from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
 
 _MIN_TIMES = 3
@@ -124,11 +124,7 @@ _LEAST_TOLD = 0.5
 def write_led(lines: IndexedLines) -> IndexedLines:
     """Write `A: …` as `Answer: …` where it stands once below nearly every question."""
     pieces = lines.pieces
-    numbers = [
-        place
-        for place, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
+    numbers = [*lines.numbered]
     if len(numbers) < _MIN_TIMES:
         return lines
     found: dict[str, dict[int, tuple[int, re.Match[str]]]] = {}
@@ -258,11 +254,7 @@ def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
     ]
     if len(places) < 3:
         return lines
-    numbers = [
-        index
-        for index, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
+    numbers = [*lines.numbered]
     following = [bisect_right(numbers, left) for left in places]
     between = sum(
         1

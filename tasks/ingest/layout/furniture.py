@@ -19,7 +19,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, parse_label
 from tasks.ingest.words.points import POINT, SUM
 
 _NOTICE = re.compile(
@@ -124,9 +124,7 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
     for place in lines.open_with(_SCRIPT_STARTS):
         if place in left_out or not is_script_title(pieces[place].text):
             continue
-        above = lines.labels[place - 1] if place else None
-        is_asked = above is not None and above.style in KNOWN_NUMBERS and not above.is_weak
-        if is_asked or (place and len(pieces[place - 1].text.strip()) <= _LONGEST_MARK):
+        if place - 1 in lines.numbered or (place and len(pieces[place - 1].text.strip()) <= _LONGEST_MARK):
             continue  # what a question is about, or the option below its letter
         end = place + 1
         while end < len(pieces) and not (
@@ -192,7 +190,7 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         piece = lines.pieces[place]
         match = _KEY_BEFORE.match(piece.text) if piece.kind != "table" else None
         label = parse_label(piece.text[match.end() :]) if match is not None else None
-        if match is not None and label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if match is not None and counts_questions(label):
             found.append((place, match, label.value))
     rising = sum(1 for one, other in pairwise(found) if other[2] == one[2] + 1)
     keys = {match["held"] or match["bare"] for _, match, _ in found}
@@ -268,12 +266,7 @@ def _count_answers(lines: IndexedLines) -> list[Piece]:
             else:
                 runs.append([place])
             last = value
-        elif (
-            label is not None
-            and not label.is_weak
-            and label.style in KNOWN_NUMBERS
-            and label.value == (last or 0) + 1
-        ):
+        elif counts_questions(label) and label.value == (last or 0) + 1:
             last = None  # the next question
     for place in (place for run in runs if len(run) >= _LEAST_COUNTED for place in run):
         pieces[place] = rewrite(pieces[place], named[place].end(), f"{int(named[place][1])}. ")

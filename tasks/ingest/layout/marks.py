@@ -63,7 +63,7 @@ from tasks.ingest.words.grammar import (
     may_open_status,
     number_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, read_number
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM
 
@@ -182,7 +182,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     numbered = 0
     for place, (piece, label) in enumerate(zip(pieces, lines.labels, strict=True)):
         text = piece.text.strip()
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             numbered += 1
             rest = text[label.end :].strip()
             if (
@@ -311,9 +311,7 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
 
     Such numbers run on from 1, and nothing else counts.
     """
-    if any(
-        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS for label in lines.labels
-    ):
+    if lines.numbered:
         return lines
     pieces = lines.pieces
     found: list[int] = []
@@ -369,12 +367,7 @@ _LEAST_BELOW, _NEAR = 2, 3
 def _write_framed(lines: IndexedLines) -> IndexedLines:
     """Write framed titles as headings, where they head questions."""
     bracketed = _find_bracketed(lines)
-    numbered = sum(
-        1
-        for label in lines.labels
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    )
-    if bracketed and numbered < _LEAST_BELOW * (len(bracketed) - _count_again(lines, bracketed)):
+    if bracketed and len(lines.numbered) < _LEAST_BELOW * (len(bracketed) - _count_again(lines, bracketed)):
         return _write_types(lines, [place for place, _ in bracketed])
     titles = bracketed or _find_framed(lines)
     changed: dict[int, Piece] = {}
@@ -613,7 +606,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
         if piece.kind == "table":
             continue
         label = piece.label
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             known.append((index, label.value))
             continue
         if (

@@ -20,7 +20,7 @@ from tasks.ingest.layout.option_marks import DEMANDS, HAS_LETTERS, asks_somethin
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.grammar import number_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import closes_asking
 
@@ -196,8 +196,7 @@ _TAG = re.compile(r"[（(\[【]\s*(?P<name>[^（()）\[\]【】\n]{2,16})[)）\]
 def _holds_letters(lines: IndexedLines, last: int) -> bool:
     """Whether letters stand on a list's last line or below it: they combine what it numbers."""
     for place in range(last, min(last + _MOST_ABOVE, len(lines.pieces))):
-        label = lines.labels[place]
-        if place > last and label is not None and label.style in KNOWN_NUMBERS and not label.is_weak:
+        if place > last and place in lines.numbered:
             return False
         if HAS_LETTERS.match(lines.pieces[place].text) or _LETTER_WITHIN.search(lines.pieces[place].text):
             return True
@@ -313,7 +312,7 @@ def _list_alike(lines: IndexedLines, form: _Form, first: int) -> list[tuple[int,
         text, label = lines.pieces[place].text, lines.labels[place]
         answer = match_answer(text)
         begin = answer.end() if answer is not None else 0
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             number, begin = label.value, label.end
         marks = [*form.mark.finditer(text, begin)][:2] if begin else []
         is_first = bool(marks) and not text[begin : marks[0].start()].strip()
