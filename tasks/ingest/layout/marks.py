@@ -46,7 +46,6 @@ from tasks.ingest.layout.mending import (
 from tasks.ingest.layout.numbered_options import write_numbered_options
 from tasks.ingest.layout.option_marks import (
     write_alphabets,
-    write_digits,
     write_letters,
     write_unlettered,
 )
@@ -107,7 +106,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
             )
         )
     )
-    lines = write_digits(write_numbered_options(write_letters(write_alphabets(lines))))
+    lines = write_numbered_options(write_letters(write_alphabets(lines)))
     lines = write_counted(write_unlettered(_cut_second_numbers(lines)))
     return write_repeated_keys(write_led(write_answers(write_repeated_headings(lines))))
 

@@ -47,7 +47,7 @@ _FORMS: Final = (
     _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
 )
 _LEAST_RUNS, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.5, 0.6, 0.7
-_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 60, 80, 0.05, 0.2
+_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 60, 80, 0.1, 0.2
 # of options that nothing but their stems tells from parts
 _LEAST_OFFERED: Final = 4
 
@@ -178,7 +178,10 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
         place, one = group[0]
         begin = max(above[-1][0] if len(above) > 1 else -1, place - _MOST_ABOVE)
         owner = _find_owner(lines, form, place, one, begin, same=True)
-        if owner is None or any(match_answer(piece.text) for piece in pieces[owner + 1 : place + 1]):
+        between = pieces[owner + 1 : place + 1] if owner is not None else []
+        if owner is None or any(
+            match_answer(one.text) and not _OFFERS.fullmatch(one.text) for one in between
+        ):
             continue
         stem = _join_stem(lines, owner, place, one)
         tag = _TAG.match(stem)
@@ -189,6 +192,8 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
     return runs
 
 
+# `Answers` above what is offered
+_OFFERS = re.compile(r"(?i)\s*answers\s*:?\s*")
 # `(填空题)` before what is asked
 _TAG = re.compile(r"[（(\[【]\s*(?P<name>[^（()）\[\]【】\n]{2,16})[)）\]】]")
 
@@ -225,7 +230,7 @@ def _find_owner(
 
 def _join_stem(lines: IndexedLines, owner: int, place: int, one: re.Match[str]) -> str:
     """What stands between a question's number and its first option."""
-    texts = [piece.text for piece in lines.pieces[owner:place]]
+    texts = [piece.text for piece in lines.pieces[owner:place] if not _OFFERS.fullmatch(piece.text)]
     texts.append(lines.pieces[place].text[: one.start()])
     label = lines.labels[owner]
     texts[0] = texts[0][label.end if label is not None else 0 :]
@@ -378,14 +383,15 @@ _HELD: Final = rf"(?P<held>{_NUMBER}(?:(?:\s*[,，、]\s*)?{_NUMBER}(?!\s*[.．:
 _BEFORE_STEM = re.compile(rf"\s*[（(\[]\s*(?P<told>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?{_HELD})\s*[)）\]]\s*")
 _BEHIND_STEM = re.compile(rf"[（(]\s*{_HELD}\s*[)）]\W*$")
 # `①③`, `(2).`, `(1) ②` where one blank is filled
-_ALONE = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)）]?)\s*[.。]?\s*$")
+_TOLD = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)）]?)\s*(?:$|[.。](?!\d))")
+_ALONE = re.compile(rf"{_TOLD.pattern}\s*$")
 
 
 def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
-    """Where keys stand behind numbers or behind stems; [] for none."""
+    """Where keys stand behind numbers, behind stems or below options; [] for none."""
     pieces = lines.pieces
-    before, behind = [], []
-    for run in block:
+    before, behind, below = [], [], []
+    for run, following in zip(block, [*block[1:], None], strict=True):
         label = lines.labels[run.owner]
         key = _BEFORE_STEM.match(pieces[run.owner].text, label.end if label is not None else 0)
         if key is not None and (run.owner, key.start("held")) < (run.first, run.marks[0][1].start("number")):
@@ -397,7 +403,14 @@ def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
             shift = max((mark.start() if line == place else len(pieces[line].text)) - 40, 0)
             begin, end = key.span("held")
             behind.append(_Span(line, begin + shift, end + shift, _name_letters(key["held"])))
-    for found in (before, behind):
+        last = following.owner if following is not None else min(run.last + _MOST_ABOVE, len(pieces))
+        for at in range(run.last + 1, last):
+            answer = match_answer(pieces[at].text)
+            key = _TOLD.match(pieces[at].text, answer.end()) if answer is not None else None
+            if key is not None:
+                below.append(_Span(at, *key.span("told"), _name_letters(key["held"])))
+                break
+    for found in (before, behind, below):
         said = {span.letters for span in found}
         if len(found) >= _TOLD_SHARE * len(block) and len(said) > 1:
             return found

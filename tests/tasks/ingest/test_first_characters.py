@@ -22,7 +22,6 @@ from tasks.ingest.layout import (
     marks,
     mending,
     option_chains,
-    option_marks,
 )
 from tasks.ingest.tagging import tagger
 from tasks.ingest.words import cleaning, grammar, labels, lexicon
@@ -62,7 +61,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "heading": (marks._HEADING, marks._may_open_heading),
     "stem": (exports._STEM, _holds(exports._STEM_STARTS)),
     "decoration": (mending._DECORATION, mending._may_decorate),
-    "letter": (option_marks.HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
     "block of keys": (key_lines._KEY_LEAD, key_lines._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
