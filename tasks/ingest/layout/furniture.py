@@ -345,14 +345,10 @@ def is_noise(piece: Piece) -> bool:
         and (piece.label is None or text[0] in "-—–·第共" or ("第" in text and "共" in text))
     ):
         return True
-    if len(text) < 40 and not text.isascii() and _is_marker_box(text):
+    if len(text) < 40 and not text.isascii() and _MARKER.search(text) and _MARKER_BOX.fullmatch(text):
         return True
     if "线" in text and len(text) < 200 and _SEAL.fullmatch(text) and re.search(r"密|封|装|订", text):
         return True
     if text[0] in _RULE_STARTS and _RULE.fullmatch(text):
         return True
     return text[0] in _END_STARTS and _PAPER_END.fullmatch(text) is not None
-
-
-def _is_marker_box(text: str) -> bool:
-    return _MARKER.search(text) is not None and _MARKER_BOX.fullmatch(text) is not None

@@ -479,14 +479,10 @@ def _stands_below_title(lines: IndexedLines, place: int) -> bool:
     return not above or (lines.labels[place - 1] is None and above[-1].isalnum())
 
 
-def _number_shape() -> re.Pattern[str]:
-    return re.compile(
-        rf"\s*+(?P<open>{_OPEN}{{0,2}}\s*+(?:{number_word()})?\s*+{_OPEN}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
-        rf"(?P<word>题(?:目)?)?\s?(?P<close>{_NUMBER_CLOSE}{{0,3}})(?P<gap>\s*)"
-    )
-
-
-_NUMBER_SHAPE = _number_shape()
+_NUMBER_SHAPE = re.compile(
+    rf"\s*+(?P<open>{_OPEN}{{0,2}}\s*+(?:{number_word()})?\s*+{_OPEN}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
+    rf"(?P<word>题(?:目)?)?\s?(?P<close>{_NUMBER_CLOSE}{{0,3}})(?P<gap>\s*)"
+)
 _NUMERAL_START = re.compile(r"[\d一二三四五六七八九十百①-⑳㉑-㉟ivxIVX]")
 
 

@@ -143,10 +143,6 @@ def add_headings(
     return replace(outline, headings=headings)
 
 
-def _count_steps(marks: Sequence[SeriesMark]) -> int:
-    return sum(1 for left, right in pairwise(marks) if right.value == left.value + 1)
-
-
 def _list_numberings(
     marks: Sequence[SeriesMark], pieces: Sequence[Piece], starts: Collection[int]
 ) -> list[tuple[str, dict[int, tuple[int, int]]]]:
@@ -155,7 +151,7 @@ def _list_numberings(
     for family, own in by_family(marks).items():
         if not any(sign in family for sign in "1①") and not (family.startswith("一") and "(" in family):
             continue
-        steps = _count_steps(own)
+        steps = sum(right.value == left.value + 1 for left, right in pairwise(own))
         if len(own) < 2 or steps < 0.5 * (len(own) - 1):
             continue
         numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in own}

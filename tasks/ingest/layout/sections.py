@@ -12,7 +12,6 @@ from tasks.ingest.layout.headings import (
     MARKS_GROUP,
     ONLY_WORTH,
     SHARES,
-    Heading,
     has_options_ahead,
     is_chapter,
     is_instruction,
@@ -64,7 +63,9 @@ class Section:
 
 def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Section]:
     """The sections of a paper; the first holds what stands before any heading."""
-    headings = find_headings(pieces) if outline is None or not outline.alone else _find_typed(pieces)
+    headings = find_headings(pieces)
+    if outline is not None and outline.alone:
+        headings = {index: one for index, one in headings.items() if one.fine is not None}
     if outline is not None and outline.headings:
         headings |= {
             index: outline.headings[piece.start]
@@ -129,11 +130,6 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
 def _begins_below(section: Section) -> bool:
     """Whether the first line of a section is not the rest of its heading's own line."""
     return bool(section.pieces) and section.pieces[0].start >= section.start + len(section.heading)
-
-
-def _find_typed(pieces: Sequence[Piece]) -> dict[int, Heading]:
-    """The headings that name a type: no other line heads a section."""
-    return {index: one for index, one in find_headings(pieces).items() if one.fine is not None}
 
 
 def _child_numbers(section: Section) -> list[int]:

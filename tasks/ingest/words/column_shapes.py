@@ -187,7 +187,11 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
     if free and free[0].place == 0 < stem and all(cell.isdigit() for cell in free[0].cells):
         header.columns["number"] = 0
         free = free[1:]
-    passages = [column for column in free if column.place < stem and column.share(_is_passage) >= 0.5]
+    passages = [
+        column
+        for column in free
+        if column.place < stem and column.share(lambda cell: len(cell) >= _PASSAGE) >= 0.5
+    ]
     if passages:
         header.columns["material"] = passages[-1].place
     after = [column for column in free if column.place > stem and column.length > 0]
@@ -202,10 +206,6 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
         header.columns["explanation"] = max(beyond, key=lambda column: column.length).place
     if len(offered) > 1 and "options" not in header.columns:
         header.options = {chr(ord("A") + place): column.place for place, column in enumerate(offered[:8])}
-
-
-def _is_passage(cell: str) -> bool:
-    return len(cell) >= _PASSAGE
 
 
 _WRAPPED = re.compile(

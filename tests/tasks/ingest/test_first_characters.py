@@ -80,10 +80,6 @@ def test_no_line_that_a_pattern_matches_is_passed_over(name: str) -> None:
 LOOKS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
     "what asks": (lambda line: grammar.asking().match(line), grammar.begins_asking),
     "what answers": (ANSWER_MARK.match, match_answer),
-    "a key that closes a line": (
-        lambda line: answer_marks._CLOSING.search(line[-24:]),
-        answer_marks._may_close,
-    ),
     "odd signs at an end": (
         questions._ODD_END.search,
         lambda line: line.rstrip()[-1:] in questions._ODD_ENDS,
