@@ -46,7 +46,7 @@ _FORMS: Final = (
     _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])[)）]\s*(?=\S)"), "paren", "1"),
     _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
 )
-_LEAST_RUNS, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.5, 0.6, 0.7
+_LEAST_RUNS, _ALIKE_SHARE, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.4, 0.5, 0.6, 0.7
 _MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 60, 80, 0.1, 0.2
 # of options that nothing but their stems tells from parts
 _LEAST_OFFERED: Final = 4
@@ -105,6 +105,7 @@ def _write(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> Indexe
     below = _list_keys(lines, blocks[0][-1].last + 1) if blocks else []
     alike = _list_alike(lines, form, blocks[0][0].owner) if blocks else []
     answers: set[int] = set()
+    is_usual = bool(blocks) and _offer_throughout([run for block in blocks for run in block], lines, form)
     for block in blocks:
         # keys of sections that count from 1 again come in the order of the sections
         first = max(block[-1].last, *(span.place for span in spans), 0) + 1
@@ -116,7 +117,9 @@ def _write(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> Indexe
         answers.update(own)
         if own or answers.issuperset(run.owner for run in block):
             continue
-        if not is_many or not _are_options(block, lines, form, is_choice=is_choice, is_keyed=bool(keys)):
+        if not is_many or not _are_options(
+            block, lines, form, is_choice=is_choice, is_sure=is_usual or bool(keys)
+        ):
             continue
         spans += keys
         marks = [(place, one) for run in block for place, one in run.marks]
@@ -277,7 +280,7 @@ def _style(lines: IndexedLines, run: _Run) -> str:
 
 
 def _are_options(
-    block: Sequence[_Run], lines: IndexedLines, form: _Form, *, is_choice: bool | None, is_keyed: bool
+    block: Sequence[_Run], lines: IndexedLines, form: _Form, *, is_choice: bool | None, is_sure: bool
 ) -> bool:
     """Whether what a block of questions numbers is offered, and is no part of a question."""
     pieces = lines.pieces
@@ -292,7 +295,7 @@ def _are_options(
         or sum(map(asks_something, texts)) > _MOST_ASKING * len(texts)
     ):
         return False
-    if is_choice or is_keyed or _are_signed(block, pieces):
+    if is_choice or is_sure or _are_signed(block, pieces):
         return True
     if often < _EVEN_SHARE * len(block) or is_choice is False:
         return False
@@ -303,6 +306,23 @@ def _are_options(
             DEMANDS.match(run.stem) and not closes_asking(run.stem) for run in block
         )
     return usual >= _LEAST_OFFERED and all(closes_asking(run.stem) for run in block)
+
+
+def _offer_throughout(runs: Sequence[_Run], lines: IndexedLines, form: _Form) -> bool:
+    """Whether most questions from the first with a list on have one.
+
+    It has four lines or more, and mostly as many as the others.
+    """
+    usual, often = Counter(len(run.marks) for run in runs).most_common(1)[0]
+    style, inside = _style(lines, runs[0]), {place for run in runs for place, _ in run.marks}
+    asked = [
+        place
+        for place, label in lines.numbered.items()
+        if label.style == style and place not in inside and runs[0].owner <= place <= runs[-1].owner
+    ]
+    is_most = len(runs) >= max(_LEAST_RUNS, _TOLD_SHARE * len(asked)) and often >= _ALIKE_SHARE * len(runs)
+    is_stacked = len(inside) == sum(len(run.marks) for run in runs)
+    return is_most and is_stacked and usual >= _LEAST_OFFERED and form.sign != "①"
 
 
 _WORD = re.compile(r"[^\W_]")
