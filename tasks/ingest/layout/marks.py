@@ -28,7 +28,6 @@ from tasks.ingest.layout.headings import MARKS_GROUP, is_instruction, read_headi
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
-    drop_upright,
     lower_numbers,
     open_cells,
     open_details,
@@ -96,7 +95,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     )
     lines = raise_letters(lower_numbers(_drop_repeated(_drop_idle(write_filled_places(lines)))))
     lines = drop_decoration(write_exports(lines))
-    lines = write_truths(write_bare_letters(drop_upright(part_rows(part_lines(lines)))))
+    lines = write_truths(write_bare_letters(part_rows(part_lines(lines))))
     lines = _write_framed(
         _write_numbers(
             _write_numerals(
