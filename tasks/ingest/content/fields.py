@@ -28,8 +28,6 @@ from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.lexicon import FineType, find_type_by_pattern
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, read_points
 
-_AFTER_LETTER = re.compile(r"[\s.．、)）:：]")
-
 
 def read_content(
     pieces: Sequence[Piece],
