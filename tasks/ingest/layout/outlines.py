@@ -103,8 +103,6 @@ def propose_outlines(
     counted = _read_closed(pieces, *repeated.closing, frozenset(asked))
     if counted is not None and len(counted.numbers) > len(starts):
         yield counted
-    if len(repeated.lone) > 2 * len(starts):
-        yield _count_tasks(pieces, repeated.lone)
     if len(repeated.tasks) >= max(MIN_RUN, TASKS_EACH * len(starts)):
         yield _count_tasks(pieces, repeated.tasks)
     titled = find_titled(pieces, heads, {mark.place for mark in marks})
