@@ -150,10 +150,6 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
     if inline:
         style = "nump" if piece.text[inline[0][1] : inline[0][2]].strip()[:1] in tuple("（(") else "num"
         return [KeyMark(part, index, begin, end, number, style, 0.2) for number, begin, end in inline]
-    letter = _LETTER_LEAD.match(piece.text)
-    if letter is not None:  # `B. 4. The lamp …`: a section's letter before its first answer
-        inner = _list_line_marks(part, index, piece.cut(letter.end()))
-        return [replace(mark, begin=0, end=mark.end + letter.end()) for mark in inner]
     of_part = _OF_PART.match(piece.text)
     if of_part is not None:
         return [KeyMark(part, index, 0, of_part.start(2), int(of_part[1]), "num", 0.3)]
@@ -177,11 +173,10 @@ def _shift(marks: Sequence[KeyMark], by: int) -> list[KeyMark]:
 _CAPITAL_LEAD = re.compile(r"\s*([A-H])\s*[.．:：)]\s*(?=[（(]?\d{1,3}\s*[.．、)）:：])")
 
 _TITLE_LEAD = re.compile(r"\s*(?!\d)[^\d:：。.]{2,32}[:：]\s*(?=[（(]?1\s*[.．、)）])")
-_LETTER_LEAD = re.compile(r"\s*[A-H]\s?[.)]\s+(?=\d{1,3}\s?[.)]\s)")
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
 _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
 _INLINE = re.compile(
-    r"(?:^\s*|\s+|[；;。]\s*)(?:((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))|"
+    r"(?:^\s*+|(?<!\s)\s++|[；;。]\s*+)(?:((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))|"
     rf"{number_word()}\s*(\d{{1,3}})(?!\d)\s*[.．、:：)）]?)\s*"
 )
 

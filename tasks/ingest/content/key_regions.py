@@ -243,8 +243,6 @@ def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Pi
         found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
     if found:
         keys.append(KeyPart(found, section.number, section.fine, index))
-        while kept and is_region_heading(kept[-1].text):
-            kept.pop()
     return kept
 
 
@@ -399,7 +397,9 @@ def _find_titled(pieces: Sequence[Piece]) -> int | None:
             and run.count >= _LEAST_KEYED
             and counts == [*range(1, run.count + 1)]
             and _ask(pieces[:place], run.count)
-            and not any(asking().search(_cut_label(piece)) for piece in below)
+            and not any(
+                asking().search(piece.text[piece.label.end if piece.label else 0 :]) for piece in below
+            )
             and not has_options_ahead(below)
         ):
             return place
@@ -413,10 +413,6 @@ def _ask(pieces: Sequence[Piece], count: int) -> bool:
     """Whether numbered lines, all but one of so many, ask or offer options."""
     asking_ones = sum(1 for piece in pieces if piece.label and asking().search(piece.text))
     return asking_ones >= count - 1 or has_options_ahead(pieces)
-
-
-def _cut_label(piece: Piece) -> str:
-    return piece.text[piece.label.end :] if piece.label is not None else piece.text
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:

@@ -184,7 +184,7 @@ _FORM_TAIL = re.compile(
 )
 # `(V / F)`, `Vrai / Faux`: two words or letters of which one is to be marked
 _OFFERED_TAIL = re.compile(
-    r"(?:(?<=[.?!…。？！)）])|\s)\s*[（(\[]?\s*(?P<one>[^\W\d_]{1,12})\s*[/／|]\s*(?P<other>[^\W\d_]{1,12})\s*[)）\]]?\s*(?:[（(][^()（）\d]{3,24}[)）]\s*)?$"
+    r"(?:(?<=[.?!…。？！)）])\s*+|(?<!\s)\s++)(?:[（(\[]\s*+)?(?P<one>[^\W\d_]{1,12})\s*+[/／|]\s*+(?P<other>[^\W\d_]{1,12})\s*+(?:[)）\]]\s*+)?(?:[（(][^()（）\d]{3,24}[)）]\s*)?$"
 )
 _VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
 _LEAST_TAILS, _LEAST_SHARE, _LEAST_OF_ALL = 4, 0.5, 3

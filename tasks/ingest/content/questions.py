@@ -31,7 +31,10 @@ _NUMBERED_OPTIONS = re.compile(
     r"(?:^|\n)\s*\(1\)\s*[^()\n?]{1,24}\(2\)\s*[^()\n?]{1,24}\(3\)\s*[^()\n?]{1,24}(?:\(4\)|\n|$)"
 )
 
-_LETTERED_OPTIONS = re.compile(r"(?:^|\s)A\s*[.．、].+(?:\s)B\s*[.．、].+(?:\s)C\s*[.．、]", re.DOTALL)
+# the first A, the first B behind it, a C behind that: where one of them is missing, none further on helps
+_LETTERED_OPTIONS = re.compile(
+    r"\A(?>.*?(?<!\S)A\s*+[.．、])(?>.+?\sB\s*+[.．、]).+?\sC\s*+[.．、]", re.DOTALL
+)
 
 
 def make_questions(
@@ -172,7 +175,7 @@ def _leave_out_pictures(text: str) -> str:
     mark = rf"[ \t]*{re.escape(IMAGE)}[ \t]*"
     wide = r"[\u3000-\u9fff\uff00-\uffef]"
     rest = re.sub(rf"(?<={wide}){mark}|{mark}(?={wide})", "", text)
-    return re.sub(r"[ \t]*\n\s*", "\n", re.sub(mark, " ", rest)).strip() or text
+    return re.sub(r"(?<![ \t])[ \t]*+\n\s*+", "\n", re.sub(mark, " ", rest)).strip() or text
 
 
 def _name_discipline(draft: Draft, document: dict[str, Any]) -> tuple[str | None, str | None]:

@@ -21,7 +21,7 @@ from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.answers import cut_key_lead, match_answer, read_judgement, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, task, truth_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, read_number
+from tasks.ingest.words.labels import Label, counts_questions, read_number
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
 
@@ -445,11 +445,7 @@ _OBJECTIVES = re.compile(r"(?i)\b(?:objectives?|outcomes?|topics?|goals?|syllabu
 
 def asks_above_types(pieces: Sequence[Piece]) -> bool:
     """Whether numbered lines set tasks, and none tells a candidate how to work."""
-    said = [
-        piece.text[piece.label.end :].strip()
-        for piece in pieces
-        if piece.label is not None and not piece.label.is_weak and piece.label.style in KNOWN_NUMBERS
-    ]
+    said = [piece.text[piece.label.end :].strip() for piece in pieces if counts_questions(piece.label)]
     is_titled = any(piece.label is None and _OBJECTIVES.search(piece.text) for piece in pieces)
     return (
         len(said) >= _LEAST_ABOVE

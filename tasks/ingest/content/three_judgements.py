@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import third_word, truth_word
 from tasks.questions import has_blank
 
-# The three words as instructions have them, in any order, with what each means between them.
-_BETWEEN = r"[^\n]{0,90}?\n?[^\n]{0,12}?"
-_WORD = rf"(?<![^\W_])(?:{truth_word()}|{third_word()})(?![^\W_\u3400-\u9fff])"
-_THREE = re.compile(rf"(?P<one>{_WORD}){_BETWEEN}(?P<other>{_WORD}){_BETWEEN}(?P<last>{third_word()})")
+# The three words as instructions have them, the third, which is rare, as the last, with what each means between them.
+_BETWEEN = re.compile(r"[^\n]{0,90}\n?[^\n]{0,12}")
+_JUDGING_WORD = re.compile(rf"(?<![^\W_]){truth_word()}(?![^\W_\u3400-\u9fff])")
+_THIRD_WORD = re.compile(third_word())
 _THIRD = re.compile(rf"\s*{third_word()}\s*[.。]?\s*")
 _RANGE = re.compile(r"(\d{1,3})\s*(?:[-–—~～至到]|to|bis|au?|al)\s*(\d{1,3})")
 _LEAST_JUDGED = 2
@@ -46,15 +47,21 @@ def _judge(draft: Draft) -> str | None:
 
 def _find_words(draft: Draft) -> list[str] | None:
     """The three words that the instructions above a question name; None for none."""
-    for match in _THREE.finditer(draft.material or ""):
-        ranges = list(_RANGE.finditer(match.string, max(match.start() - _REACH, 0), match.end() + _REACH))
+    text = draft.material or ""
+    for third in _THIRD_WORD.finditer(text):
+        judging: dict[str | None, re.Match[str]] = {}
+        for word in _JUDGING_WORD.finditer(text, max(third.start() - _REACH, 0), third.start()):
+            judging.setdefault(read_truth(word[0]), word)
+        said = [*judging.values(), third]
+        between = [text[one.end() : other.start()] for one, other in pairwise(said)]
+        if len(said) < 3 or not all(map(_BETWEEN.fullmatch, between)):
+            continue
+        ranges = list(_RANGE.finditer(text, max(said[0].start() - _REACH, 0), third.end() + _REACH))
         own = [(int(one[1]), int(one[2])) for one in ranges]
-        above = [pair for pair, one in zip(own, ranges, strict=True) if one.start() < match.start()]
+        above = [pair for pair, one in zip(own, ranges, strict=True) if one.start() < said[0].start()]
         first, last = (above or own or [(0, 0)])[-1 if above else 0]
-        words = [match["one"], match["other"], match["last"]]
-        kinds = [read_truth(word) or "third" for word in words]
-        if sorted(kinds) == ["false", "third", "true"] and draft.value and first <= draft.value <= last:
-            return words
+        if draft.value and first <= draft.value <= last:
+            return [word[0] for word in said]
     return None
 
 

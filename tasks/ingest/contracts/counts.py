@@ -307,8 +307,6 @@ def _below(reading: Reading, at: int) -> list[Draft]:
     """
     stretch = reading.stretches[at]
     found = list(reading.by_section.get(stretch.index, ()))
-    if stretch.style == "cnp":
-        return found
     for one in islice(reading.stretches, at + 1, None):
         is_part = one.parent is not None and one.parent == stretch.number
         holds = stretch.style == "part" and one.style != "part" and not reading.by_section.get(stretch.index)

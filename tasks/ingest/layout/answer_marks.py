@@ -10,19 +10,18 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import (
     answer_mark,
     answer_name,
-    asking,
     blank_place,
     may_open_answer,
     may_open_blank,
     truth_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label
+from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
 
 _MIN_TIMES = 3
@@ -36,9 +35,6 @@ _LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](
 # a key that stands alone, within the first words of a line
 _OPENING = re.compile(
     rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS}|(?<=[:：]\s)[a-j](?=\s*[.。]?\s*$))(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
-)
-_CLOSING = re.compile(
-    rf"([\u4e00-\u9fff]{{2}}\s*[:：]?\s*|(?<![A-Za-z])[A-Za-z]+\s*[:：]\s*)({_LETTERS})\s*[.。]?\s*$"
 )
 # `【解答】解：……故选：C．` is read with its letter at its end
 _KNOWN = re.compile(r"\s*(?:答案：|Answer:|【解答】)")
@@ -106,12 +102,8 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
     if len(firsts) < _MIN_TIMES or known > _MIN_SHARE * len(firsts):
         return lines
     seconds = [place for place, piece in enumerate(pieces) if _SECOND.search(piece.text) is not None]
-    opening, closing = _find_forms(pieces)
-    for forms, writes in ((opening, True), (closing, False)):
-        found = max(forms.values(), key=len, default=[])
-        if _is_one_each(found, firsts, seconds, len(firsts) - known):
-            return _write(lines, found, is_whole=writes)
-    return lines
+    found = max(_find_forms(pieces).values(), key=len, default=[])
+    return _write(lines, found) if _is_one_each(found, firsts, seconds, len(firsts) - known) else lines
 
 
 # `A: …`, `A1: …`, `回答：…`: what may open the answer to every question
@@ -133,11 +125,7 @@ _LEAST_TOLD = 0.5
 def write_led(lines: IndexedLines) -> IndexedLines:
     """Write `A: …` as `Answer: …` where it stands once below nearly every question."""
     pieces = lines.pieces
-    numbers = [
-        place
-        for place, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
+    numbers = [*lines.numbered]
     if len(numbers) < _MIN_TIMES:
         return lines
     found: dict[str, dict[int, tuple[int, re.Match[str]]]] = {}
@@ -156,8 +144,6 @@ def write_led(lines: IndexedLines) -> IndexedLines:
         return lines
     said = [(place, pieces[place].text[match.end() :].rstrip()) for place, match in led.values()]
     if sum(1 for place, text in said if _leaves_open(lines, place, text)) > _LEAST_TOLD * len(said):
-        return lines
-    if sum(1 for owner in led if asking().search(pieces[numbers[owner]].text)) < _MOST_LED * len(led):
         return lines
     return lines.replace(
         {
@@ -180,10 +166,9 @@ def _leaves_open(lines: IndexedLines, place: int, text: str) -> bool:
     )
 
 
-def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:
-    """The lines with a key by what stands before it: at their beginning, or at their end."""
-    opening: dict[str, list[_Key]] = {}
-    closing: dict[str, list[_Key]] = {}
+def _find_forms(pieces: Sequence[Piece]) -> dict[str, list[_Key]]:
+    """The lines that begin with a key, by what stands before it."""
+    found: dict[str, list[_Key]] = {}
     for place, piece in enumerate(pieces):
         text = piece.text
         match = _OPENING.match(text) if piece.kind != "table" else None
@@ -196,16 +181,8 @@ def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[st
                 after = text[match.end() :].casefold().split()[:2]
                 before = f"{before}… {' '.join(after)}" if len(after) == 2 else ""
             if before:
-                opening.setdefault(before, []).append(_Key(place, match.group(2), match.end()))
-        tail = _CLOSING.search(text[-24:]) if _may_close(text) and (len(text) > 24 or match is None) else None
-        if tail is not None:
-            closing.setdefault(tail.group(1).strip(), []).append(_Key(place, tail.group(2), len(text)))
-    return opening, closing
-
-
-def _may_close(text: str) -> bool:
-    """Whether a line ends with a letter of an option, give or take a stop."""
-    return text[-24:].rstrip().rstrip(".。").rstrip()[-1:] in "ABCDEFGHIJ"
+                found.setdefault(before, []).append(_Key(place, match.group(2), match.end()))
+    return found
 
 
 _OPTION = re.compile(r"\s*[（(\[]?([A-Ja-j])\s*[)）.．、:：\]]")
@@ -234,12 +211,12 @@ def _is_one_each(found: Sequence[_Key], firsts: Sequence[int], seconds: Sequence
     return len(set(owners)) >= 0.9 * len(found) and offered >= 0.9 * len(found)
 
 
-def _write(lines: IndexedLines, found: Sequence[_Key], *, is_whole: bool) -> IndexedLines:
+def _write(lines: IndexedLines, found: Sequence[_Key]) -> IndexedLines:
     pieces = lines.pieces
     above = [_DIGITS.sub("#", pieces[key.piece - 1].text.casefold()).strip() for key in found]
     usual = max(set(above), key=above.count)
     # `Answer to Question 3`, on a line of its own above each of them
-    has_heading = is_whole and above.count(usual) >= 0.7 * len(found) and _WORD.search(usual) is not None
+    has_heading = above.count(usual) >= 0.7 * len(found) and _WORD.search(usual) is not None
     written: list[Piece] = []
     by_place = {key.piece: key for key in found}
     for place, piece in enumerate(pieces):
@@ -251,19 +228,10 @@ def _write(lines: IndexedLines, found: Sequence[_Key], *, is_whole: bool) -> Ind
             r"[^A-J]|(?i:and)", "", key.letters.upper() if len(key.letters) == 1 else key.letters
         )
         mark = ("答案：" if _HAN.search(piece.text) is not None else "Answer: ") + letters
-        if is_whole:
-            if has_heading and written and _DIGITS.sub("#", written[-1].text.casefold()).strip() == usual:
-                written.pop()
-            gap = " " if piece.text[key.end :].strip() else ""
-            written.append(rewrite(piece, key.end, f"{mark}{gap}"))
-        else:
-            last = max(piece.start, piece.end - 1)
-            written.append(piece)
-            written.append(
-                replace(
-                    piece, text=mark, start=last, sources=(last,) * len(mark), kind="body", label_length=0
-                )
-            )
+        if has_heading and written and _DIGITS.sub("#", written[-1].text.casefold()).strip() == usual:
+            written.pop()
+        gap = " " if piece.text[key.end :].strip() else ""
+        written.append(rewrite(piece, key.end, f"{mark}{gap}"))
     return IndexedLines(written)
 
 
@@ -287,11 +255,7 @@ def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
     ]
     if len(places) < 3:
         return lines
-    numbers = [
-        index
-        for index, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
+    numbers = [*lines.numbered]
     following = [bisect_right(numbers, left) for left in places]
     between = sum(
         1
@@ -313,7 +277,6 @@ _KEY_LIKE = re.compile(
     re.IGNORECASE,
 )
 _COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
-_LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
 def write_answers(lines: IndexedLines) -> IndexedLines:
@@ -368,9 +331,6 @@ def _write_answer(piece: Piece, match: re.Match[str], usual: Collection[str]) ->
         and not ((has_copula or _is_separator(separator)) and _names_answer(lead))
     ):
         return piece
-    if lead.strip()[:1] in "（([【" and not separator and _LAST_BRACKET.search(rest):
-        # `（答案 B）`: the bracket closes behind the key
-        piece = piece.cut(0, len(text.rstrip()) - 1)
     if lead.strip() in ("答案：", "Answer:", "答："):
         return piece
     return rewrite(piece, match.end(), word)

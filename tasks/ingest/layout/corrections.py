@@ -100,7 +100,7 @@ def generalise(text: str) -> Correction:
 
 # A lead of words or signs, a numeral, what closes it; the surest kind of numeral first.
 _BEGINNINGS = tuple(
-    re.compile(rf"(\s*)([^\n\d]{{0,{lead}}}?)({numeral})(\s?(?:[^\w\s]{{1,3}}|题)?)(\s*)")
+    re.compile(rf"(\s*+)([^\n\d]{{0,{lead}}}?)({numeral})(\s?(?:[^\w\s]{{1,3}}|题)?)(\s*)")
     for lead, numeral in (
         (12, r"\d{1,4}"),
         (4, r"[一二三四五六七八九十百]{1,4}"),

@@ -32,14 +32,10 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
     return _join_letters(_write_tail_answers(_write_type_lines(found)))
 
 
-def _share_shape() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?P<lead>[^\d\n]{{0,24}}?)(?:{number_word()}\s*)?(?<!\d)(?P<number>\d{{1,3}})\s*(?:[/／]|\b(?:of|von|de|di|sur|из)\b|\s共)\s*(?P<all>\d{{1,3}})(?!\d)"
-        r"\s*题?\s*[)）\]】]?\s*[.．、:：]?\s*(?:[【\[（(]?\s*(?P<name>[^\W\d_]{2,8}题|[A-Z][A-Za-z/ -]{3,24}?)\s*[】\])）]?\s*$)?"
-    )
-
-
-_SHARE = _share_shape()
+_SHARE = re.compile(
+    rf"(?P<lead>[^\d\n]{{0,24}}?)(?:{number_word()}\s*)?(?<!\d)(?P<number>\d{{1,3}})\s*(?:[/／]|\b(?:of|von|de|di|sur|из)\b|\s共)\s*(?P<all>\d{{1,3}})(?!\d)"
+    r"\s*题?\s*[)）\]】]?\s*[.．、:：]?\s*(?:[【\[（(]?\s*(?P<name>[^\W\d_]{2,8}题|[A-Z][A-Za-z/ -]{3,24}?)\s*[】\])）]?\s*$)?"
+)
 _SHARED = re.compile(r"\d\s*(?:[/／]|of|von|de|di|sur|из|共)\s*\d")
 _LONGEST_LEAD = 48
 _LEAST_SHARES, _MOST_SHARES = 3, 0.7

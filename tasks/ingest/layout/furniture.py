@@ -19,7 +19,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, parse_label
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import POINT, SUM
 
@@ -125,9 +125,7 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
     for place in lines.open_with(_SCRIPT_STARTS):
         if place in left_out or not is_script_title(pieces[place].text):
             continue
-        above = lines.labels[place - 1] if place else None
-        is_asked = above is not None and above.style in KNOWN_NUMBERS and not above.is_weak
-        if is_asked or (place and len(pieces[place - 1].text.strip()) <= _LONGEST_MARK):
+        if place - 1 in lines.numbered or (place and len(pieces[place - 1].text.strip()) <= _LONGEST_MARK):
             continue  # what a question is about, or the option below its letter
         end = place + 1
         while end < len(pieces) and not (
@@ -139,8 +137,6 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
         ):
             end += 1
         asks = end < len(pieces) and lines.labels[end] is not None and read_heading(pieces[end].text) is None
-        if end == place + 1:
-            continue
         if asks:
             changed[place] = rewrite(pieces[place], len(pieces[place].text), PASSAGE)
             continue
@@ -198,7 +194,7 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         piece = lines.pieces[place]
         match = _KEY_BEFORE.match(piece.text) if piece.kind != "table" else None
         label = parse_label(piece.text[match.end() :]) if match is not None else None
-        if match is not None and label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if match is not None and counts_questions(label):
             found.append((place, match, label.value))
         elif match is not None and (other := _OTHER_NUMBER.match(piece.text, match.end())) is not None:
             found.append((place, match, int(other[1])))
@@ -311,12 +307,7 @@ def _count_answers(lines: IndexedLines) -> list[Piece]:
             else:
                 runs.append([place])
             last = value
-        elif (
-            label is not None
-            and not label.is_weak
-            and label.style in KNOWN_NUMBERS
-            and label.value == (last or 0) + 1
-        ):
+        elif counts_questions(label) and label.value == (last or 0) + 1:
             last = None  # the next question
     for place in (place for run in runs if len(run) >= _LEAST_COUNTED for place in run):
         pieces[place] = rewrite(pieces[place], named[place].end(), f"{int(named[place][1])}. ")
@@ -400,14 +391,10 @@ def is_noise(piece: Piece) -> bool:
         and (piece.label is None or text[0] in "-—–·第共" or ("第" in text and "共" in text))
     ):
         return True
-    if len(text) < 40 and not text.isascii() and _is_marker_box(text):
+    if len(text) < 40 and not text.isascii() and _MARKER.search(text) and _MARKER_BOX.fullmatch(text):
         return True
     if "线" in text and len(text) < 200 and _SEAL.fullmatch(text) and re.search(r"密|封|装|订", text):
         return True
     if text[0] in _RULE_STARTS and _RULE.fullmatch(text):
         return True
     return text[0] in _END_STARTS and _PAPER_END.fullmatch(text) is not None
-
-
-def _is_marker_box(text: str) -> bool:
-    return _MARKER.search(text) is not None and _MARKER_BOX.fullmatch(text) is not None

@@ -28,7 +28,7 @@ from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, COUNTS_POINTS, WORT
 
 # what may follow a title behind a number in brackets: marks and remarks that count
 _ENDS_TITLE = re.compile(
-    rf"\s*[:：]?\s*(?:{COUNTS}|[（(\[][^()（）\[\]]*[题空][^()（）\[\]]*[)）\]]|{WORTH}|共?\s*\d+\s*小?题)*\s*[:：。.]?\s*"
+    rf"\s*+(?:[:：]\s*+)?(?:{COUNTS}|[（(\[][^()（）\[\]]*[题空][^()（）\[\]]*[)）\]]|{WORTH}|共?\s*\d+\s*小?题)*\s*+(?:[:：。.]\s*+)?"
 )
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 # `[1]` alone on its line: what a question is worth, and no number
@@ -107,8 +107,6 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             and (not typed or label.style == "roman")
         ):
             continue  # numbers stand above it: it counts statements inside a question
-        if label.style == "roman" and len(piece.text.strip()) < 6 and not last.get("roman"):
-            continue
         expected = last.get(label.style, 0) + 1
         if label.value != expected or (styles and label.style not in styles and label.style != "part"):
             continue
@@ -327,8 +325,6 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
             return True  # columns to be matched, written as numbers that share their options
         label = piece.label if _WORTH_LINE.fullmatch(piece.text) is None else None
         if label is not None and not (label.is_weak and label.style == "bare") and label.style != "letter":
-            return True
-        if SHARES.match(piece.text):
             return True
         if INSTRUCTION.search(piece.text):
             continue

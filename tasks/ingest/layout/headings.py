@@ -177,7 +177,7 @@ def read_heading(text: str) -> Heading | None:
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()
     has_keys = bool(remainder) and (
-        (remainder[0] in _KEY_START and (holds_keys(remainder) or _FIRST.match(remainder) is not None))
+        (remainder[0] in _KEY_START and (read_key_line(remainder) or _FIRST.match(remainder) is not None))
         or (RUN_OF_KEYS.fullmatch(remainder) is not None)
     )
     if remainder and not has_keys and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
@@ -231,11 +231,6 @@ def may_open_title(text: str) -> bool:
     """Whether a line without a label may have a numeral: `二 简答题`, `## 一、简答题`."""
     first = text.lstrip()[:1]
     return first in _SPACED_STARTS or (first != "" and first in "#*")
-
-
-def holds_keys(text: str) -> bool:
-    """Whether what follows a heading on its line are keys: `1-5 ABCDD`."""
-    return bool(read_key_line(text))
 
 
 def _cut_title(body: str) -> tuple[str, int]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import islice, pairwise
-from operator import itemgetter
 from typing import NamedTuple
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.grammar import truth_words
-from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 _LETTER = r"[A-ZÀ-ÞĀ-ỸΑ-ΩА-Я]"
 _ALONE = re.compile(rf"(?<![^\W_]){_LETTER}(?![^\W_])")
@@ -43,17 +40,8 @@ class _Told(NamedTuple):
 
 def write_judgements(lines: IndexedLines) -> IndexedLines:
     """Write the letters that a paper says judge its statements as T and F."""
-    counted = [
-        (at, label.value)
-        for at, label in enumerate(lines.labels)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
     told = islice(
-        (
-            pair
-            for place, piece in enumerate(lines.pieces)
-            if (pair := _read_told(lines, place, piece.text, counted))
-        ),
+        filter(None, (_read_told(lines, place, piece.text) for place, piece in enumerate(lines.pieces))),
         _MOST_TOLD,
     )
     changed: dict[int, Piece] = {}
@@ -71,16 +59,9 @@ def write_judgements(lines: IndexedLines) -> IndexedLines:
 _MOST_TOLD = 20
 
 
-def _read_told(
-    lines: IndexedLines, place: int, text: str, counted: Sequence[tuple[int, int]]
-) -> _Told | None:
-    """The two letters of a line that says how to judge; None where it says none.
-
-    `counted` has the places and values of all numbers.
-    """
-    own = lines.labels[place]
-    is_question = own is not None and not own.is_weak and own.style in KNOWN_NUMBERS
-    if len(text) > _LONGEST_TOLD or is_question or lines.pieces[place].kind == "table":
+def _read_told(lines: IndexedLines, place: int, text: str) -> _Told | None:
+    """The two letters of a line that says how to judge; None where it says none."""
+    if len(text) > _LONGEST_TOLD or place in lines.numbered or lines.pieces[place].kind == "table":
         return None
     words = [match[0] for match in _WORD.finditer(text)] if _JUDGES.search(text) is not None else []
     if not any(word.casefold() in _JUDGING for word in words) or {*"ABC"} <= {*_ALONE.findall(text)}:
@@ -102,13 +83,13 @@ def _read_told(
     if {truth: read_truth(letter) for truth, letter in found.items()} == {"true": "true", "false": "false"}:
         return None  # known everywhere
     numbers: list[int] = []
-    for _, value in islice(counted, bisect_right(counted, place, key=itemgetter(0)), None):
+    for value in (label.value for at, label in lines.numbered.items() if at > place):
         if numbers and value != numbers[-1] + 1:
             break
         numbers.append(value)
     if not numbers:
         return None
-    above = {value for at, value in counted if at < place}
+    above = {label.value for at, label in lines.numbered.items() if at < place}
     is_unique = numbers[0] > 1 and above.isdisjoint(numbers)
     return _Told(found["true"], found["false"], place, frozenset(numbers), is_unique)
 

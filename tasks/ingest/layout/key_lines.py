@@ -18,7 +18,7 @@ from tasks.ingest.words.grammar import begins_asking, number_word, truth_word, t
 from tasks.ingest.words.labels import parse_label
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
-_OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
+_OPEN = rf"[（(\[【#]?\s*+(?:{number_word()}\s*+)?"
 _NUMBERED = re.compile(rf"{_OPEN}\d")
 _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[Ⅰ-Ⅻ]|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 # `Part 1:`, `A1型题：` before keys

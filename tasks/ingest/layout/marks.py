@@ -28,7 +28,6 @@ from tasks.ingest.layout.headings import MARKS_GROUP, is_instruction, read_headi
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
-    drop_upright,
     join_boxes,
     lower_numbers,
     open_beside,
@@ -49,7 +48,6 @@ from tasks.ingest.layout.mending import (
 from tasks.ingest.layout.numbered_options import write_numbered_options
 from tasks.ingest.layout.option_marks import (
     write_alphabets,
-    write_digits,
     write_letters,
     write_unlettered,
 )
@@ -66,10 +64,9 @@ from tasks.ingest.words.grammar import (
     may_open_status,
     number_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, parse_label, read_number
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
-from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
@@ -112,7 +109,6 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         drop_decoration,
         part_lines,
         part_rows,
-        drop_upright,
         write_bare_letters,
         write_truths,
         _move_worth,
@@ -128,7 +124,6 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         write_alphabets,
         write_letters,
         write_numbered_options,
-        write_digits,
         _cut_second_numbers,
         write_unlettered,
         write_counted,
@@ -211,7 +206,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
     numbered = 0
     for place, (piece, label) in enumerate(zip(pieces, lines.labels, strict=True)):
         text = piece.text.strip()
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             numbered += 1
             rest = text[label.end :].strip()
             if (
@@ -320,11 +315,8 @@ def _move_worth(lines: IndexedLines) -> IndexedLines:
         piece = lines.pieces[place]
         match = _WORTH_BEFORE.match(piece.text) if piece.kind != "table" else None
         rest = piece.text[match.end() :].strip() if match is not None else ""
-        label = parse_label(rest)
         heading = read_heading(rest)
         if match is None or heading is None or not (heading.label or match_exactly(rest)):
-            continue
-        if label is not None and label.style not in (*_SECTIONS, "capital"):
             continue
         tail = f" {match['worth'].strip()}"
         bare = piece.cut(match.end())
@@ -343,9 +335,7 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
 
     Such numbers run on from 1, and nothing else counts.
     """
-    if any(
-        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS for label in lines.labels
-    ):
+    if lines.numbered:
         return lines
     pieces = lines.pieces
     found: list[int] = []
@@ -357,12 +347,6 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
         if below and (asking().search(below[0].text) or any(OPTION_A.match(one.text) for one in below)):
             found.append(place)
     if len(found) < _MIN_RUN:
-        return lines
-    # a page prints its number once, below its first question; a question stands below each of these
-    ends = [*found[1:], len(pieces)]
-    if any(OPTION_A.match(one.text) or ends_with_mark(one.text) for one in pieces[: found[0]]) or not all(
-        end - place > 1 for place, end in zip(found, ends, strict=True)
-    ):
         return lines
     return lines.replace(
         {
@@ -407,12 +391,7 @@ _LEAST_BELOW, _NEAR = 2, 3
 def _write_framed(lines: IndexedLines) -> IndexedLines:
     """Write framed titles as headings, where they head questions."""
     bracketed = _find_bracketed(lines)
-    numbered = sum(
-        1
-        for label in lines.labels
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    )
-    if bracketed and numbered < _LEAST_BELOW * (len(bracketed) - _count_again(lines, bracketed)):
+    if bracketed and len(lines.numbered) < _LEAST_BELOW * (len(bracketed) - _count_again(lines, bracketed)):
         return _write_types(lines, [place for place, _ in bracketed])
     titles = bracketed or _find_framed(lines)
     changed: dict[int, Piece] = {}
@@ -525,14 +504,10 @@ def _stands_below_title(lines: IndexedLines, place: int) -> bool:
     return not above or (lines.labels[place - 1] is None and above[-1].isalnum())
 
 
-def _number_shape() -> re.Pattern[str]:
-    return re.compile(
-        rf"\s*+(?P<open>{_OPEN}{{0,2}}\s*+(?:{number_word()})?\s*+{_OPEN}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
-        rf"(?P<word>题(?:目)?)?\s?(?P<close>{_NUMBER_CLOSE}{{0,3}})(?P<gap>\s*)"
-    )
-
-
-_NUMBER_SHAPE = _number_shape()
+_NUMBER_SHAPE = re.compile(
+    rf"\s*+(?P<open>{_OPEN}{{0,2}}\s*+(?:{number_word()})?\s*+{_OPEN}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
+    rf"(?P<word>题(?:目)?)?\s?(?P<close>{_NUMBER_CLOSE}{{0,3}})(?P<gap>\s*)"
+)
 _NUMERAL_START = re.compile(r"[\d一二三四五六七八九十百①-⑳㉑-㉟ivxIVX]")
 
 
@@ -656,7 +631,7 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
         if piece.kind == "table" or _WORTH.fullmatch(piece.text) is not None:
             continue  # `[2 marks]` on a line of its own counts nothing
         label = piece.label
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             known.append((index, label.value))
             continue
         if (

@@ -12,7 +12,7 @@ from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLE
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
 from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, parse_label
 
 _LEAST_ROWS = 3
 
@@ -51,9 +51,7 @@ def _asks_to_match(above: Sequence[Piece], item: Piece) -> bool:
     """Whether the line above tells to match, and items count anew: `14. Match …`, `1. lamp`."""
     label = above[-1].label if above else None
     return (
-        label is not None
-        and not label.is_weak
-        and label.style in KNOWN_NUMBERS
+        counts_questions(label)
         and item.label is not None
         and item.label.value == 1
         and label.value > 1
@@ -187,9 +185,9 @@ def _read_second_column(lines: IndexedLines, settled: int, begin: int) -> tuple[
     A line above says so, or two titles do, `Column A` and `Column B`. What is returned begins and ends at these places.
     """
     pieces = lines.pieces
-    below = begin - 1 if begin and not _counts(lines, begin - 1) else begin
+    below = begin - 1 if begin and begin - 1 not in lines.numbered else begin
     first = below
-    while first > settled and _counts(lines, first - 1):
+    while first > settled and first - 1 in lines.numbered:
         label, after = lines.labels[first - 1], lines.labels[first]
         if first < below and (not label or not after or label[:2] != (after.style, after.value - 1)):
             break
@@ -201,12 +199,14 @@ def _read_second_column(lines: IndexedLines, settled: int, begin: int) -> tuple[
     titles = [_WHICH.sub("", text).strip(" :：") for text in (*above[-1:], pieces[below].text.strip())]
     are_columns = below < begin and len(titles) == 2 and titles[0].casefold() == titles[1].casefold() != ""
     is_asked = any(map(_MATCHES.search, above)) and not any(
-        _counts(lines, at) for at in range(max(first - _LINES_ABOVE, settled), first)
+        at in lines.numbered for at in range(max(first - _LINES_ABOVE, settled), first)
     )
     if not (are_columns or is_asked):
         return None
     end = begin
-    while end < min(len(pieces), begin + _MOST_LINES) and not _counts(lines, end) and not _parts(lines, end):
+    while (
+        end < min(len(pieces), begin + _MOST_LINES) and end not in lines.numbered and not _parts(lines, end)
+    ):
         end += 1
     offered, rest = _read_box(pieces[begin:end])
     if len(offered) < below - first or any(_COMBINES.match(option_text(own)[3:]) for own in offered):
@@ -220,12 +220,12 @@ def _read_second_column(lines: IndexedLines, settled: int, begin: int) -> tuple[
 
 def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | None:
     """A box of words written as shared options, and the first question below it."""
-    first = next((at for at in range(begin, begin + _MOST_LINES) if _counts(lines, at)), begin)
+    first = next((at for at in range(begin, begin + _MOST_LINES) if at in lines.numbered), begin)
     if first == begin:
         return None  # before the walk back, which would be made from every line of a list without an end
-    number = next((at for at in range(begin - 1, -1, -1) if _counts(lines, at) or _parts(lines, at)), -1)
+    number = next((at for at in range(begin - 1, -1, -1) if at in lines.numbered or _parts(lines, at)), -1)
     between = [piece.text for piece in lines.pieces[max(number + 1, begin - _LINES_ABOVE) : begin]]
-    if number >= 0 and _counts(lines, number) and not any(map(INSTRUCTION.search, between)):
+    if number >= 0 and number in lines.numbered and not any(map(INSTRUCTION.search, between)):
         return None  # these are the options of the question above
     items = _list_items(lines, first)
     head, last = (lines.labels[items[at][0]] for at in (0, -1)) if items else (None, None)
@@ -310,7 +310,9 @@ def _write_gaps(
     if not begin or any(_parts(lines, at) for at in range(run[0] + 1, begin)):
         return {}
     end = begin
-    while end < min(len(pieces), begin + _MOST_LINES) and not _counts(lines, end) and not _parts(lines, end):
+    while (
+        end < min(len(pieces), begin + _MOST_LINES) and end not in lines.numbered and not _parts(lines, end)
+    ):
         end += 1
     offered, below = _read_box(pieces[begin:end])
     if len(offered) < len(numbers):
@@ -320,10 +322,8 @@ def _write_gaps(
         first
         and run[0] - first < _MOST_ABOVE
         and not _parts(lines, first - 1)
-        and not _counts(lines, first - 1)
+        and first - 1 not in lines.numbered
     ):
-        if INSTRUCTION.search(pieces[first - 1].text):
-            break
         first -= 1
     written: dict[int, list[Piece]] = {place: [] for place in range(begin, end)}
     places: dict[int, int] = {}
@@ -361,7 +361,7 @@ def write_ranges(lines: IndexedLines) -> IndexedLines:
         if match is None or piece.kind == "table" or not int(match[1]) < int(match[2]):
             continue
         below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
-        asked = next((at for at in below if _counts(lines, at)), place)
+        asked = next((at for at in below if at in lines.numbered), place)
         label = lines.labels[asked]
         if label is not None and label.value == int(match[1]) and _opens_text(lines, place):
             changed[place] = _lead(piece, int(match[1]), int(match[2]), "材料")
@@ -457,12 +457,12 @@ def _opens_text(lines: IndexedLines, place: int) -> bool:
     first = next(iter(below), None)
     if (
         first is None
-        or _counts(lines, first)
+        or first in lines.numbered
         or _parts(lines, first)
         or OPTION_A.match(lines.pieces[first].text)
     ):
         return False
-    asked = next((at for at in below if _counts(lines, at)), None)
+    asked = next((at for at in below if at in lines.numbered), None)
     said = sum(len(lines.pieces[at].text) for at in below if asked is not None and at < asked)
     return said >= _SHORTEST_TEXT
 
@@ -477,11 +477,6 @@ def _opens_box(pieces: Sequence[Piece], place: int) -> bool:
 def _count_places(text: str) -> int:
     """The places for a word: lines to write on, else empty brackets."""
     return len(_LINE.findall(text)) or len(_BRACKETS.findall(text))
-
-
-def _counts(lines: IndexedLines, place: int) -> bool:
-    label = lines.labels[place] if place < len(lines.pieces) else None
-    return label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
 
 
 def _parts(lines: IndexedLines, place: int) -> bool:

@@ -20,7 +20,7 @@ from tasks.ingest.layout.option_marks import DEMANDS, HAS_LETTERS, asks_somethin
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.grammar import number_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import closes_asking
 
@@ -46,8 +46,8 @@ _FORMS: Final = (
     _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])[)）]\s*(?=\S)"), "paren", "1"),
     _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
 )
-_LEAST_RUNS, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.5, 0.6, 0.7
-_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 60, 80, 0.05, 0.2
+_LEAST_RUNS, _ALIKE_SHARE, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.4, 0.5, 0.6, 0.7
+_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 3, 60, 80, 0.1, 0.2
 # of options that nothing but their stems tells from parts
 _LEAST_OFFERED: Final = 4
 
@@ -105,6 +105,7 @@ def _write(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> Indexe
     below = _list_keys(lines, blocks[0][-1].last + 1) if blocks else []
     alike = _list_alike(lines, form, blocks[0][0].owner) if blocks else []
     answers: set[int] = set()
+    is_usual = bool(blocks) and _offer_throughout([run for block in blocks for run in block], lines, form)
     for block in blocks:
         # keys of sections that count from 1 again come in the order of the sections
         first = max(block[-1].last, *(span.place for span in spans), 0) + 1
@@ -116,7 +117,9 @@ def _write(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> Indexe
         answers.update(own)
         if own or answers.issuperset(run.owner for run in block):
             continue
-        if not is_many or not _are_options(block, lines, form, is_choice=is_choice, is_keyed=bool(keys)):
+        if not is_many or not _are_options(
+            block, lines, form, is_choice=is_choice, is_sure=is_usual or bool(keys)
+        ):
             continue
         spans += keys
         marks = [(place, one) for run in block for place, one in run.marks]
@@ -178,7 +181,10 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
         place, one = group[0]
         begin = max(above[-1][0] if len(above) > 1 else -1, place - _MOST_ABOVE)
         owner = _find_owner(lines, form, place, one, begin, same=True)
-        if owner is None or any(match_answer(piece.text) for piece in pieces[owner + 1 : place + 1]):
+        between = pieces[owner + 1 : place + 1] if owner is not None else []
+        if owner is None or any(
+            match_answer(one.text) and not _OFFERS.fullmatch(one.text) for one in between
+        ):
             continue
         stem = _join_stem(lines, owner, place, one)
         tag = _TAG.match(stem)
@@ -189,6 +195,8 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
     return runs
 
 
+# `Answers` above what is offered
+_OFFERS = re.compile(r"(?i)\s*answers\s*:?\s*")
 # `(填空题)` before what is asked
 _TAG = re.compile(r"[（(\[【]\s*(?P<name>[^（()）\[\]【】\n]{2,16})[)）\]】]")
 
@@ -196,8 +204,7 @@ _TAG = re.compile(r"[（(\[【]\s*(?P<name>[^（()）\[\]【】\n]{2,16})[)）\]
 def _holds_letters(lines: IndexedLines, last: int) -> bool:
     """Whether letters stand on a list's last line or below it: they combine what it numbers."""
     for place in range(last, min(last + _MOST_ABOVE, len(lines.pieces))):
-        label = lines.labels[place]
-        if place > last and label is not None and label.style in KNOWN_NUMBERS and not label.is_weak:
+        if place > last and place in lines.numbered:
             return False
         if HAS_LETTERS.match(lines.pieces[place].text) or _LETTER_WITHIN.search(lines.pieces[place].text):
             return True
@@ -226,7 +233,7 @@ def _find_owner(
 
 def _join_stem(lines: IndexedLines, owner: int, place: int, one: re.Match[str]) -> str:
     """What stands between a question's number and its first option."""
-    texts = [piece.text for piece in lines.pieces[owner:place]]
+    texts = [piece.text for piece in lines.pieces[owner:place] if not _OFFERS.fullmatch(piece.text)]
     texts.append(lines.pieces[place].text[: one.start()])
     label = lines.labels[owner]
     texts[0] = texts[0][label.end if label is not None else 0 :]
@@ -273,7 +280,7 @@ def _style(lines: IndexedLines, run: _Run) -> str:
 
 
 def _are_options(
-    block: Sequence[_Run], lines: IndexedLines, form: _Form, *, is_choice: bool | None, is_keyed: bool
+    block: Sequence[_Run], lines: IndexedLines, form: _Form, *, is_choice: bool | None, is_sure: bool
 ) -> bool:
     """Whether what a block of questions numbers is offered, and is no part of a question."""
     pieces = lines.pieces
@@ -288,7 +295,7 @@ def _are_options(
         or sum(map(asks_something, texts)) > _MOST_ASKING * len(texts)
     ):
         return False
-    if is_choice or is_keyed or _are_signed(block, pieces):
+    if is_choice or is_sure or _are_signed(block, pieces):
         return True
     if often < _EVEN_SHARE * len(block) or is_choice is False:
         return False
@@ -299,6 +306,23 @@ def _are_options(
             DEMANDS.match(run.stem) and not closes_asking(run.stem) for run in block
         )
     return usual >= _LEAST_OFFERED and all(closes_asking(run.stem) for run in block)
+
+
+def _offer_throughout(runs: Sequence[_Run], lines: IndexedLines, form: _Form) -> bool:
+    """Whether most questions from the first with a list on have one.
+
+    It has four lines or more, and mostly as many as the others.
+    """
+    usual, often = Counter(len(run.marks) for run in runs).most_common(1)[0]
+    style, inside = _style(lines, runs[0]), {place for run in runs for place, _ in run.marks}
+    asked = [
+        place
+        for place, label in lines.numbered.items()
+        if label.style == style and place not in inside and runs[0].owner <= place <= runs[-1].owner
+    ]
+    is_most = len(runs) >= max(_LEAST_RUNS, _TOLD_SHARE * len(asked)) and often >= _ALIKE_SHARE * len(runs)
+    is_stacked = len(inside) == sum(len(run.marks) for run in runs)
+    return is_most and is_stacked and usual >= _LEAST_OFFERED and form.sign != "①"
 
 
 _WORD = re.compile(r"[^\W_]")
@@ -313,7 +337,7 @@ def _list_alike(lines: IndexedLines, form: _Form, first: int) -> list[tuple[int,
         text, label = lines.pieces[place].text, lines.labels[place]
         answer = match_answer(text)
         begin = answer.end() if answer is not None else 0
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             number, begin = label.value, label.end
         marks = [*form.mark.finditer(text, begin)][:2] if begin else []
         is_first = bool(marks) and not text[begin : marks[0].start()].strip()
@@ -375,11 +399,12 @@ _SIGNS = tuple("*√✓✔☑►→")
 _NUMBER: Final = rf"[1-8{_CIRCLES}]"
 # in `1-1, 2-3` the second number is of a question
 _HELD: Final = rf"(?P<held>{_NUMBER}(?:(?:\s*[,，、]\s*)?{_NUMBER}(?!\s*[.．:：)）\-–—=]))*)"
-# `3. (2) …`; `… is (2)`, `… 的是（②）。`; `Answer: (2)`
+# `3. (2) …`; `… is (2)`, `… 的是（②）。`
 _BEFORE_STEM = re.compile(rf"\s*[（(\[]\s*(?P<told>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?{_HELD})\s*[)）\]]\s*")
 _BEHIND_STEM = re.compile(rf"[（(]\s*{_HELD}\s*[)）]\W*$")
 # `①③`, `(2).`, `(1) ②` where one blank is filled
-_ALONE = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)）]?)\s*[.。]?\s*$")
+_TOLD = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)）]?)\s*(?:$|[.。](?!\d))")
+_ALONE = re.compile(rf"{_TOLD.pattern}\s*$")
 
 
 def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
@@ -401,7 +426,7 @@ def _find_told(block: Sequence[_Run], lines: IndexedLines) -> list[_Span]:
         last = following.owner if following is not None else min(run.last + _MOST_ABOVE, len(pieces))
         for at in range(run.last + 1, last):
             answer = match_answer(pieces[at].text)
-            key = _ALONE.match(pieces[at].text, answer.end()) if answer is not None else None
+            key = _TOLD.match(pieces[at].text, answer.end()) if answer is not None else None
             if key is not None:
                 below.append(_Span(at, *key.span("told"), _name_letters(key["held"])))
                 break

@@ -159,8 +159,6 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
             continue  # `（一）阅读下面的短文，完成6～8题。` above `6.`
         if label.style == "circ" and (len(counts) > 1 or counts["circ"] < 2 or section.fine is None):
             continue
-        if label.style == "sub" and counts["sub"] < 2:
-            continue  # rather a decimal
         if label.value == 1 or (carry is not None and label.value == carry + 1):
             return label.style
     kind = section.fine.question_type if section.fine is not None else None
@@ -187,8 +185,6 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
     weak = [label for _, label in labelled if label.is_weak]
     values = [label.value for label in weak]
     if len(weak) >= 2 and values[0] == 1 and 2 in values:
-        return weak[0].style
-    if len(weak) == 1 and values == [1] and section.fine is not None:
         return weak[0].style
     return None
 

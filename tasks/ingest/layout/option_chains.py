@@ -190,8 +190,6 @@ def find_chain(markers: Sequence[Marker], texts: Sequence[str]) -> list[Marker]:
                 chain.append(markers[at])
         if len(chain) < 2 or not _has_text(texts, chain[-1], None):
             chain = chain[:-1] if len(chain) > 2 and not _has_text(texts, chain[-1], None) else chain
-        if len(chain) >= 2 and not _has_text(texts, chain[0], chain[1]):
-            continue
         key = (len(chain) + 0.5 * sum(1 for mark in chain if mark.at_start) / max(len(chain), 1), start)
         if len(chain) >= 2 and key >= best_key:
             best, best_key = chain, key

@@ -260,120 +260,16 @@ def _count_asking(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequen
     return sum(map(asks_something, texts))
 
 
-def asks_something(text: str, demand: str | None = None) -> bool:
+def asks_something(text: str) -> bool:
     """Whether a text asks, brings marks or demands something: no option does."""
-    told = text if demand is None else demand
-    return ends_asking(text) or _WORTH.search(text) is not None or DEMANDS.match(told) is not None
+    return ends_asking(text) or _WORTH.search(text) is not None or DEMANDS.match(text) is not None
 
 
-_DIGIT = re.compile(
-    r"(?<!\s)\s*+(?P<open>[（(\[]?)\s*+(?P<number>\d{1,2}|[①-⑩])\s*+(?P<close>[)）\].．、:：>]?)\s*+(?=\S)"
-)
 _WORTH = re.compile(BRACKETED)
 DEMANDS = re.compile(
     r"(?i)\s*(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|what|why|how|derive)\b|求|证明|试|说明|简述|解释|计算|写出|画出|分析|论述|请"
 )
 HAS_LETTERS = re.compile(r"[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
-_LETTER_STARTS = frozenset("（([ABCDabcd")
-
-
-def write_digits(lines: IndexedLines) -> IndexedLines:
-    """Write options that are numbered 1 2 3 4 below each question with letters.
-
-    `A.` … are read in place of the numbers. A paper does so throughout: most questions have a list that starts at 1
-    again, ends right before the next number, asks nothing, is mostly of one length, and no letters stand anywhere.
-    """
-    pieces = lines.pieces
-    lists = _find_lists(lines)
-    if len(lists) < 3:
-        return lines
-    inside = [pieces[index].text for group in lists for index in group]
-    if sum(1 for text in inside if asks_something(text, _DIGIT.sub("", text, count=1))) > 0.1 * len(inside):
-        return lines
-    lengths = [len(group) for group in lists]
-    usual = max(set(lengths), key=lengths.count)
-    if lengths.count(usual) < 0.4 * len(lists) or not 2 <= usual <= 7:
-        return lines
-    if _count_lettered(lines) > 0.2 * len(lists):
-        return lines  # statements that lettered options speak of: `A. (1)(2)`
-    if sum(len(text) for text in inside) > 90 * len(inside):
-        return lines
-    changed = list(pieces)
-    for group in lists:
-        for place, index in enumerate(group):
-            match = _DIGIT.match(pieces[index].text)
-            if match is not None and place < 10:
-                changed[index] = rewrite(pieces[index], match.end(), f"{'ABCDEFGHIJ'[place]}. ")
-    return IndexedLines([piece for piece in changed if piece.text.strip()])
-
-
-def _count_lettered(lines: IndexedLines) -> int:
-    """How many lines begin with the letter of an option."""
-    return sum(1 for index in lines.open_with(_LETTER_STARTS) if HAS_LETTERS.match(lines.pieces[index].text))
-
-
-_LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")
-
-
-def _find_lists(lines: IndexedLines) -> list[list[int]]:
-    """The lines of every list 1 2 3 … in a question, where nine in ten have one."""
-    numbers: list[tuple[int, str, int]] = []
-    for index, label in enumerate(lines.labels):
-        if label is None or lines.pieces[index].kind == "table" or label.style not in _LIST_STYLES:
-            continue
-        if label.style == "bare" and label.is_weak:
-            continue
-        numbers.append((index, label.style, label.value))
-    lists: list[list[int]] = []
-    place, last, asked = 0, 0, 0
-    inner_form = ""
-    within = 0  # questions from the first that has a list to the last
-    style = numbers[0][1] if numbers else ""
-    while place < len(numbers):
-        index, own, value = numbers[place]
-        is_question = own == style and (value == last + 1 or (last == 0 and value == 1))
-        if not is_question and not (own == style and last < value <= last + 3):
-            place += 1
-            continue
-        asked += 1
-        last = value
-        inner = place + 1
-        group: list[int] = []
-        while (
-            inner < len(numbers)
-            and numbers[inner][2] == len(group) + 1
-            and (not group or numbers[inner][1] == numbers[place + 1][1])
-        ):
-            if (
-                own == numbers[inner][1]
-                and len(group)
-                and numbers[inner][2] == last + 1
-                and _goes_on(numbers, inner, last + 1)
-            ):
-                break
-            group.append(numbers[inner][0])
-            inner += 1
-        follows = inner >= len(numbers) or (numbers[inner][1] == style and numbers[inner][2] > last)
-        # the numbers of an answer part start again right below the last list
-        follows = follows or (
-            inner < len(numbers) and inner_form not in ("", style) and numbers[inner][1:] == (style, 1)
-        )
-        form = numbers[place + 1][1] if place + 1 < len(numbers) else ""
-        # lists in another form, `(1) … (2) …` below `1) … 2) …`, count parts
-        if len(group) >= 2 and follows and group[0] > index and form == (inner_form or form):
-            inner_form = form
-            within = asked if lists else 1
-            asked = max(asked, 1) if lists else 1
-            lists.append(group)
-            place = inner
-        else:
-            place += 1
-    return lists if len(lists) >= 0.7 * max(within, 1) else []
-
-
-def _goes_on(numbers: Sequence[tuple[int, str, int]], place: int, value: int) -> bool:
-    """Whether the number at this place begins a question: a list from 1 stands below it."""
-    return place + 1 < len(numbers) and numbers[place + 1][2] == 1
 
 
 _BULLET = re.compile(r"\s*(?P<sign>[•·●▪■◆◇➢❖○◦\uf000-\uf0ff*+\-–])(?:\s+)(?=\S)")

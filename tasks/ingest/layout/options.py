@@ -165,9 +165,6 @@ _BOX = re.compile(r"\s*(?P<box>[○◯□☐▢☑☒])\s*(?=\S)")
 _TICKED = "☑☒"
 
 
-_OWN_LETTER = re.compile(r"[（(]?([A-Ja-j])[)）.．、:：]\s*(?=\S|$)")
-
-
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     """Separate options without labels after boxes to be ticked: A, B, C … in order."""
     found = [
@@ -178,9 +175,6 @@ def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
     marks = [(index, match.end()) for index, match in found]
     if not 2 <= len(marks) <= MAX_OPTIONS or not marks[0][0]:
         return None
-    own = [_OWN_LETTER.match(pieces[index].text, end) for index, end in marks]
-    if [mark and mark[1].upper() for mark in own] == list(LETTERS[: len(marks)]):
-        marks = [(index, mark.end()) for (index, _), mark in zip(marks, own, strict=True) if mark is not None]
     options: list[tuple[str, list[Piece]]] = []
     for place, (index, end) in enumerate(marks):
         last = marks[place + 1][0] if place + 1 < len(marks) else len(pieces)
@@ -207,8 +201,7 @@ def _take_stars(
         return []
     for place, (label, content) in enumerate(options):
         if content and (star := _STAR.search(content[-1].text)):
-            last = content[-1].cut(0, star.start())
-            options[place] = (label, [*content[:-1], last] if last.text.strip() else content[:-1])
+            options[place] = (label, [*content[:-1], content[-1].cut(0, star.start())])
     return starred
 
 

@@ -32,7 +32,7 @@ _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
 class Outline:
     """What marks sections and questions in one reading, by the offsets of lines in the raw text.
 
-    `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
+    `headings` are lines that head sections; `alone` says that no others do. `numbers` are the marks of questions: the
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
     only count them, and no other numbered line begins one.
@@ -41,7 +41,6 @@ class Outline:
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
-    titles: frozenset[int] = frozenset()
     numbers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     hidden: frozenset[int] = frozenset()
     alone: bool = False
@@ -104,18 +103,15 @@ def propose_outlines(
     counted = _read_closed(pieces, *repeated.closing, frozenset(asked))
     if counted is not None and len(counted.numbers) > len(starts):
         yield counted
-    if len(repeated.lone) > 2 * len(starts):
-        yield _count_tasks(pieces, repeated.lone)
     if len(repeated.tasks) >= max(MIN_RUN, TASKS_EACH * len(starts)):
         yield _count_tasks(pieces, repeated.tasks)
-    sections = list_sections(marks, pieces, heads)
     titled = find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
         outlines.append(Outline(titled))
-    for headings, titles in sections:
-        outlines.append(Outline(headings, titles))
+    for headings in list_sections(marks, pieces, heads):
+        outlines.append(Outline(headings))
         if has_others:
-            outlines.append(Outline(headings, titles, alone=True))
+            outlines.append(Outline(headings, alone=True))
     for family, numbers in numberings:
         outlines.append(Outline(numbers=numbers, family=family))
         if has_others:
@@ -145,10 +141,6 @@ def add_headings(
     return replace(outline, headings=headings)
 
 
-def _count_steps(marks: Sequence[SeriesMark]) -> int:
-    return sum(1 for left, right in pairwise(marks) if right.value == left.value + 1)
-
-
 def _list_numberings(
     marks: Sequence[SeriesMark], pieces: Sequence[Piece], starts: Collection[int]
 ) -> list[tuple[str, dict[int, tuple[int, int]]]]:
@@ -157,7 +149,7 @@ def _list_numberings(
     for family, own in by_family(marks).items():
         if not any(sign in family for sign in "1①") and not (family.startswith("一") and "(" in family):
             continue
-        steps = _count_steps(own)
+        steps = sum(right.value == left.value + 1 for left, right in pairwise(own))
         if len(own) < 2 or steps < 0.5 * (len(own) - 1):
             continue
         numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in own}
@@ -271,14 +263,12 @@ def _fill_gaps(own: Sequence[SeriesMark], pieces: Sequence[Piece]) -> dict[int, 
 
 _LONGEST_TITLE, _LOOK_BACK = 90, 60
 
-Sections = tuple[dict[int, Heading], frozenset[int]]
-
 
 def list_sections(
     marks: Sequence[SeriesMark], pieces: Sequence[Piece], heads: Mapping[int, bool]
-) -> list[Sections]:
-    """The series whose lines may head sections and do not: headings, rests of titles."""
-    found: list[tuple[int, Sections]] = []
+) -> list[dict[int, Heading]]:
+    """The headings of the series whose lines may head sections and do not."""
+    found: list[tuple[int, dict[int, Heading]]] = []
     for family, own in by_family(marks).items():
         kind = family.strip("().")
         if kind == "A":
@@ -292,14 +282,11 @@ def list_sections(
             continue
         support = 0
         headings: dict[int, Heading] = {}
-        titles: set[int] = set()
         for at, mark in enumerate(run):
             last = run[at + 1].place if at + 1 < len(run) else len(pieces)
             heading, is_named = make_heading(mark, pieces, last, marks)
             support += is_named
             headings[pieces[mark.place].start] = heading
-            if mark.end == len(pieces[mark.place].text) and heading.title and not heading.is_question:
-                titles.add(pieces[mark.place + 1].start)
         if _stand_alone(run, pieces):
             support = len(run)
         is_new = any(
@@ -307,12 +294,12 @@ def list_sections(
             for place, heading in headings.items()
         )
         if is_new and support >= 0.5 * len(run):
-            found.append((support, (headings, frozenset(titles))))
+            found.append((support, headings))
     found.sort(key=lambda one: -one[0])
-    return [one for _, sections in found[:2] for one in (*_count_alike(sections[0], pieces), sections)]
+    return [one for _, headings in found[:2] for one in (*_count_alike(headings, pieces), headings)]
 
 
-def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> list[Sections]:
+def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> list[dict[int, Heading]]:
     """The headings as questions where most of them are questions by themselves.
 
     `三、设……` beside `四、（14分）` above two numbered lines, or above a line of its own and then these: they are its parts.
@@ -334,7 +321,7 @@ def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> li
         else one
         for start, one in headings.items()
     }
-    return [(counted, frozenset())]
+    return [counted]
 
 
 _COUNTED_TITLE = re.compile(rf"\s*(?P<title>[^\W\d][^（(:：.。?？]{{1,60}}?)\s*{COUNTS}\s*[:：.]?\s*")

@@ -9,7 +9,7 @@ from itertools import chain
 
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.cleaning import clean_line, join_wrapped
-from tasks.ingest.words.labels import Label, may_label, parse_label
+from tasks.ingest.words.labels import Label, counts_questions, may_label, parse_label
 
 _UNREAD = Label("", 0, 0, "")
 
@@ -241,13 +241,14 @@ class IndexedLines:
     fewer than four characters between their white space.
     """
 
-    __slots__ = ("_labels", "_openings", "_short", "_text", "pieces")
+    __slots__ = ("_labels", "_numbered", "_openings", "_short", "_text", "pieces")
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
         self._openings: dict[str, list[int]] | None = None
         self._short: list[int] = []
         self._labels: list[Label | None] | None = None
+        self._numbered: dict[int, Label] | None = None
         self._text: str | None = None
 
     @property
@@ -315,6 +316,13 @@ class IndexedLines:
             for place in self.open_where(may_label):
                 self._labels[place] = self.pieces[place].label
         return self._labels
+
+    @property
+    def numbered(self) -> dict[int, Label]:
+        """The labels of the lines whose numbers count questions without help, by place, in order."""
+        if self._numbered is None:
+            self._numbered = {at: label for at, label in enumerate(self.labels) if counts_questions(label)}
+        return self._numbered
 
 
 def is_sign(character: str) -> bool:

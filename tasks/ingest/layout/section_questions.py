@@ -93,8 +93,6 @@ def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark
         return False
     if picks[0][3].style == "word" or any(SHARES.match(piece.text) for piece in preamble):
         return False  # `Question 1:` never counts parts
-    if shared_options(preamble):
-        return False  # what is offered to all of them stands above
     text = join_pieces([piece for piece in preamble if not is_instruction(piece)])
     is_part_style = picks[0][3].style in ("nump", "paren", "circ")
     return len(text) >= (12 if is_part_style else 60)
@@ -130,8 +128,6 @@ def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], 
     if kind == "term_explanation":
         terms: list[tuple[Label | None, list[Piece], str | None]] = []
         for piece in map(_cut_bullet, pieces):
-            if len(piece.text) > 200:
-                return [(None, pieces, None)]
             for first, last in _term_spans(piece.text):
                 terms.append((None, [piece.cut(first, last)], None))
         return terms
@@ -367,9 +363,6 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
     if sign is not None and sign.end() < len(lines[0].text):
         lines = [lines[0].cut(sign.end()), *lines[1:]]
     text = join_pieces(lines).replace(PASSAGE, "").strip()
-    if re.match(r"\s*(?:Directions?|Instructions?)\s*[:：]", lines[0].text) and len(lines) > 1:
-        lines = lines[1:]
-        text = join_pieces(lines)
     if len(lines) == 1 and _SAYS_TO_READ.fullmatch(text) is not None:
         return None, None  # what is to be read stands within the question
     is_marked = _is_material(lines[opening].text)

@@ -13,7 +13,6 @@ from tasks.ingest.layout.headings import (
     ONLY_WORTH,
     SHARES,
     TELLS_HOW,
-    Heading,
     has_options_ahead,
     is_chapter,
     is_instruction,
@@ -65,7 +64,9 @@ class Section:
 
 def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Section]:
     """The sections of a paper; the first holds what stands before any heading."""
-    headings = find_headings(pieces) if outline is None or not outline.alone else _find_typed(pieces)
+    headings = find_headings(pieces)
+    if outline is not None and outline.alone:
+        headings = {index: one for index, one in headings.items() if one.fine is not None}
     if outline is not None and outline.headings:
         headings |= {
             index: outline.headings[piece.start]
@@ -106,9 +107,6 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             elif heading.title and heading.label is not None and heading.fine is None:
                 current.own = piece.cut(heading.label.end).begin_at(piece.start)
             continue
-        if outline is not None and piece.start in outline.titles:
-            current.heading = f"{current.heading} {piece.text}"
-            continue
         if is_chapter(piece.text):
             broke = True
             current.breaks.add(len(current.pieces))
@@ -133,11 +131,6 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
 def _begins_below(section: Section) -> bool:
     """Whether the first line of a section is not the rest of its heading's own line."""
     return bool(section.pieces) and section.pieces[0].start >= section.start + len(section.heading)
-
-
-def _find_typed(pieces: Sequence[Piece]) -> dict[int, Heading]:
-    """The headings that name a type: no other line heads a section."""
-    return {index: one for index, one in find_headings(pieces).items() if one.fine is not None}
 
 
 def _child_numbers(section: Section) -> list[int]:
@@ -221,8 +214,6 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     first = section.pieces[0].text.strip()
     children_numbers = _child_numbers(section)
-    if children_numbers and re.fullmatch(r"(?i)questions?\s*(?:[(\[].*[)\]])?", first):
-        return False
     if last and children_numbers and children_numbers[0] == last + 1:
         return False
     if section.style == "part" and ONLY_WORTH.fullmatch(first) and len(children_numbers) >= 2:

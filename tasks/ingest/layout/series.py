@@ -85,11 +85,6 @@ class Repeated:
         return find_asking(self._pieces)
 
     @cached_property
-    def lone(self) -> list[int]:
-        """What `find_lone` finds."""
-        return find_lone(self._pieces)
-
-    @cached_property
     def tasks(self) -> list[int]:
         """What `find_tasks` finds."""
         return find_tasks(self._pieces)
@@ -256,20 +251,6 @@ def find_asking(pieces: Sequence[Piece]) -> list[int]:
         if right == left + 2 and len(pieces[left + 1].text) <= _LONGEST_REPLY
     )
     return asking if len(asking) >= _LEAST_ASKING and spaced >= _MOST_SPACED * (len(asking) - 1) else []
-
-
-_LEAST_LONE = 5
-
-
-def find_lone(pieces: Sequence[Piece]) -> list[int]:
-    """The lines without a number that close with a question mark and stand apart."""
-    lone = [
-        place
-        for place, piece in enumerate(pieces)
-        if piece.kind != "table" and piece.label is None and piece.text.rstrip().endswith(("?", "？"))
-    ]
-    near = sum(1 for left, right in pairwise(lone) if right == left + 1)
-    return lone if len(lone) >= _LEAST_LONE and near <= _MOST_CLOSE * len(lone) else []
 
 
 # One line may stand between two tasks: the rest of a long one, or a title.

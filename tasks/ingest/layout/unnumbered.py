@@ -15,7 +15,6 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.option_marks import are_answered
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import answer_mark, asking, number_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS
 from tasks.ingest.words.signs import closes_asking
 
 _LEAD = re.compile(r"\W{0,3}([^\W\d_]{1,12})\W{0,2}[:：]\W{0,2}\s*(?=\S)")
@@ -43,9 +42,7 @@ def write_turns(lines: IndexedLines) -> IndexedLines:
     (opens, closes), count = usual[0]
     if count < (_LEAST_NAMED_TURNS if _ASKED.fullmatch(opens) else _LEAST_TURNS):
         return lines
-    if count < _LEAST_TURNS and any(
-        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS for label in lines.labels
-    ):
+    if count < _LEAST_TURNS and lines.numbered:
         return lines  # what two say, above the questions about it
     if sum(1 for left, right in pairwise(leads) if (left[1], right[1]) == ("a", "b")) > _USUAL_SHARE * count:
         return lines  # `A: …`, `B: …` are options
@@ -88,11 +85,7 @@ def write_codes(lines: IndexedLines) -> IndexedLines:
             shape = _FIGURES.sub("0", _LETTERS.sub("A", match["code"]))
             found.setdefault(shape, []).append((place, match))
     coded = max(found.values(), key=len, default=[])
-    counted = sum(
-        1
-        for label in lines.labels
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    )
+    counted = len(lines.numbered)
     numbers = {
         code: at for at, code in enumerate(dict.fromkeys(match["code"] for _, match in coded), start=1)
     }
@@ -158,15 +151,9 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
     found: list[tuple[int, re.Match[str]]] = []
     for place in lines.open_where(_may_pair):
         match = _PAIRED.match(pieces[place].text.lstrip()) if pieces[place].kind != "table" else None
-        label = lines.labels[place]
         if match is not None:
             found.append((place, match))
-        elif (
-            label is not None
-            and not label.is_weak
-            and label.style in KNOWN_NUMBERS
-            and read_heading(pieces[place].text) is None
-        ):
+        elif place in lines.numbered and read_heading(pieces[place].text) is None:
             return lines
     numbers: dict[tuple[str, str], int] = {}
     last = ("", 0)
@@ -201,8 +188,6 @@ def write_paired(lines: IndexedLines) -> IndexedLines:
             piece = rewrite(piece, one.end(), f"{number}. ", one.start())
         if piece is not pieces[place]:
             changed[place] = piece
-    if last[0].isalpha() and max(changed) <= asked[-1][0]:
-        return lines  # without answers they are read as they stand
     return lines.replace(changed)
 
 
@@ -223,14 +208,7 @@ _OFFERS = re.compile(r"(?:[:：]|\.{3}|…)[\s.。]*$")
 def write_counted(lines: IndexedLines) -> IndexedLines:
     """Letter the lines below questions where these are short, and as many below most."""
     pieces = lines.pieces
-    numbered = [
-        place
-        for place, label in enumerate(lines.labels)
-        if label is not None
-        and not label.is_weak
-        and label.style in KNOWN_NUMBERS
-        and not read_key_line(pieces[place].text)
-    ]
+    numbered = [place for place in lines.numbered if not read_key_line(pieces[place].text)]
     if len(numbered) < _LEAST_COUNTED:
         return lines
     groups: list[list[int]] = []

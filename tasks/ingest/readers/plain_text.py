@@ -124,7 +124,7 @@ _TAGGED = re.compile(
     r"(?P<opening><(?P<tag>font|span|mark|b|strong|u)(?P<attributes>\s[^<>]{1,200})?>)(?P<held>[^<>]*)</(?P=tag)>",
     re.IGNORECASE,
 )
-_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+_ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _PAIR = re.compile(
     r"(?P<opening><(?P<tag>[a-z]\w*)(?:\s[^<>]{1,200})?>)(?P<held>[^<>]*)</(?P=tag)>", re.IGNORECASE
 )

@@ -201,7 +201,7 @@ def _find_telling_apart(
 
 
 # several words of a sentence: no tag, number, address or time
-_TEXT = re.compile(r"[^\W\d_]+[ ,，、][^\W\d_]+[^\n]*[ ,，、。][^\W\d_]+|[\u4e00-\u9fff]{8}")
+_TEXT = re.compile(r"[^\W\d_][ ,，、][^\W\d_][^\n]*[ ,，、。][^\W\d_]|[\u4e00-\u9fff]{8}")
 _PLAIN_STEM = re.compile(r"(?i)question|stem|prompt|problem|题干|题目|问题|试题")
 
 

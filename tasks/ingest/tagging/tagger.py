@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pycrfsuite import Tagger
 
 _OPTION = re.compile(r"\s*[（(\[]?[A-Ha-h][)）\].．、:：]\s*\S")
-_OPTIONS_INLINE = re.compile(r"\bA\s*[.．、)）].+\bB\s*[.．、)）]")
+_OPTIONS_INLINE = re.compile(r"\A(?>.*?\bA\s*+[.．、)）]).+?\bB\s*+[.．、)）]")
 _ANSWER = re.compile(
     r"\s*[【\[（(]?\s*(?:参考|正确|标准)?(?:答案|答|解析|解|分析|(?i:answers?|ans|solution|key|explanation)\b)\s*[】\])）]?\s*[:：]?"
 )

@@ -260,14 +260,10 @@ def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
             continue  # `f(x)`
         if not is_judgement and match.group(1) in "xXvVyYnNtf":
             continue
-        is_word = match.group(1) in ("是", "否", "对", "错") and after and len(after) > 40
-        at_start = not before
-        if is_word or (len(after) > 120 and not at_start):
-            continue
         truth = read_truth(match.group(1))
         if truth is None:
             continue
-        if at_start:
+        if not before:
             return Found([truth], after)
         remark = after.strip("（()） 。.；;") or None
         return Found([truth], before, remark)

@@ -21,7 +21,7 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _OFFER = re.compile(
-    r"\s*[（(]?A\s*[)）.．、:：;；][\s\S]*[^A-Za-z0-9][（(]?B\s*[)）.．、:：;；]|\s*[\[{][\s\S]*[,:][\s\S]*[\]}]\s*$"
+    r"\A\s*+(?:[（(]?A\s*+[)）.．、:：;；][\s\S]*[^A-Za-z0-9][（(]?B\s*+[)）.．、:：;；]|[\[{][^,:]*+[,:][\s\S]*[\]}]\s*+$)"
 )
 
 
@@ -251,15 +251,17 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
     if free and free[0].place == 0 < stem and all(cell.isdigit() for cell in free[0].cells):
         header.columns["number"] = 0
         free = free[1:]
-    passages = [column for column in free if column.place < stem and column.share(_is_passage) >= 0.5]
+    passages = [
+        column
+        for column in free
+        if column.place < stem and column.share(lambda cell: len(cell) >= _PASSAGE) >= 0.5
+    ]
     if passages:
         header.columns["material"] = passages[-1].place
     after = [column for column in free if column.place > stem and column.length > 0]
     if key is None:
         if len(after) == 1 and "options" not in header.columns:
             header.columns["answer"] = after[0].place
-        elif len(after) > 2:
-            header.options = {chr(ord("A") + place): one.place for place, one in enumerate(after[:8])}
         return
     between = [column for column in after if column.place < key]
     beyond = [column for column in after if column.place > key and column.length > _MIN_ASKING]
@@ -268,7 +270,3 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
         header.columns["explanation"] = max(beyond, key=lambda column: column.length).place
     if len(offered) > 1 and "options" not in header.columns:
         header.options = {chr(ord("A") + place): column.place for place, column in enumerate(offered[:8])}
-
-
-def _is_passage(cell: str) -> bool:
-    return len(cell) >= _PASSAGE

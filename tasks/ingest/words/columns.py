@@ -16,7 +16,7 @@ MAX_HEADER_ROW = 30
 _SAMPLE = 200
 # a word for options, or none, with a letter or a number: `选项A`, `Option 2`, `(C)`, `A项`
 _OPTION_AFFIX = re.compile(
-    r"(?P<word>\D*?)[\s_\-:：.]*[（(]?(?:(?P<letter>[a-j])|(?P<number>[1-9一二三四五六七八九]))[)）]?[\s_]*(?P<behind>项|项目|项内容|选项内容|选项|答案|option|choice)?"
+    r"(?P<word>\D*?)(?<![\s_\-:：.])[\s_\-:：.]*+[（(]?(?:(?P<letter>[a-j])|(?P<number>[1-9一二三四五六七八九]))[)）]?[\s_]*(?P<behind>项|项目|项内容|选项内容|选项|答案|option|choice)?"
 )
 _STEMS_OF_TEN = ("甲", "乙", "丙", "丁", "戊", "己")
 # Names that a template makes longer (`大题题干`, `试题的标准答案`) still end like the short ones.
@@ -282,8 +282,6 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
     header = find_header(rows)
     if header is None:
         return _find_numbered(rows)
-    if header.row > 5:
-        return None
     stem = fold_header(header.names[header.columns["stem"]])
     offers = len(header.options) >= 2 or "options" in header.columns
     answers = "answer" in header.columns

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tasks.ingest.words.points import BRACKETED_SUM
 from tasks.ingest.words.signs import MARK
-from tasks.ingest.words.word_lists import WORDS, is_parted
+from tasks.ingest.words.word_lists import WORDS, is_parted, spell
 
 
 def _any(words: Sequence[str]) -> str:
@@ -24,9 +24,8 @@ def _any(words: Sequence[str]) -> str:
 def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
     latin = [word for word in WORDS["number_words"] if word.islower()]
-    chinese = [word for word in WORDS["number_words"] if not word.islower()]
-    either = "|".join(sorted(map(re.escape, latin), key=len, reverse=True))
-    return rf"(?:(?i:{either})\s*[.．:：#]?(?:\s*(?i:no|number|nr)\s*[.．:：#]?)?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
+    others = [word for word in WORDS["number_words"] if not word.islower()]
+    return rf"(?:(?i:{spell(latin)})\s*+[.．:：#]?(?:\s*(?i:no|number|nr)\s*+[.．:：#]?)?|{spell(['第', *others])})"
 
 
 @lru_cache(maxsize=1)
@@ -75,13 +74,13 @@ def third_word() -> str:
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
     verbs = [*WORDS["task_verbs"], *WORDS["asking_verbs"]]
-    latin = "|".join(word for word in verbs if is_parted(word))
-    chinese = "|".join(word for word in verbs if not is_parted(word))
+    latin = spell([word for word in verbs if is_parted(word)])
+    chinese = spell([word for word in verbs if not is_parted(word)])
     return re.compile(
         rf"{MARK}|_{{3,}}|[（(]\s*[)）]|{BRACKETED_SUM}\s*$|"
-        rf"{'|'.join(WORDS['asking_words'])}|"
-        rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
-        rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
+        rf"{spell(WORDS['asking_words'])}|"
+        rf"(?:^|[。；;，,：:）)\n])\s*+(?:\d{{1,2}}\s*[.、)）]\s*+|[（(]\w{{1,3}}[)）]\s*+)?{chinese}|"
+        rf"(?:^|[.;:,)?!\n])\s*+(?:\(?\w{{1,3}}[.)]\s*+|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?{latin}\b",
         re.IGNORECASE | re.MULTILINE,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 _CHINESE = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
             "壹": 1, "贰": 2, "叁": 3, "肆": 4, "伍": 5, "陆": 6, "柒": 7, "捌": 8, "玖": 9}  # fmt: skip
@@ -132,6 +132,11 @@ _WORDS = tuple(_SPELLED.split("|"))
 PARTS = ("letter", "letterp", "romanl", "romanp", "dec")
 # forms that count questions without help
 KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
+
+
+def counts_questions(label: Label | None) -> TypeGuard[Label]:
+    """Whether a label needs nothing else to be the number of a question."""
+    return label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
 
 
 def may_label(character: str) -> bool:

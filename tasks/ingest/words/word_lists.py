@@ -20,11 +20,18 @@ def match_words(words: Sequence[str]) -> str:
 
     Scripts that part no words by spaces have none to stand in.
     """
-    longest = sorted(words, key=len, reverse=True)
-    parted = "|".join(re.escape(word) for word in longest if is_parted(word))
-    joined = [re.escape(word) for word in longest if not is_parted(word)]
-    whole = rf"(?<![^\W\d_])(?:{parted})(?![^\W\d_])"
-    return f"(?:{'|'.join([*joined, whole])})"
+    whole = rf"(?<![^\W\d_]){spell([word for word in words if is_parted(word)])}(?![^\W\d_])"
+    joined = [word for word in words if not is_parted(word)]
+    return f"(?:{spell(joined)}|{whole})" if joined else whole
+
+
+def spell(words: Sequence[str]) -> str:
+    """A pattern of any of the words, the longest first.
+
+    One look at the first letter tells where none of them stands: without it each would be tried, at every place of a line.
+    """
+    firsts = re.escape("".join(sorted({word[0] for word in words})))
+    return rf"(?=[{firsts}])(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})"
 
 
 def is_parted(word: str) -> bool:

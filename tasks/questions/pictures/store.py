@@ -102,7 +102,7 @@ def leave_out_pictures(text: str) -> str:
     """The text without its pictures, and without the space that they leave."""
     if "[picture:" not in text:
         return text
-    return re.sub(r"[ \t]*\n\s*", "\n", PICTURE.sub(" ", text)).strip()
+    return re.sub(r"(?<![ \t])[ \t]*+\n\s*+", "\n", PICTURE.sub(" ", text)).strip()
 
 
 def list_marked(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,6 @@ from tasks.ingest.layout import (
     marks,
     mending,
     option_chains,
-    option_marks,
 )
 from tasks.ingest.tagging import tagger
 from tasks.ingest.words import cleaning, grammar, labels, lexicon
@@ -62,7 +61,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "heading": (marks._HEADING, marks._may_open_heading),
     "stem": (exports._STEM, _holds(exports._STEM_STARTS)),
     "decoration": (mending._DECORATION, mending._may_decorate),
-    "letter": (option_marks.HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
     "block of keys": (key_lines._KEY_LEAD, key_lines._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
@@ -82,10 +80,6 @@ def test_no_line_that_a_pattern_matches_is_passed_over(name: str) -> None:
 LOOKS: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
     "what asks": (lambda line: grammar.asking().match(line), grammar.begins_asking),
     "what answers": (ANSWER_MARK.match, match_answer),
-    "a key that closes a line": (
-        lambda line: answer_marks._CLOSING.search(line[-24:]),
-        answer_marks._may_close,
-    ),
     "odd signs at an end": (
         questions._ODD_END.search,
         lambda line: line.rstrip()[-1:] in questions._ODD_ENDS,

@@ -191,7 +191,8 @@ def _read_patterns() -> Sequence[tuple[re.Pattern[str], str]]:
 def _compile(sentence: str) -> re.Pattern[str]:
     parts = re.split(r"\{(\w+)\}", sentence)
     return re.compile(
-        "".join(
+        r"\A"
+        + "".join(
             re.escape(part) if place % 2 == 0 else f"(?P<{part}>.+?)" for place, part in enumerate(parts)
         ),
         re.DOTALL,
