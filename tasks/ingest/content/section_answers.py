@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 
+from tasks.ingest.content.choices import find_lettered
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, FILLED_BRACKET, take_below
 from tasks.ingest.content.printed_marks import take_marks
@@ -218,15 +219,20 @@ def read_small_keys(drafts: Sequence[Draft]) -> None:
 
     Most stems with options hold one, three of them or more at their end.
     """
-    group = [draft for draft in drafts if draft.options and not draft.answer]
-    found = [
-        (draft, marks[-1])
-        for draft in group
-        if (marks := [*_SMALL_KEY.finditer(draft.stem)])
-        and (len(marks) == 1 or _CLOSES.match(draft.stem, marks[-1].end()))
-        and marks[-1]["key"].upper() in (label for label, _ in draft.options)
-    ]
-    closing = sum(1 for draft, key in found if _CLOSES.match(draft.stem, key.end()))
+    group = [draft for draft in drafts if not draft.answer and (draft.options or "\n" in draft.stem)]
+    found: list[tuple[Draft, re.Match[str]]] = []
+    closing = 0
+    for draft in group:
+        # options that nobody has taken for such yet stand below the first line
+        asked = draft.stem if draft.options else draft.stem.partition("\n")[0]
+        marks = [*_SMALL_KEY.finditer(asked)]
+        closes = bool(marks) and _CLOSES.match(asked, marks[-1].end()) is not None
+        if not (closes or len(marks) == 1):
+            continue
+        key = marks[-1]["key"]
+        if key.upper() in (label for label, _ in draft.options) or find_lettered(draft, key) is not None:
+            found.append((draft, marks[-1]))
+            closing += closes
     keys = [key["key"] for _, key in found]
     # `in figure (a)`, `in figure (b)`: what counts on answers nothing
     is_counted = all(ord(other) == ord(one) + 1 for one, other in pairwise(keys))

@@ -292,6 +292,8 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
         return _find_numbered(rows)
     column = header.columns["stem"]
     stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]
+    if all(find_role(text) == "answer" for text in stems if text):
+        return None  # `Frage | 1 | 2 | 3` above `Lösung | C | A | B`
     return header if any(len(text) >= MIN_STEM for text in stems) else None
 
 
