@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.grammar import truth_word
+from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.points import POINT
 
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
@@ -101,6 +103,11 @@ def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
     told = [(draft, labels) for draft, labels in pairs if labels]
     is_told = sum(1 for _, labels in open_pairs if labels)
     if len(told) < MIN_QUESTIONS or is_told < MIN_SHARE * len(open_pairs):
+        return False
+    single = [
+        labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"
+    ]
+    if sum(1 for labels in single if len(labels) > 1) > 0.1 * len(single):
         return False
     (_, usual), *_ = Counter(tuple(labels) for _, labels in told).most_common(1)
     if len(told) > MIN_QUESTIONS and usual > _MOST_ALIKE * len(told):
@@ -343,6 +350,8 @@ def _cut_marks(asked: Sequence[Draft], chosen: Chosen, affix: Affix) -> None:
                 (label, _cut(text, name, is_end) if is_sign or (label in own) is is_right else text)
                 for label, text in draft.options
             ]
+        if are_truth_options([text for _, text in draft.options]):
+            make_true_false(draft)
 
 
 _MOST_OF_SOME, _MOST_OF_OTHERS = 0.9, 0.1
@@ -426,6 +435,8 @@ def _names_keys(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | Non
     agreeing = sum(1 for draft, slot in known if draft.answer == list(slot.said))
     if agreeing < 0.9 * len(known):
         return False
+    if len(known) >= MIN_QUESTIONS and len(found) >= 0.5 * len(asked) and len(values) > 1:
+        return True
     letters = ["".join(slot.said) for _, slot in found]
     if len(letters[0]) == 1 and letters == [chr(ord(letters[0]) + by) for by in range(len(letters))]:
         return False  # `figure (a)`, `figure (b)`: what is counted
@@ -467,15 +478,24 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
         place = shape[0]
         text = _read_place(draft, place)
         kept = text[: slot.begin].rstrip() if slot.begin else text[slot.end :].lstrip()
+        asks = _BRACKETED.match(text, slot.begin) if slot.begin else None
+        if asks is not None and kept[-1:] not in _STOPS:
+            kept += asks[1] + asks[2] + asks[3]  # `the place (b).` is asked for
         if place == "remark":
             draft.explanation = None
             draft.notes.remove("text_after_options")
+        elif place == "below":
+            draft.options[-1] = (draft.options[-1][0], kept)
         else:
             draft.stem = kept
         if not draft.answer:
             draft.answer = list(slot.said)
             if not draft.options and slot.kind != "said":
                 draft.question_type = "true_false"
+
+
+_BRACKETED = re.compile(r"([（(])[^（()）]+([)）])\s*([。.？?!！]?)\s*$")
+_STOPS = ("", *"?？。.!！:：…")
 
 
 def _read_place(draft: Draft, place: str) -> str:
