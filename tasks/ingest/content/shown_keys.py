@@ -472,6 +472,10 @@ def _names_keys(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | Non
 
 
 def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None]) -> None:
+    held = [draft.option_pieces for draft, slot in zip(asked, told, strict=True) if slot is not None]
+    # `水流推动水车，故选 B` on lines of its own below every last option, where no other option has a second line
+    below = {own[-1][1][1].text for own in held if len(own) > 1 and len(own[-1][1]) > 1}
+    explains = len(below) == len(held) and all(len(pieces) == 1 for own in held for _, pieces in own[:-1])
     for draft, slot in zip(asked, told, strict=True):
         if slot is None:
             continue
@@ -485,7 +489,15 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
             draft.explanation = None
             draft.notes.remove("text_after_options")
         elif place == "below":
-            draft.options[-1] = (draft.options[-1][0], kept)
+            pieces = draft.option_pieces[-1][1] if draft.option_pieces else []
+            own = pieces[0].text.strip() if pieces else ""
+            if explains and own and kept.startswith(own):
+                draft.options[-1] = (draft.options[-1][0], own)
+                said = kept[len(own) :].strip()
+                is_reason = " ".join(said.casefold().split()) != shape[1].replace(_SLOT, "").strip()
+                draft.explanation = draft.explanation or (said if said and is_reason else None)
+            else:
+                draft.options[-1] = (draft.options[-1][0], kept)
         else:
             draft.stem = kept
         if not draft.answer:
