@@ -476,6 +476,7 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
     # `水流推动水车，故选 B` on lines of its own below every last option, where no other option has a second line
     below = {own[-1][1][1].text for own in held if len(own) > 1 and len(own[-1][1]) > 1}
     explains = len(below) == len(held) and all(len(pieces) == 1 for own in held for _, pieces in own[:-1])
+    reasons: list[Draft] = []
     for draft, slot in zip(asked, told, strict=True):
         if slot is None:
             continue
@@ -494,8 +495,9 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
             if explains and own and kept.startswith(own):
                 draft.options[-1] = (draft.options[-1][0], own)
                 said = kept[len(own) :].strip()
-                is_reason = " ".join(said.casefold().split()) != shape[1].replace(_SLOT, "").strip()
-                draft.explanation = draft.explanation or (said if said and is_reason else None)
+                if not draft.explanation and said:
+                    draft.explanation = said
+                    reasons.append(draft)
             else:
                 draft.options[-1] = (draft.options[-1][0], kept)
         else:
@@ -504,6 +506,9 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
             draft.answer = list(slot.said)
             if not draft.options and slot.kind != "said":
                 draft.question_type = "true_false"
+    if len({draft.explanation for draft in reasons}) == 1:
+        for draft in reasons:
+            draft.explanation = None  # the word before every key
 
 
 _BRACKETED = re.compile(r"([（(])[^（()）]+([)）])\s*([。.？?!！]?)\s*$")
