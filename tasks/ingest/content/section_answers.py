@@ -244,6 +244,22 @@ def read_small_keys(drafts: Sequence[Draft]) -> None:
         draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
 
 
+_LETTER_JUDGED = re.compile(r"[（(]\s*(?P<key>[AB])\s*[)）]\s*[.。]?\s*$")
+
+
+def read_judged_letters(drafts: Sequence[Draft]) -> None:
+    """Read `(A)` and `(B)` at the end of all statements of a section as true and false."""
+    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
+        found = [_LETTER_JUDGED.search(draft.stem) for draft in group if not draft.answer]
+        keys = {key["key"] for key in found if key is not None}
+        if None in found or len(found) < _LEAST_KEYED or len(keys) < len(("A", "B")):
+            continue
+        for draft in group:
+            if (key := _LETTER_JUDGED.search(draft.stem)) is not None and not draft.answer:
+                draft.answer = ["true" if key["key"] == "A" else "false"]
+                draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
+
+
 _ASKS = re.compile(
     r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
     re.IGNORECASE,
