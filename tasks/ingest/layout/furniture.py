@@ -176,11 +176,11 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
 
 
 _KEY_BEFORE = re.compile(
-    rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYNV]|{truth_word()})\s*[)）\]]\s*|(?:_+\s*)?(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYNV]|{truth_word()})(?:_+\s*|\s+_*\s*))(?=\S)"
+    rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYNV]|{truth_word()})\s*[)）\]]\s*|(?:_+\s*)?(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYNV]|[①-⑩]{{1,5}}|{truth_word()})(?:_+\s*|\s+_*\s*))(?=\S)"
 )
 _EMPTY_PLACE = re.compile(r"[（(]\s*[)）]")
 _OTHER_NUMBER = re.compile(r"#?(\d{1,3})(?:\s*[:：]\s*\S|\s+(?=[^\W\d_a-z]))")
-_MAY_OPEN_KEY = frozenset("（([_ABCDEFGHIJTFYNVabcdefghij") | frozenset(
+_MAY_OPEN_KEY = frozenset("（([_ABCDEFGHIJTFYNVabcdefghij①②③④⑤") | frozenset(
     word[0] for words in truth_words() for word in words if not word[0].isascii()
 )
 _LEAST_KEYS, _LEAST_RISING = 3, 0.7
