@@ -35,6 +35,8 @@ _TOKEN = re.compile(r"([^\w\s])\1*|[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30
 _PLAIN_SIGNS = frozenset("。.，,;；、:：?？!！'\"“”‘’%°+/-–—=…~$¥€£&@\\|<>")
 # Signs of sums, formulas and figures, which options hold as words.
 _CONTENT_SIGNS = frozenset("△∆∇↑↓→⇌℃℉′″‰⊙")
+# Of titles and of what is said; no key is marked by them.
+_QUOTES = frozenset("《》〈〉「」『』«»“”‘’„‚‹›\"' ")
 _SAYS_RIGHT = re.compile(
     r"(?i)\b(?:ans(?:wer)?|correct|right|key|richtig|juste|correct[ao]|giusta)\b|答案|正确|正解"
 )
@@ -234,13 +236,19 @@ def _list_affixes(text: str) -> Iterator[Affix]:
     if len(text) < 2:
         return
     for one in [*_TOKEN.finditer(text[:_REACH])][:_TOKENS]:
-        if text[one.end() :].strip():
+        if text[one.end() :].strip() and not _JOINS.match(text, one.end()):
             yield False, text[: one.end()].strip().casefold()
     tail = text[-_REACH:]
     lead = text[:-_REACH]
     for one in [*_TOKEN.finditer(tail)][-_TOKENS:]:
-        if lead or tail[: one.start()].strip():
-            yield True, tail[one.start() :].strip().casefold()
+        name = tail[one.start() :].strip()
+        is_joined = text[: len(lead) + one.start()][-1:].isalnum() and _HOLDS_WORD.search(name) is not None
+        if (lead or tail[: one.start()].strip()) and not is_joined:
+            yield True, name.casefold()
+
+
+# `Ca(OH)2`, `f(x)`: what touches a word in ASCII belongs to it
+_JOINS, _HOLDS_WORD = re.compile(r"(?<=[A-Za-z0-9)\]])[A-Za-z0-9]"), re.compile(r"[A-Za-z0-9]")
 
 
 Chosen = Sequence[Sequence[str]]
@@ -264,7 +272,7 @@ def _is_paired(affix: Affix, found: Mapping[Affix, Chosen], asked: Sequence[Draf
 def _may_mark(affix: Affix, chosen: Chosen, asked: Sequence[Draft], is_paired: bool) -> bool:
     name = affix[1]
     told = [labels for labels in chosen if labels]
-    if not _is_closed(name):
+    if not _is_closed(name) or _QUOTES.issuperset(name):
         return False
     rest = {
         text.casefold()
@@ -285,8 +293,12 @@ def _may_mark(affix: Affix, chosen: Chosen, asked: Sequence[Draft], is_paired: b
             (draft, labels) for draft, labels in zip(asked, chosen, strict=True) if draft.answer and labels
         ]
         is_known = len(known) >= MIN_QUESTIONS and all(draft.answer == [*labels] for draft, labels in known)
-        if not (affix[0] or is_known or _SAYS_RIGHT.search(name)):
-            return False  # `a car`, `the river`: only answers can tell that a first word is a mark
+        # words alone must mark as good as every question
+        is_word = all(one.isalnum() or one in _QUOTES for one in name) and len(told) < _LEAST_SINGLE * len(
+            asked
+        )
+        if not (is_known or _SAYS_RIGHT.search(name) or (affix[0] and not is_word)):
+            return False  # `a car`, `of the river`: only answers can tell that a word is a mark
         # words of the subject come elsewhere, too
         word = re.compile(
             rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])" if name.isascii() else re.escape(name)
@@ -306,7 +318,7 @@ def _is_plain(name: str) -> bool:
     if _TAG.search(name) is not None:
         return False
     return all(
-        one.isalnum() or one.isspace() or one in _PLAIN_SIGNS | _CONTENT_SIGNS or "∀" <= one <= "⋿"
+        one.isalnum() or one.isspace() or one in _PLAIN_SIGNS | _CONTENT_SIGNS | _QUOTES or "∀" <= one <= "⋿"
         for one in name
     )
 
