@@ -27,6 +27,8 @@ from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
 
 _FILLED = re.compile(r"_+([^_\n]{1,40})_+")
+# `driven ____ by ____`, `由____组成，用____转动`: of most that is written on lines one sees that it touches them
+_STANDS_BETWEEN = re.compile(r"^\s|\s$|[\u3040-\u30ff\u3400-\u9fff]")
 _BETWEEN_BLANKS = re.compile(
     r"\s*(?:[和与及或、，,;；：:的是在为]|and\b|or\b|to\b|of\b|the\b|is\b|[.。])|.*[，。；,;]\s*$|\s*$"
 )
@@ -39,6 +41,9 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             _take_listed(group)
         open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
         if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
+            continue
+        texts = [text for draft in open_ones for text in _FILLED.findall(draft.stem)]
+        if sum(1 for text in texts if _STANDS_BETWEEN.search(text)) > _MOST_BETWEEN * len(texts):
             continue
         found = {id(draft): _find_fillings(draft.stem) for draft in open_ones}
         filled = [draft for draft in open_ones if found[id(draft)]]
@@ -74,6 +79,7 @@ def _take_listed(drafts: Sequence[Draft]) -> None:
             draft.notes.append("answer_without_mark")
 
 
+_MOST_BETWEEN = 0.5
 _LEAST_FILLED = 0.75  # some may be left unanswered
 
 
@@ -276,6 +282,12 @@ _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
 
+# options that nobody took for such: `A by wind  B. by water  C. by fire`
+_OFFERS_BELOW = re.compile(
+    r"\n\s*[（(]?A[)）.．、:： ].*?\s[（(]?B[)）.．、:：].*?\s[（(]?C[)）.．、:：]", re.DOTALL
+)
+
+
 def read_answers_below(drafts: Sequence[Draft]) -> None:
     """Read answers printed without a mark below their questions.
 
@@ -284,7 +296,7 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     """
     groups = _by_section(drafts, lambda draft: not draft.options and draft.question_type in _ANSWERED_BELOW)
     for group in groups:
-        group = [draft for draft in group if not draft.answer]
+        group = [draft for draft in group if not draft.answer and _OFFERS_BELOW.search(draft.stem) is None]
         if len(group) < _LEAST_BELOW:
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]

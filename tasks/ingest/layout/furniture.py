@@ -197,7 +197,8 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         if match is not None and counts_questions(label):
             found.append((place, match, label.value))
         elif match is not None and (other := _OTHER_NUMBER.match(piece.text, match.end())) is not None:
-            found.append((place, match, int(other[1])))
+            if re.search(r"\s[（(]?[Bb][\s.．、)）]", piece.text[other.end() :]) is None:  # `A 12  B 36`
+                found.append((place, match, int(other[1])))
     rising = sum(1 for one, other in pairwise(found) if other[2] == one[2] + 1)
     keys = {match["held"] or match["bare"] for _, match, _ in found}
     if len(found) < _LEAST_KEYS or rising < _LEAST_RISING * (len(found) - 1) or len(keys) < 2:
