@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import (
@@ -22,8 +22,9 @@ from tasks.ingest.layout.headings import (
     tells_how,
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
+from tasks.ingest.words.grammar import asking
 from tasks.ingest.words.labels import Label
-from tasks.ingest.words.lexicon import find_type_by_pattern, match_exactly
+from tasks.ingest.words.lexicon import FineType, find_type_by_pattern, match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, COUNTS_POINTS, WORTH, read_points
 
 # what may follow a title behind a number in brackets: marks and remarks that count
@@ -149,19 +150,27 @@ def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) ->
 def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
     """The lines that tell how to answer, where numbers of questions begin again below them.
 
-    Where the numbers above go on further down, those below the line count parts of a question.
+    The first numbers stand below such a line, too. Where the numbers above go on further down, or the line above
+    sets no task, `3. A farmer grinds 20 kg.`, those below count parts of a question.
     """
     found: dict[int, Heading] = {}
     runs: dict[str, int] = {}  # how far each form of numbers has counted
+    told: dict[str, FineType | None] = {}  # what the line above the last of them that begin says they are
     for index, piece in enumerate(pieces):
         label = piece.label
         if label is None or label.is_weak or label.style not in _COUNTING:
             continue
-        above, last = pieces[index - 1], runs.get(label.style, 0)
-        if label.value == 1 and last > 1 and above.label is None and above.kind == piece.kind == "body":
+        last, runs[label.style] = runs.get(label.style, 0), label.value
+        above = pieces[index - 1] if index else piece
+        if label.value != 1 or above.label is not None or not above.kind == piece.kind == "body":
+            continue
+        if not tells_how(above):
+            continue
+        fine = find_type_by_pattern(above.text, INSTRUCTED)
+        if last > 1 and label.style in told and _may_close(pieces[index - 2], told[label.style]):
             below = (
                 other.label.value
-                for other in pieces[index + 1 :]
+                for other in islice(pieces, index + 1, None)
                 if other.label is not None and other.label.style == label.style and not other.label.is_weak
             )
             breaks = (value for place, value in enumerate(below, start=2) if value != place)
@@ -169,11 +178,20 @@ def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dic
                 lambda at: at in typed or pieces[at].label is None, range(index - 2, max(index - 5, -1), -1)
             )
             is_titled = any(at in typed or _SHARES_POINTS.search(pieces[at].text) for at in titles)
-            if tells_how(above) and next(breaks, 1) == 1 and not is_titled:
-                fine = find_type_by_pattern(above.text, INSTRUCTED)
+            if next(breaks, 1) == 1 and not is_titled:
                 found[index - 1] = Heading(None, "", fine, read_each(above.text), len(above.text))
-        runs[label.style] = label.value
+        if not last or label.style in told:
+            told[label.style] = fine
     return found
+
+
+def _may_close(piece: Piece, fine: FineType | None) -> bool:
+    """Whether a line may be the last of a question: an option, what asks, a statement to be judged."""
+    label = piece.label
+    if label is not None and label.style not in _COUNTING:
+        return True
+    is_statement = label is not None and fine is not None and fine.question_type == "true_false"
+    return is_statement or asking().search(piece.text, label.end if label is not None else 0) is not None
 
 
 _SHARES_POINTS = re.compile(COUNTS_POINTS)

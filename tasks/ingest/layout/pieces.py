@@ -136,7 +136,7 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
 
 
 # `├──┼──┤`, `+---+---+`: a row of a table's frame in plain text
-_FRAME = re.compile(r"\s*(?:[┌┏╔╭├┣╠└┗╚╰][\s\u2500-\u257f]*|\+(?:[-=]{2,}\+)+)\s*")
+_FRAME = re.compile(r"\s*(?:[┌┏╔╭├┣╠└┗╚╰][\s\u2500-\u257f]*|\+(?:[-=]{2,}\+){2,})\s*")
 _BARS = str.maketrans("│┃║", "|||")
 
 
