@@ -470,6 +470,8 @@ def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None
         if place == "remark":
             draft.explanation = None
             draft.notes.remove("text_after_options")
+        elif place == "below":
+            draft.options[-1] = (draft.options[-1][0], kept)
         else:
             draft.stem = kept
         if not draft.answer:

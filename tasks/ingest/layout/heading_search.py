@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import (
@@ -161,25 +161,27 @@ def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dic
         if label is None or label.is_weak or label.style not in _COUNTING:
             continue
         last, runs[label.style] = runs.get(label.style, 0), label.value
-        above = pieces[index - 1] if index else piece
-        if label.value != 1 or above.label is not None or not above.kind == piece.kind == "body":
+        if label.value != 1 or not index:
             continue
-        if not tells_how(above):
+        at = index - 1
+        while at and _OPTION.match(pieces[at].text):
+            at -= 1
+        at = at - 1 if at and pieces[at].text.endswith(SHARED_OPTIONS) else index - 1
+        above = pieces[at]
+        if above.label is not None or not above.kind == piece.kind == "body" or not tells_how(above):
             continue
         fine = find_type_by_pattern(above.text, INSTRUCTED)
-        if last > 1 and label.style in told and _may_close(pieces[index - 2], told[label.style]):
-            below = (
-                other.label.value
-                for other in islice(pieces, index + 1, None)
-                if other.label is not None and other.label.style == label.style and not other.label.is_weak
-            )
+        if last > 1 and label.style in told and _may_close(pieces[at - 1], told[label.style]):
+            others = (pieces[place].label for place in range(index + 1, len(pieces)))
+            below = (one.value for one in others if one and one.style == label.style and not one.is_weak)
             breaks = (value for place, value in enumerate(below, start=2) if value != place)
             titles = takewhile(
-                lambda at: at in typed or pieces[at].label is None, range(index - 2, max(index - 5, -1), -1)
+                lambda place: place in typed or pieces[place].label is None,
+                range(at - 1, max(at - 4, -1), -1),
             )
-            is_titled = any(at in typed or _SHARES_POINTS.search(pieces[at].text) for at in titles)
+            is_titled = any(one in typed or _SHARES_POINTS.search(pieces[one].text) for one in titles)
             if next(breaks, 1) == 1 and not is_titled:
-                found[index - 1] = Heading(None, "", fine, read_each(above.text), len(above.text))
+                found[at] = Heading(None, "", fine, read_each(above.text), len(above.text))
         if not last or label.style in told:
             told[label.style] = fine
     return found
@@ -188,10 +190,12 @@ def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dic
 def _may_close(piece: Piece, fine: FineType | None) -> bool:
     """Whether a line may be the last of a question: an option, what asks, a statement to be judged."""
     label = piece.label
-    if label is not None and label.style not in _COUNTING:
-        return True
     is_statement = label is not None and fine is not None and fine.question_type == "true_false"
-    return is_statement or asking().search(piece.text, label.end if label is not None else 0) is not None
+    asks = asking().search(piece.text, label.end if label is not None else 0)
+    return is_statement or asks is not None or _OPTION.match(piece.text) is not None
+
+
+_OPTION = re.compile(r"\s*[（(]?[A-Ha-h]\s*[.．、)）:：]")
 
 
 _SHARES_POINTS = re.compile(COUNTS_POINTS)

@@ -615,6 +615,8 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         before = [one.value for _, one in labelled[:place]]
         is_as_many = (
             2 * place == len(labelled)
+            # or a title above them stays in the last question
+            and (lines.labels[index - 1] is not None or _OPTION.match(pieces[index - 1].text))
             and before == [*range(1, place + 1)]
             and all(_KEY_ALONE.fullmatch(pieces[at].text[one.end :]) for at, one in labelled[place:])
         )

@@ -128,6 +128,8 @@ def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], 
     if kind == "term_explanation":
         terms: list[tuple[Label | None, list[Piece], str | None]] = []
         for piece in map(_cut_bullet, pieces):
+            if len(piece.text) > _LONGEST_TERMS:
+                return [(None, pieces, None)]
             for first, last in _term_spans(piece.text):
                 terms.append((None, [piece.cut(first, last)], None))
         return terms
@@ -168,6 +170,9 @@ def _split_by_options(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[
     if current and has_options:
         found.append((None, current, None))
     return found
+
+
+_LONGEST_TERMS = 200
 
 
 def _term_spans(text: str) -> list[tuple[int, int]]:
