@@ -603,6 +603,12 @@ def _is_answer(text: str) -> bool:
     return match is not None and not begins_asking(text[match.end() :])
 
 
+def _is_above(pieces: Sequence[Piece], place: int, last: int) -> bool:
+    """Whether a title stands above the last of these lines, too, with a bracket or without."""
+    title = _BEFORE_BRACKET.match(pieces[place].text.strip())
+    return title is not None and any(piece.text.strip().startswith(title[0]) for piece in pieces[:last])
+
+
 def _open_answers(lines: IndexedLines) -> IndexedLines:
     """Put `参考答案` above answers that follow, numbered again, without a heading."""
     pieces = lines.pieces
@@ -636,17 +642,19 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
             continue
         titles = [at for at in range(index) if _TITLE.fullmatch(pieces[at].text) is not None]
         if titles and not any(_OPTION.match(piece.text) for piece in pieces[titles[-1] : index]):
-            return lines  # of a further section of the answers
+            heads = [
+                at
+                for at in range(titles[-1], index)
+                if (head := lines.labels[at]) is not None and head.style in _HEADS
+            ]
+            if all(_is_above(pieces, at, titles[-1]) for at in heads):
+                return lines  # of a further section of the answers
         above = [piece.text for piece in pieces[max(0, index - 3) : index]]
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
             return lines
         above_it = lines.labels[index - 1]
-        title = _BEFORE_BRACKET.match(pieces[index - 1].text.strip())
-        is_again = title is not None and any(
-            piece.text.strip().startswith(title[0]) for piece in pieces[: index - 1]
-        )
-        if above_it is not None and above_it.style in _HEADS and above_it.value == 1 and is_again:
-            index -= 1  # `一、选择题`, again above its keys
+        if above_it is not None and (above_it.style in _HEADS and above_it.value == 1):
+            index -= _is_above(pieces, index - 1, index - 1)  # `一、选择题`, again above its keys
         opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
         return IndexedLines([*pieces[:index], opening, *pieces[index:]])
     return lines

@@ -78,7 +78,7 @@ def split_section(
 
 
 def _cut_group(lines: list[Piece], last: int) -> tuple[list[Piece], list[Piece]]:
-    """A question without `（二）选考题` below it, where the last group above the questions was `（一）`."""
+    """A question without `（二）选考题` below it, where `（一）` was the last group above."""
     for place, piece in enumerate(lines):
         if place and piece.label is not None and piece.label.style == "cnp":
             is_next = last and piece.label.value == last + 1
