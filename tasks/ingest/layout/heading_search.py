@@ -188,7 +188,7 @@ def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dic
 
 
 def _may_close(piece: Piece, fine: FineType | None) -> bool:
-    """Whether a line may be the last of a question: an option, what asks, a statement to be judged."""
+    """Whether a line may close a question: an option, what asks, what is to be judged."""
     label = piece.label
     is_statement = label is not None and fine is not None and fine.question_type == "true_false"
     asks = asking().search(piece.text, label.end if label is not None else 0)

@@ -645,7 +645,7 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
             heads = [
                 at
                 for at in range(titles[-1], index)
-                if (head := lines.labels[at]) is not None and head.style in _HEADS
+                if (title := lines.labels[at]) is not None and title.style in _HEADS
             ]
             if all(_is_above(pieces, at, titles[-1]) for at in heads):
                 return lines  # of a further section of the answers
@@ -653,7 +653,7 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
             return lines
         above_it = lines.labels[index - 1]
-        if above_it is not None and (above_it.style in _HEADS and above_it.value == 1):
+        if above_it is not None and above_it.style in _HEADS and above_it.value == 1:
             index -= _is_above(pieces, index - 1, index - 1)  # `一、选择题`, again above its keys
         opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
         return IndexedLines([*pieces[:index], opening, *pieces[index:]])
