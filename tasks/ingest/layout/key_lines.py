@@ -618,12 +618,11 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         if label is not None and label.style in _STYLES and pieces[index].kind != "table"
     ]
     for place, (index, label) in enumerate(labelled):
-        before = [one.value for _, one in labelled[:place]]
         is_as_many = (
             2 * place == len(labelled)
             # or a title above them stays in the last question
             and (lines.labels[index - 1] is not None or _OPTION.match(pieces[index - 1].text))
-            and before == [*range(1, place + 1)]
+            and [one.value for _, one in labelled[:place]] == [*range(1, place + 1)]
             and all(_KEY_ALONE.fullmatch(pieces[at].text[one.end :]) for at, one in labelled[place:])
         )
         least = _LEAST_NAMED if is_as_many else _LEAST_BARE
