@@ -269,8 +269,21 @@ def take_chosen(drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         if draft.options and draft.explanation and not draft.answer:
             closing = [_CHOSEN_LAST.search(line) for line in draft.explanation.split("\n")]
-            chosen = next((found[1] for found in reversed(closing) if found is not None), "")
+            told = [found for found in closing if found is not None and not _misleads(found)]
+            chosen = told[-1][1] if told else ""
             draft.answer = read_key(chosen, "".join(label for label, _ in draft.options)) or []
+
+
+# `很多同学会选B`, `a common wrong answer is B`: what is chosen by mistake
+_MISLEADS = re.compile(
+    r"(?i)\b(?:wrong|incorrect|mistak\w*|popular|common\w*|tempting|many|often)\b|[误错易]|[会要]选|多数|很多|不少|有人"
+)
+_CLAUSE = re.compile(r"[，,。.;；]")
+
+
+def _misleads(chosen: re.Match[str]) -> bool:
+    clause = _CLAUSE.split(chosen.string[: chosen.start(1)].rstrip("，, "))[-1]
+    return _MISLEADS.search(clause) is not None
 
 
 # `The oldest (B)`: the text of an option before its letter

@@ -331,11 +331,18 @@ def tells_how(piece: Piece) -> bool:
     text = piece.text.strip()
     if len(text) > _LONGEST_TASK or text[:1].islower() or ends_asking(text) or text[-1:] in ":：":
         return False
+    if _TITLES_ANSWERS.match(text) is not None:
+        return False
     tells = INSTRUCTION.search(text) or TELLS_HOW.match(text) or task().match(text)
     return tells is not None and match_answer(text) is None
 
 
 _LONGEST_TASK = 120
+# `Correct responses`, `Answer guide`; and `Choose all that apply.` of the question above
+_TITLES_ANSWERS = re.compile(
+    r"(?i)answers\b|answer (?:guide|scheme|sheet|section)\b|correct (?:responses?|choices?|options?|answers?)\b|"
+    r"(?:choose|circle) (?:all that apply|one(?: answer)?)\W*$"
+)
 
 
 def is_instruction(piece: Piece) -> bool:
