@@ -28,7 +28,7 @@ _LOOSE_NAMES = (
     ("chapter", re.compile(r"知识点$")),
 )
 # what counts names of one kind: `distractor 2`
-NUMBER_OF = re.compile(r"[\s_]*\d+$")
+NUMBER_OF = re.compile(r"(?:(?<![\s_])[\s_]++|(?<![\s_\d]))\d++$")
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
 # several options in one cell
 _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.．、:：)）]")
