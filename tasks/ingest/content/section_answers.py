@@ -282,6 +282,10 @@ _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
 
+# `至少写三点。` below a question tells how to answer it
+_TELLS_BELOW = re.compile(
+    r"\s*(?:请|至少|最少|不少于|举[一二两三例出]|结合|要求|字数|从[^，。]{1,8}(?:方面|角度))"
+)
 # options that nobody took for such: `A by wind  B. by water  C. by fire`
 _OFFERS_BELOW = re.compile(
     r"\n\s*[（(]?A[)）.．、:： ].*?\s[（(]?B[)）.．、:：].*?\s[（(]?C[)）.．、:：]", re.DOTALL
@@ -297,7 +301,8 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     groups = _by_section(drafts, lambda draft: not draft.options and draft.question_type in _ANSWERED_BELOW)
     for group in groups:
         group = [draft for draft in group if not draft.answer and _OFFERS_BELOW.search(draft.stem) is None]
-        if len(group) < _LEAST_BELOW:
+        told = sum(1 for draft in group if _TELLS_BELOW.match(_part_below(draft.stem)[1]) is not None)
+        if len(group) < _LEAST_BELOW or told >= 0.5 * len(group):
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
