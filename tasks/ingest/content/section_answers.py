@@ -298,9 +298,16 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     Most questions of a section of free-response questions must have one. The first line asks, and nothing below it
     does. One question tells nothing: data and code stand below questions, too.
     """
-    groups = _by_section(drafts, lambda draft: not draft.options and draft.question_type in _ANSWERED_BELOW)
+    groups = _by_section(
+        drafts,
+        lambda draft: (
+            not draft.options
+            and draft.question_type in _ANSWERED_BELOW
+            and _OFFERS_BELOW.search(draft.stem) is None
+        ),
+    )
     for group in groups:
-        group = [draft for draft in group if not draft.answer and _OFFERS_BELOW.search(draft.stem) is None]
+        group = [draft for draft in group if not draft.answer]
         told = sum(1 for draft in group if _TELLS_BELOW.match(_part_below(draft.stem)[1]) is not None)
         if len(group) < _LEAST_BELOW or told >= 0.5 * len(group):
             continue
