@@ -153,8 +153,9 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
 
 # Nearer than this, in sizes, characters are of one line of text; so much wider than the usual gap is a space.
 _NEAR, _WORD_GAP = 0.6, 0.15
-# So many neighbours of a page, and of them so many, are told apart where its letters are set wide.
-_LEAST_NEAR, _MOST_TOLD = 40, 0.5
+# So many neighbours of a page, and of them so many, are told apart where its letters are set wide; of these so many
+# are of words, as in `1 + 2` and `A B C D` none are.
+_LEAST_NEAR, _MOST_TOLD, _LEAST_WORDS = 40, 0.5, 0.4
 
 
 def _tell_spaces(found: list[Character]) -> list[Character]:
@@ -172,8 +173,9 @@ def _tell_spaces(found: list[Character]) -> list[Character]:
         and -OVERLAP < (right.left - left.right) / right.size < _NEAR
         and not (left.text.isspace() or right.text.isspace())
     }
-    told = sum(1 for at in gaps if found[at].spaced or found[at].breaks)
-    if len(gaps) < _LEAST_NEAR or told <= _MOST_TOLD * len(gaps):
+    wide = [at for at in gaps if found[at].spaced or found[at].breaks]
+    words = sum(1 for at in wide if _are_of_a_word(*found[at - 1 : at + 1]))
+    if len(gaps) < _LEAST_NEAR or len(wide) <= _MOST_TOLD * len(gaps) or words <= _LEAST_WORDS * len(wide):
         return found
     usual = median(gaps.values())
     for at, gap in gaps.items():
@@ -182,6 +184,11 @@ def _tell_spaces(found: list[Character]) -> list[Character]:
         if not is_space:
             found[at - 1] = replace(found[at - 1], right=found[at].left)
     return found
+
+
+def _are_of_a_word(left: Character, right: Character) -> bool:
+    """Whether two characters may be letters of one word."""
+    return left.text.isalpha() and right.text.isalpha() and not right.text.isupper()
 
 
 # Texts of U+F020 to U+F0FF alone are of fonts that say no characters: no page is of symbols.

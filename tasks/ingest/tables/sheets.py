@@ -286,13 +286,18 @@ def _collect_rows(
                 empty += 1
             continue
         above = by_label.get(record.get("parent", "").strip())
-        if above is not None and not above.record.get("answer", "").strip():
+        # not where the numbers are those of chapters: a passage has less than what asks about it
+        if above is not None and _is_told(record, options) and not _is_told(above.record, above.options):
             record["material"] = above.record["stem"]
             passages.add(above.index)
         label = record.get("number", "").strip() or str(index + sheet.first_row)
         found.append(_Row(record, options, fine, label, first, last, index))
         by_label[label] = found[-1]
     return [row for row in found if row.index not in passages], empty, schema_rows
+
+
+def _is_told(record: Mapping[str, str], options: Mapping[str, str]) -> bool:
+    return any(options.values()) or any(record.get(role, "").strip() for role in ("answer", "options"))
 
 
 def _take_flags(record: dict[str, str]) -> None:

@@ -384,6 +384,14 @@ def test_a_row_that_the_page_cuts_is_of_its_table_and_the_table_goes_on_without_
     ]
 
 
+def _set_apart(x: float, y: float, words: Sequence[str]) -> list[tuple[float, float, str]]:
+    found = []
+    for word in words:
+        found.append((x, y, word))
+        x += 3 + pdfmetrics.stringWidth(word, "Helvetica", 11)
+    return found
+
+
 def test_letters_that_are_set_wide_are_words_and_wide_single_letters_are_not() -> None:
     def spread(x: float, y: float, text: str, gap: float) -> list[tuple[float, float, str]]:
         found = []
@@ -396,6 +404,9 @@ def test_letters_that_are_set_wide_are_words_and_wide_single_letters_are_not() -
     texts = ["1. Which river flows through Vienna?", "A. the Rhine", "B. the Danube", "C. the Elbe"]
     wide = [place for at, text in enumerate(texts) for place in spread(60, 780 - 18 * at, text, 2.5)]
     assert body(make_pdf([wide])) == texts
+    sums = [f"{at}. {at} + {at} = {at} - 1 = {at} + 1 =" for at in range(1, 8)]
+    apart = [place for at, text in enumerate(sums) for place in _set_apart(60, 780 - 18 * at, text.split())]
+    assert body(make_pdf([apart])) == sums
     columns = [place for at in range(6) for place in spread(60, 780 - 18 * at, "BCADBCAD", 12)]
     assert body(make_pdf([columns])) == ["B C A D B C A D"] * 6
 

@@ -136,7 +136,7 @@ def test_the_passage_of_several_questions_is_the_material_of_each(tmp_path: Path
     passages = {
         "data": [
             {
-                "title": "Harbour",
+                "title": "How the harbour and its lamp were kept",
                 "paragraphs": [
                     {
                         "context": "The keeper lit the lamp in 1820.",
