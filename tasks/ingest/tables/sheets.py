@@ -35,6 +35,8 @@ _SUM = re.compile(
     r"\s*[\u4e00-\u9fff]{0,4}(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*"
 )
 
+_WORDED = re.compile(r"[^\W\d_]{4}")  # what a term means
+
 
 @dataclass
 class SheetSplit:
@@ -273,7 +275,8 @@ def _collect_rows(
             record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
         if is_ticked(record.get("flag", "")):
             record["right"] = record.get("options", "").strip()
-        if _SUM.fullmatch(record.get("number", "") or record.get("stem", "")):
+        is_sum = _SUM.fullmatch(record.get("number", "") or record.get("stem", "")) is not None
+        if is_sum and _WORDED.search(answer) is None:
             continue  # `合计 | 20题` below the questions
         first, last = spans[index]
         if found and _goes_on(found[-1], record, options):

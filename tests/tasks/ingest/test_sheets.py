@@ -545,6 +545,10 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
         ],
         [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
     ),
+    "terms of a bank that are words for sums": (
+        [Sheet("", [["题目", "答案"], ["本月合计", "一个月金额之和"], ["共计", "2题"]])],
+        [("short_answer", "本月合计", "", ["一个月金额之和"])],
+    ),
     "options below a passage, in a sheet of reading": (
         [
             Sheet(
