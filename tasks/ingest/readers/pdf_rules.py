@@ -432,8 +432,8 @@ def _join(rules: Sequence[Rule]) -> list[Rule]:
 def find_grids(
     level: Sequence[Rule],
     upright: Sequence[Rule],
-    characters: Sequence[Character] = (),
     *,
+    characters: Sequence[Character] = (),
     with_frames: bool = False,
 ) -> list[Grid]:
     """The ruled tables that the lines of a page make; with frames those of fewer cells, too."""
