@@ -288,7 +288,7 @@ _TELLS_BELOW = re.compile(
 )
 # options that nobody took for such: `A by wind  B. by water  C. by fire`
 _OFFERS_BELOW = re.compile(
-    r"\n\s*[（(]?A[)）.．、:： ].*?\s[（(]?B[)）.．、:：].*?\s[（(]?C[)）.．、:：]", re.DOTALL
+    r"\n\s*[（(]?A[)）.．、:： ].{0,200}?\s[（(]?B[)）.．、:：].{0,200}?\s[（(]?C[)）.．、:：]", re.DOTALL
 )
 
 
