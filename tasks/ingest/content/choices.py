@@ -439,16 +439,17 @@ def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | No
 
 
 def _read_whole(text: str, options: Sequence[tuple[str, str]]) -> list[str] | None:
-    """The label of an option of several words that is the text: of `both A and B`, `D. A and B`."""
+    """The label of an option that is the text: `both A and B`, `D. A and B`, `①③`."""
     folded = text.strip(" .。")
     lead = _OWN_LABEL.match(folded)
-    for label, option in options if " " in folded else ():
+    for label, option in options if " " in folded or _COMBINED.match(folded) else ():
         if option.strip(" .。") in (folded, folded[lead.end() :] if lead and lead[1] == label else folded):
             return [label]
     return None
 
 
 _OWN_LABEL = re.compile(r"([A-J])\s*[.．、:：)）]\s*")
+_COMBINED = re.compile(r"[①-⑩][、,，]?[①-⑩]")
 
 
 def _read_all_named(text: str, options: Sequence[tuple[str, str]]) -> list[str]:

@@ -55,7 +55,7 @@ def _split(text: str, start: int) -> tuple[list[str], int]:
             level -= 1
             if not level:
                 return [*found, text[begin:place].strip()], place + 1
-        elif sign in ",;，" and level == 1:
+        elif sign in ",;，" and level == 1 and text[place : place + 2] != "，,":  # that belongs to a line
             found.append(text[begin:place].strip())
             begin = place + 1
         place += 1

@@ -71,8 +71,10 @@ def _list_inner(record: dict[str, Any], depth: int) -> list[dict[str, Any]]:
         is_type = name != "type" or match_type_name(str(item)) is not None
         if isinstance(item, str) and name != "id" and is_type and find_role(name) != "stem":
             own[name] = item
-        elif isinstance(item, str) and find_role(name) == "stem" and len(item) >= _PASSAGE:
-            own["material"] = item
+        elif (
+            isinstance(item, str) and name != "title" and find_role(name) == "stem" and len(item) >= _PASSAGE
+        ):
+            own["material"] = item  # a title may be long
     found: list[dict[str, Any]] = []
     for name, item in record.items():
         if isinstance(item, list) and name not in _OFFERS:
@@ -90,7 +92,7 @@ def _asks(record: dict[str, Any]) -> bool:
     return any(map(_ASKING.search, record)) or ("stem" in roles and bool(roles & {"options", "answer"}))
 
 
-_PASSAGE = 30  # a title is shorter
+_PASSAGE = 30
 _OFFERS = ("options", "choices", "选项")
 _ASKING = re.compile(r"(?i)^q$|question(?!s)|stem|prompt|problem|题干|题目|问题|试题")
 

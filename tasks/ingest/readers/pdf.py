@@ -211,7 +211,7 @@ def _read_page(
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
     characters = set_aside_turned(characters, result, view)
     level, upright = read_rules(objects, raw, view)
-    grids = find_grids(level, upright)
+    grids = find_grids(level, upright, characters=characters)
     covered, hidden = measure_scan(objects, raw, view.width * view.height)
     result.is_scan = _is_scan(result, objects, covered, hidden, raw)
     # else OCR reads it

@@ -16,6 +16,7 @@ from typing import Any
 from tasks.ingest.readers.pdf_fonts import LEVEL_SIGNS, find_signs
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, View
 from tasks.ingest.readers.scripts import SYMBOL_FONT
+from tasks.ingest.words.cleaning import is_cjk
 
 # A face that is bold by name; 微软雅黑 (YaHei) is none.
 _HEAVY_FACE = re.compile(r"bold|black|heavy|simhei|stheiti|黑体|(?<!ya)hei\b", re.IGNORECASE)
@@ -151,10 +152,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     return _tell_spaces(found)
 
 
-# Nearer than this, in sizes, characters are of one line of text; so much wider than the usual gap is a space.
-_NEAR, _WORD_GAP = 0.6, 0.15
-# So many neighbours of a page, and of them so many, are told apart where its letters are set wide.
-_LEAST_NEAR, _MOST_TOLD = 40, 0.5
+# Nearer than this, in sizes, characters are of one word or one line of text; so much wider than the usual gap is a space.
+_NEAR, _FAR, _WORD_GAP = 0.6, 1.5, 0.15
+# So many neighbours of a page, and of them so many, are told apart where its letters are set wide; of these so many
+# are of words, as in `1 + 2` and `A B C D` none are.
+_LEAST_NEAR, _MOST_TOLD, _LEAST_WORDS = 40, 0.5, 0.4
 
 
 def _tell_spaces(found: list[Character]) -> list[Character]:
@@ -164,24 +166,34 @@ def _tell_spaces(found: list[Character]) -> list[Character]:
     """
     if sum(one.spaced or one.breaks for one in found) <= _MOST_TOLD * len(found):
         return found
-    gaps = {
+    beside = {
         at: (right.left - left.right) / right.size
         for at, (left, right) in enumerate(pairwise(found), start=1)
         if right.size > 0
         and abs(right.y - left.y) <= 0.1 * right.size
-        and -OVERLAP < (right.left - left.right) / right.size < _NEAR
+        and -OVERLAP < (right.left - left.right) / right.size < _FAR
         and not (left.text.isspace() or right.text.isspace())
     }
-    told = sum(1 for at in gaps if found[at].spaced or found[at].breaks)
-    if len(gaps) < _LEAST_NEAR or told <= _MOST_TOLD * len(gaps):
+    gaps = {at: gap for at, gap in beside.items() if gap < _NEAR}
+    wide = [at for at in gaps if found[at].spaced or found[at].breaks]
+    words = sum(1 for at in wide if _are_of_a_word(*found[at - 1 : at + 1]))
+    if len(gaps) < _LEAST_NEAR or len(wide) <= _MOST_TOLD * len(gaps) or words <= _LEAST_WORDS * len(wide):
         return found
     usual = median(gaps.values())
+    # words have spaces between them, Chinese has none
+    if not any(gap > usual + _WORD_GAP or is_cjk(found[at].text) for at, gap in beside.items()):
+        return found
     for at, gap in gaps.items():
         is_space = gap > usual + _WORD_GAP
         found[at] = replace(found[at], spaced=is_space, breaks=False)
         if not is_space:
             found[at - 1] = replace(found[at - 1], right=found[at].left)
     return found
+
+
+def _are_of_a_word(left: Character, right: Character) -> bool:
+    """Whether two characters may be letters of one word."""
+    return left.text.isalpha() and right.text.isalpha() and not right.text.isupper()
 
 
 # Texts of U+F020 to U+F0FF alone are of fonts that say no characters: no page is of symbols.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -316,6 +317,8 @@ def read_rules(objects: Sequence[PageObject], raw: Any, view: View) -> tuple[lis
 
 # A box of a highlighter is as high as a line or two of print, and not as wide as a bar of the page.
 _LEAST_HIGH, _MOST_HIGH, _MOST_HIGHLIGHTS = 5.0, 32.0, 100
+# So many boxes of one width on so many of the lines are the stripes of a table.
+_LEAST_STRIPES, _MOST_MARKED = 3, 0.3
 
 
 def mark_highlighted(
@@ -336,11 +339,20 @@ def mark_highlighted(
             boxes.append((left, bottom, right, top))
     if not 0 < len(boxes) <= _MOST_HIGHLIGHTS:
         return
-    for one in characters:
-        x, y = (one.left + one.right) / 2, (one.bottom + one.top) / 2
-        one.is_coloured = one.is_coloured or any(
-            left <= x <= right and bottom <= y <= top for left, bottom, right, top in boxes
+    marked = [
+        one
+        for one in characters
+        if any(
+            left <= (one.left + one.right) / 2 <= right and bottom <= (one.bottom + one.top) / 2 <= top
+            for left, bottom, right, top in boxes
         )
+    ]
+    edges = Counter((round(left), round(right)) for left, _, right, _ in boxes)
+    lines = [len({round(one.y) for one in group}) for group in (marked, characters)]
+    if max(edges.values()) >= _LEAST_STRIPES and lines[0] >= _MOST_MARKED * lines[1]:
+        return  # every other row of a table is in colour
+    for one in marked:
+        one.is_coloured = True
 
 
 def _is_stroked(item: Any, raw: Any) -> bool:
@@ -417,7 +429,13 @@ def _join(rules: Sequence[Rule]) -> list[Rule]:
     return joined
 
 
-def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: bool = False) -> list[Grid]:
+def find_grids(
+    level: Sequence[Rule],
+    upright: Sequence[Rule],
+    *,
+    characters: Sequence[Character] = (),
+    with_frames: bool = False,
+) -> list[Grid]:
     """The ruled tables that the lines of a page make; with frames those of fewer cells, too."""
     if len(level) * len(upright) > MAX_CROSSINGS:
         return []
@@ -449,23 +467,35 @@ def find_grids(level: Sequence[Rule], upright: Sequence[Rule], *, with_frames: b
         grid.rows = _distinct(edges)[::-1]
         is_table = len(grid.columns) >= 3 and len(grid.rows) >= (3 if len(grid.columns) < 4 else 2)
         if is_table and not with_frames:
-            grid.rows = _distinct([*edges, *_find_open_ends(grid)])[::-1]
+            grid.rows = _distinct([*edges, *_find_open_ends(grid, characters)])[::-1]
         if is_table or (with_frames and len(grid.columns) >= 2 and len(grid.rows) >= 2):
             grids.append(grid)
     return grids[:MAX_GRIDS]
 
 
-def _find_open_ends(grid: Grid) -> list[float]:
+# So many characters beyond its end are more than the number of a page.
+_LEAST_BEYOND = 20
+
+
+def _find_open_ends(grid: Grid, characters: Sequence[Character]) -> list[float]:
     """Where all upright lines end without a level one: in a row that the end of a page cuts."""
     ends = [[rule for rule in grid.upright if abs(rule.at - column) <= TOUCH] for column in grid.columns]
     lowest, highest = min(rule.low for rule in grid.upright), max(rule.high for rule in grid.upright)
     return [
         place
-        for place, reached in (
-            (lowest, [min(rule.low for rule in rules) for rules in ends]),
-            (highest, [max(rule.high for rule in rules) for rules in ends]),
+        for place, reached, beyond in (
+            (
+                lowest,
+                [min(rule.low for rule in rules) for rules in ends],
+                [one for one in characters if one.top < lowest],
+            ),
+            (
+                highest,
+                [max(rule.high for rule in rules) for rules in ends],
+                [one for one in characters if one.bottom > highest],
+            ),
         )
-        if all(abs(own - place) <= TOUCH for own in reached)
+        if all(abs(own - place) <= TOUCH for own in reached) and len(beyond) < _LEAST_BEYOND
     ]
 
 

@@ -229,9 +229,13 @@ def _find_delimited(text: str) -> Sheet | None:
 def _are_pairs(rows: Sequence[list[str]]) -> bool:
     """Whether two columns are questions and their answers, as cards to learn by are exported."""
     found = guess_columns(rows)
-    answers = [row[1] for row in rows if len(row) > 1]
+    # numbers alone tell none apart: they are marks, `(5)` or `[3 marks]`
+    answers = [_MARKS.sub("#", row[1]) for row in rows if len(row) > 1]
     is_told = found is not None and found.columns.get("stem") == 0 and found.columns.get("answer") == 1
     return is_told and len(rows) >= _FEW_ROWS and 2 * len({*answers}) > len(answers)
+
+
+_MARKS = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 
 
 def _guess_delimiter(text: str) -> str:

@@ -365,7 +365,9 @@ def _read_ods(package: zipfile.ZipFile) -> tuple[dict[str, set[tuple[int, int]]]
                         for down in range(min(height, _MOST_REPEATED))
                         for right in range(min(width, _MOST_REPEATED))
                     }
-                    text = "".join(str(part) for part in cell.itertext()).strip() if is_shown else ""
+                    # not what a comment says
+                    lines = cell.iterfind("{*}p") if is_shown else ()
+                    text = "\n".join("".join(map(str, line.itertext())) for line in lines).strip()
                     texts |= dict.fromkeys(places, text) if text else {}
                     cells |= places if not is_shown else set()
                 column += width

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.readers.extraction import PICTURE_MARK, Line
+from tasks.ingest.words.grammar import asking
 
 # So many cells, each with the next number, and so many in ten of them with a task: a picture, a blank, a sum.
 _LEAST_CELLS, _LEAST_TASKS = 4, 6
 _NUMBER = re.compile(rf"(?:\s*{PICTURE_MARK.pattern})*\s*[（(]?(?P<value>\d{{1,3}})\s*[.．、)）:：](?!\d)")
-_TASK = re.compile(rf"{PICTURE_MARK.pattern}|__|[=＝?？]\s*$|[（(]\s*[)）]")
+_BLANK = re.compile(_NUMBER.pattern + r"[\s_（()）]*")
+_TASK = re.compile(r"__|[=＝?？]\s*$|[（(]\s*[)）]")
 
 
 def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[Line], Sequence[int]]:
@@ -28,7 +30,7 @@ def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[L
         cells = [cell for at in rows for cell in _find_cells(lines[at], starts[at])]
         numbers = [_NUMBER.match(line.text) for line, _ in cells]
         values = [int(one["value"]) for one in numbers if one is not None]
-        tasks = sum(1 for line, _ in cells if _TASK.search(line.text))
+        tasks = sum(1 for line, _ in cells if _asks(line.text))
         if (
             len(values) == len(cells) >= _LEAST_CELLS
             and sorted(values) == list(range(min(values), min(values) + len(values)))
@@ -45,6 +47,14 @@ def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[L
         for pair in parted.get(at, [(line, start)])
     ]
     return [line for line, _ in pairs], [start for _, start in pairs]
+
+
+def _asks(cell: str) -> bool:
+    """Whether a numbered cell shows or asks something, and is not only a place for the answer."""
+    shows = PICTURE_MARK.search(cell) is not None
+    return shows or (
+        _BLANK.fullmatch(cell) is None and (_TASK.search(cell) or asking().search(cell)) is not None
+    )
 
 
 def _find_cells(row: Line, start: int) -> list[tuple[Line, int]]:

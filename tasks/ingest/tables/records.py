@@ -63,8 +63,8 @@ def split_records(
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
             if is_marked_up:
-                texts = {role: read_markup(text) for role, text in texts.items()}
-                given = [(label, read_markup(text)) for label, text in given]
+                texts = {role: _read_wrapped(text) for role, text in texts.items()}
+                given = [(label, _read_wrapped(text)) for label, text in given]
             printed = NUMBERED.match(texts["stem"]) if is_numbered else None
             if printed is not None:
                 texts["stem"] = texts["stem"][printed.end() :]
@@ -99,6 +99,10 @@ def split_records(
         )
     result.text = "\n".join(lines)
     return result
+
+
+def _read_wrapped(text: str) -> str:
+    return read_markup(text) if WRAPPED.search(text) else text  # `<b>` may be what is offered
 
 
 def _read_ticks(answer: Mapping[str, Any]) -> str:
@@ -158,7 +162,10 @@ def _find_roles(
     if "options" not in roles.values():
         keys = [name for name, role in roles.items() if role == "answer" and _names_one(records, name)]
         offers = [name for name in names if name not in keys and _offers(records, name)]
-        named = [name for name in offers if name in roles]
+        # the answer with other names of it is not what is offered
+        named = [
+            name for name in offers if name in roles and not any(_begins(records, name, key) for key in keys)
+        ]
         # options with flags need no key; `answers` beside `correct` are what is offered
         free = offers if "answer" not in roles.values() else named
         flagged = [name for name in free if any(read_option_flags(record.get(name)) for record in records)]
@@ -257,6 +264,14 @@ def _names_one(records: Sequence[Mapping[str, Any]], name: str) -> bool:
 
 
 _LONGEST_KEY = 2
+
+
+def _begins(records: Sequence[Mapping[str, Any]], name: str, key: str) -> bool:
+    """Whether what a key holds stands first in every list of another."""
+    held = [(record[name], record[key]) for record in records[:_SAMPLE] if record.get(name) and key in record]
+    return all(isinstance(texts, list) and texts[0] == answer for texts, answer in held)
+
+
 _SERIES = re.compile(r"(.*?)[\s_]?([a-h]|[0-9])")
 _TELLING = re.compile(r"(?i)ans|corr|right|key|sol|lös|loes|cop|label|daan|正|答|对")
 

@@ -109,10 +109,10 @@ def _opens_key(rows: Sequence[Sequence[str]], index: int) -> bool:
     if counts_across(rows[index : index + 2]):
         return True
     head, *others = [cell for cell in rows[index] if cell.strip()] or [""]
+    if others or not is_region_heading(head):
+        return False
     below = rows[index + 1 : index + 1 + _NEAR]
-    lines = ["  ".join(filter(str.strip, row)) for row in below]
-    is_above = counts_across(below) or any(map(read_key_line, lines))
-    return bool(head) and not others and is_region_heading(head) and is_above
+    return counts_across(below) or any(read_key_line("  ".join(filter(str.strip, row))) for row in below)
 
 
 def counts_across(rows: Sequence[Sequence[str]]) -> bool:

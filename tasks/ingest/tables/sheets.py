@@ -35,6 +35,8 @@ _SUM = re.compile(
     r"\s*[\u4e00-\u9fff]{0,4}(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?total))\s*[:：]?\s*"
 )
 
+_WORDED = re.compile(r"[^\W\d_]{4}")  # what a term means
+
 
 @dataclass
 class SheetSplit:
@@ -273,7 +275,8 @@ def _collect_rows(
             record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
         if is_ticked(record.get("flag", "")):
             record["right"] = record.get("options", "").strip()
-        if _SUM.fullmatch(record.get("number", "") or record.get("stem", "")):
+        is_sum = _SUM.fullmatch(record.get("number", "") or record.get("stem", "")) is not None
+        if is_sum and _WORDED.search(answer) is None:
             continue  # `合计 | 20题` below the questions
         first, last = spans[index]
         if found and _goes_on(found[-1], record, options):
@@ -286,13 +289,18 @@ def _collect_rows(
                 empty += 1
             continue
         above = by_label.get(record.get("parent", "").strip())
-        if above is not None and not above.record.get("answer", "").strip():
+        # not where the numbers are those of chapters: a passage has less than what asks about it
+        if above is not None and _is_told(record, options) and not _is_told(above.record, above.options):
             record["material"] = above.record["stem"]
             passages.add(above.index)
         label = record.get("number", "").strip() or str(index + sheet.first_row)
         found.append(_Row(record, options, fine, label, first, last, index))
         by_label[label] = found[-1]
     return [row for row in found if row.index not in passages], empty, schema_rows
+
+
+def _is_told(record: Mapping[str, str], options: Mapping[str, str]) -> bool:
+    return any(options.values()) or any(record.get(role, "").strip() for role in ("answer", "options"))
 
 
 def _take_flags(record: dict[str, str]) -> None:

@@ -262,6 +262,8 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
     if key is None:
         if len(after) == 1 and "options" not in header.columns:
             header.columns["answer"] = after[0].place
+        elif len(after) > 2:
+            header.options = {chr(ord("A") + place): one.place for place, one in enumerate(after[:8])}
         return
     between = [column for column in after if column.place < key]
     beyond = [column for column in after if column.place > key and column.length > _MIN_ASKING]

@@ -288,6 +288,7 @@ def test_footnotes_symbols_and_circled_fields_are_read() -> None:
         (r"eq \o(=====,\s\up7(△))", "=====^△"),
         (r"eq \b\lc\{(\a\al(x+y=1,x-y=3))", r"\left\{\begin{matrix}x+y=1 \\ x-y=3\end{matrix}\right."),
         (r"eq \b\bc\|(x-1)", "|x-1|"),
+        (r"eq \a\al(x+y=1，,x-y=3.)", r"\begin{matrix}x+y=1， \\ x-y=3.\end{matrix}"),
         (r"eq \i\su(n=1,5,n)", r"\sum_{n=1}^{5} n"),
         (r"eq \x\to(AB)", r"\overline{AB}"),
         (r"eq f\(x\)", "f(x)"),

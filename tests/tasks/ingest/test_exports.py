@@ -185,7 +185,7 @@ def test_pairs_between_tabs_are_questions_and_answers_but_numbers_are_none(tmp_p
         "What crosses a river?",
     ]
     marked = (
-        "What feeds a lamp?\t(2 marks)\nWhat feeds a mill?\t(2 marks)\nWhat crosses a river?\t(2 marks)\n"
+        "What feeds a lamp?\t(2 marks)\nWhat feeds a mill?\t(3 marks)\nWhat crosses a river?\t(5 marks)\n"
     )
     assert all(not answer for *_, answer in read(write(tmp_path, "marks.txt", marked)))
 

@@ -384,6 +384,14 @@ def test_a_row_that_the_page_cuts_is_of_its_table_and_the_table_goes_on_without_
     ]
 
 
+def _set_apart(x: float, y: float, words: Sequence[str]) -> list[tuple[float, float, str]]:
+    found = []
+    for word in words:
+        found.append((x, y, word))
+        x += 3 + pdfmetrics.stringWidth(word, "Helvetica", 11)
+    return found
+
+
 def test_letters_that_are_set_wide_are_words_and_wide_single_letters_are_not() -> None:
     def spread(x: float, y: float, text: str, gap: float) -> list[tuple[float, float, str]]:
         found = []
@@ -396,8 +404,44 @@ def test_letters_that_are_set_wide_are_words_and_wide_single_letters_are_not() -
     texts = ["1. Which river flows through Vienna?", "A. the Rhine", "B. the Danube", "C. the Elbe"]
     wide = [place for at, text in enumerate(texts) for place in spread(60, 780 - 18 * at, text, 2.5)]
     assert body(make_pdf([wide])) == texts
+    sums = [f"{at}. {at} + {at} = {at} - 1 = {at} + 1 =" for at in range(1, 8)]
+    apart = [place for at, text in enumerate(sums) for place in _set_apart(60, 780 - 18 * at, text.split())]
+    assert body(make_pdf([apart])) == sums
+    letters = ["a b c d e f g h i k", "k h d c b i g f e a", "e f a b d i h k g c", "c k i d e a b h g f"]
+    apart = [
+        place for at, text in enumerate(letters) for place in _set_apart(60, 780 - 18 * at, text.split())
+    ]
+    assert body(make_pdf([apart])) == letters
     columns = [place for at in range(6) for place in spread(60, 780 - 18 * at, "BCADBCAD", 12)]
     assert body(make_pdf([columns])) == ["B C A D B C A D"] * 6
+
+
+def test_the_last_rows_of_an_open_table_amid_a_page_are_lines_and_not_one_row() -> None:
+    rows = [["Year", "North", "South"], ["1820", "12", "15"], ["1821", "13", "16"]]
+    cells = [
+        (65 + 80 * at, 775 - 20 * row, text)
+        for row, texts in enumerate(rows)
+        for at, text in enumerate(texts)
+    ]
+    below = [(60, 690, "1. Which of the two harbours landed more salt in the second year?")]
+    lines = [(60, y, 300, y) for y in (790, 770)] + [(x, 725, x, 790) for x in (60, 140, 220, 300)]
+    read = [" ".join(line.split()) for line in body(make_pdf([[*cells, *below]], lines=[lines]))]
+    assert read[:3] == ["Year | North | South", "1820 12 15", "1821 13 16"]
+
+
+def test_stripes_behind_the_rows_of_a_table_mark_no_answers() -> None:
+    options = [("a mill", "a lock", "a weir", "a quay")] * 3
+    stems = ("Where is grain ground?", "What lifts a boat?", "What dams a river?")
+    rows = [
+        line.ljust(24)
+        for at, (stem, offered) in enumerate(zip(stems, options, strict=True), start=1)
+        for line in (
+            f"{at}. {stem}",
+            *(f"{letter}. {text}" for letter, text in zip("ABCD", offered, strict=True)),
+        )
+    ]
+    page = [(60, 780 - 20 * at, "==" * (at % 2) + row) for at, row in enumerate(rows)]
+    assert [answer for *_, answer in read_drafts(make_pdf([page]))] == [[], [], []]
 
 
 def test_a_frame_around_the_text_of_a_page_is_no_table() -> None:

@@ -72,6 +72,22 @@ EXPORTS: list[tuple[str, list[dict[str, Any]], list[Read]]] = [
         [("Which river passes the mill?", [], ["Rhine"]), ("Who built the pier?", [], ["Smith"])],
     ),
     (
+        "the answer and its other names in a list that begins with it",
+        [
+            {"question": "What turns the wheel?", "correct_answer": "water", "answers": ["water", "the river"]},
+            {"question": "What fills the sail?", "correct_answer": "wind", "answers": ["wind", "the breeze"]},
+        ],
+        [("What turns the wheel?", [], ["water"]), ("What fills the sail?", [], ["wind"])],
+    ),
+    (
+        "tags that are offered below questions written as web pages",
+        [
+            {"question": "<p>Which tag is bold?</p>", "options": ["<b>", "<i>", "<p>none</p>"], "answer": "A"},
+            {"question": "<p>Which is smaller?</p>", "options": ["a<b", "b<a", "c"], "answer": "B"},
+        ],
+        [("Which tag is bold?", ["<b>", "<i>", "none"], ["A"]), ("Which is smaller?", ["a<b", "b<a", "c"], ["B"])],
+    ),
+    (
         "what is wrong in keys of its own",
         [
             {"question": "What turns the wheel?", "distractor1": "fire", "distractor2": "sand", "correct_answer": "water"},
@@ -136,7 +152,7 @@ def test_the_passage_of_several_questions_is_the_material_of_each(tmp_path: Path
     passages = {
         "data": [
             {
-                "title": "Harbour",
+                "title": "How the harbour and its lamp were kept",
                 "paragraphs": [
                     {
                         "context": "The keeper lit the lamp in 1820.",

@@ -404,6 +404,63 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             ("multiple_choice", "草的颜色是（）", "blue/green/red", ["B"]),
         ],
     ),
+    "columns called wrong, and numbers of chapters that are no parents": (
+        [
+            Sheet(
+                "",
+                [
+                    ["Question", "Correct", "Wrong 1", "Wrong 2"],
+                    ["What turns in the wind?", "a mill", "a pier", "a quay"],
+                    ["What crosses a river?", "a ferry", "a lamp", "a bell"],
+                ],
+            ),
+            Sheet(
+                "",
+                [
+                    ["id", "parent", "question", "A", "B"],
+                    ["1", "", "Which is made of stone?", "a pier", "a rope"],
+                    ["2", "1", "Which is made of iron?", "an anchor", "a sail"],
+                ],
+            ),
+        ],
+        [
+            ("multiple_choice", "What turns in the wind?", "a mill/a pier/a quay", ["A"]),
+            ("multiple_choice", "What crosses a river?", "a bell/a ferry/a lamp", ["B"]),
+            ("multiple_choice", "Which is made of stone?", "a pier/a rope", []),
+            ("multiple_choice", "Which is made of iron?", "an anchor/a sail", []),
+        ],
+    ),
+    "no header and no keys": (
+        [
+            Sheet(
+                "",
+                [
+                    ["What turns in the wind?", "a mill", "a pier", "a quay"],
+                    ["What crosses a river?", "a lamp", "a ferry", "a bell"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "What turns in the wind?", "a mill/a pier/a quay", []),
+            ("multiple_choice", "What crosses a river?", "a lamp/a ferry/a bell", []),
+        ],
+    ),
+    "keys that are the text of an option of several numbers": (
+        [
+            Sheet(
+                "",
+                [
+                    ["题目", "选项", "答案"],
+                    ["哪些会飞？", "①②\n②③\n①③", "①③"],
+                    ["哪些会游泳？", "①②\n②③\n①③", "①②"],
+                ],
+            )
+        ],
+        [
+            ("multiple_choice", "哪些会飞？", "①②/②③/①③", ["C"]),
+            ("multiple_choice", "哪些会游泳？", "①②/②③/①③", ["A"]),
+        ],
+    ),
     "what somebody answered wrong is not offered": (
         [
             Sheet(
@@ -487,6 +544,10 @@ CASES: dict[str, tuple[list[Sheet], list[tuple[str, str, str, list[str]]]]] = {
             )
         ],
         [("multiple_choice", "天空的颜色是（）", "红/蓝", ["B"])],
+    ),
+    "terms of a bank that are words for sums": (
+        [Sheet("", [["题目", "答案"], ["本月合计", "一个月金额之和"], ["共计", "2题"]])],
+        [("short_answer", "本月合计", "", ["一个月金额之和"])],
     ),
     "options below a passage, in a sheet of reading": (
         [
@@ -1341,7 +1402,8 @@ ODS_TEXT = "<table:table-cell office:value-type='string'><text:p>{}</text:p></ta
 
 
 def test_numbers_and_dates_of_open_documents_are_read_as_shown() -> None:
-    share = "<table:table-cell office:value-type='percentage' office:value='0.5'><text:p>50%</text:p></table:table-cell>"
+    note = "<office:annotation><text:p>see page 9</text:p></office:annotation>"
+    share = f"<table:table-cell office:value-type='percentage' office:value='0.5'>{note}<text:p>50%</text:p></table:table-cell>"
     day = "<table:table-cell office:value-type='date' office:date-value='1949-10-01'><text:p>1949年10月1日</text:p></table:table-cell>"
     assert read_workbook(make_ods([ODS_TEXT("题目") + share + day]), "ods").sheets[0].rows == [
         ["题目", "50%", "1949年10月1日"]

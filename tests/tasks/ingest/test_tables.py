@@ -773,5 +773,7 @@ def test_numbered_cells_beside_each_other_that_ask_are_questions_and_those_of_a_
         ("12÷4=", ["3"]),
     ]
     words = [["1. lamp", "2. pier"], ["3. mill", "4. bell"]]
-    drafts, _ = read([table(words), "1. What gives light?", "2. What rings?", "3. What grinds barley?"])
-    assert [draft.stem for draft in drafts] == ["What gives light?", "What rings?", "What grinds barley?"]
+    room = [["1. ____", "2. ____"], ["3. （ ）", "4. （ ）"]]  # for the answers
+    for grid in (words, room):
+        drafts, _ = read([table(grid), "1. What gives light?", "2. What rings?", "3. What grinds barley?"])
+        assert [draft.stem for draft in drafts] == ["What gives light?", "What rings?", "What grinds barley?"]
