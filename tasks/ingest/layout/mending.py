@@ -231,42 +231,6 @@ def _read_numbered(row: Piece) -> tuple[int, Piece] | None:
     return label.value, rewrite(line, 0, f"（{keys[0].strip()}）") if keys else line
 
 
-_LEAST_BESIDE, _MOST_ASKING = 4, 0.7
-
-
-def open_beside(lines: IndexedLines) -> IndexedLines:
-    """Write numbered cells of a table that ask as lines: `1. 3+5= | 2. 9-4=`."""
-    pieces = lines.pieces
-    written: list[Piece] = []
-    held: list[tuple[int, Piece]] = []
-    rows: list[Piece] = []
-    for piece in (*pieces, None):
-        cells = _read_beside(piece) if piece is not None and piece.kind == "table" else []
-        if piece is not None and cells and (not held or cells[0][0] == held[-1][0] + 1):
-            held += cells
-            rows.append(piece)
-            continue
-        values = [value for value, _ in held]
-        asks = sum(1 for _, cell in held if asking().search(cell.text) or _SUM.search(cell.text))
-        is_run = values == [*range(1, len(held) + 1)] and len(held) >= max(_LEAST_BESIDE, len(rows) + 1)
-        written += [cell for _, cell in held] if is_run and asks >= _MOST_ASKING * len(held) else rows
-        held, rows = cells, [piece] if cells and piece is not None else []
-        if piece is not None and not cells:
-            written.append(piece)
-    return IndexedLines(written) if len(written) > len(pieces) else lines
-
-
-def _read_beside(row: Piece) -> list[tuple[int, Piece]]:
-    """The cells of a row with their numbers; nothing where one has none."""
-    cells = [cell for cell in _part_cells(row.text.rstrip(" |")) if cell[0]]
-    labels = [parse_label(text) for text, _, _ in cells]
-    return [
-        (label.value, replace(row.cut(first, last), kind="body"))
-        for label, (_, first, last) in zip(labels, cells, strict=True)
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ] * all(label is not None and label.style in KNOWN_NUMBERS for label in labels)
-
-
 def _cut_marks(row: Piece, match: re.Match[str]) -> Piece:
     """The row of a question without the cell that tells what it is worth."""
     return row.cut(0, row.text.rindex("|", 0, match.start("marks"))) if match["marks"] else row

@@ -446,8 +446,12 @@ def _find_drawn(
     last, following = characters[before], characters[after] if after is not None else None
     if last.right <= left + 2 and abs(last.y - bottom) <= _ON_LINE:
         return before, last
-    if last.bottom < top - 2:
-        return None
+    if last.bottom < top - 2 or any(
+        top - 2 <= one.bottom < last.bottom - 2 and one.left < right and one.right > left
+        for one in characters
+        if not one.text.isspace()
+    ):
+        return None  # it is drawn apart from the text right above it
     if following is not None and following.left >= right - 2 and abs(following.y - bottom) <= _ON_LINE:
         return before, following
     return (before, None) if following is None or following.top <= bottom + 2 else None
