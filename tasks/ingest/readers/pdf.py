@@ -61,7 +61,7 @@ from tasks.ingest.readers.pdf_rules import (
     read_bounds,
     read_rules,
 )
-from tasks.ingest.readers.picture_form import RULE_SHAPE
+from tasks.ingest.readers.picture_form import is_rule
 
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
@@ -79,6 +79,8 @@ LEAST_PAGE = 0.3
 MARK_BYTES = 12
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
 MIN_PICTURE = 7.0
+# A line of print is so high.
+_PRINT_HEIGHT = 10.0
 
 
 def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
@@ -324,8 +326,8 @@ def _place_pictures(
     for number, ((left, bottom, right, top), is_formula) in enumerate(pictures):
         height = view.height
         middle = (bottom + top) / 2
-        least = max(MIN_PICTURE, (right - left) / RULE_SHAPE, (top - bottom) / RULE_SHAPE)
-        is_small = min(right - left, top - bottom) < least and not is_formula
+        size = right - left, top - bottom
+        is_small = (min(size) < MIN_PICTURE or is_rule(*size, _PRINT_HEIGHT)) and not is_formula
         is_mark = is_small or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
