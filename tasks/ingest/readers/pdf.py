@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -320,7 +321,11 @@ def _place_pictures(
     """
     placed: list[tuple[int, Character]] = []
     order, shapes = drawn() if pictures else ({}, ())
-    orders = [order.get(one.drawn_by, -1) for one in characters] if pictures else []
+    drawn_at = sorted(
+        (order[one.drawn_by], at)
+        for at, one in enumerate(characters)
+        if one.drawn_by in order and not one.text.isspace()
+    )
     named = _find_named(characters, [box for box, _ in pictures]) if len(pictures) > 1 else {}
     border, asking = _read_layout(characters, view.width) if pictures else (None, [])
     for number, ((left, bottom, right, top), is_formula) in enumerate(pictures):
@@ -356,7 +361,7 @@ def _place_pictures(
             if bottom <= row.bottom <= top and (is_margin or -2 <= row.left - right < _BESIDE)
         ]
         own = min((at for box, at in shapes if is_within(box, (left, bottom, right, top))), default=-1)
-        found = _find_drawn(characters, orders, (left, bottom, right, top), own)
+        found = _find_drawn(characters, drawn_at, (left, bottom, right, top), own)
         found = named.get(number, found)
         if found is not None:
             at, near = found
@@ -432,18 +437,17 @@ _ON_LINE = 2.5
 
 
 def _find_drawn(
-    characters: Sequence[Character], orders: Sequence[int], box: Edges, own: int
+    characters: Sequence[Character], drawn_at: Sequence[tuple[int, int]], box: Edges, own: int
 ) -> tuple[int, Character | None] | None:
     """The character after which a page draws a picture that stands there, and one in its line.
 
     It stands in the line of the character before it or after it, or below the one and above the other. Elsewhere the
     order of drawing says nothing: a picture that floats is drawn before or after all that is beside it.
     """
-    shown = [at for at, one in enumerate(characters) if orders[at] >= 0 and not one.text.isspace()]
-    before = max((at for at in shown if orders[at] < own), key=lambda at: (orders[at], at), default=None)
-    after = min((at for at in shown if orders[at] > own), key=lambda at: (orders[at], at), default=None)
-    if own < 0 or before is None:
+    place = bisect_left(drawn_at, (own, 0))
+    if own < 0 or not place:
         return None
+    before, after = drawn_at[place - 1][1], drawn_at[place][1] if place < len(drawn_at) else None
     left, bottom, right, top = box
     last, following = characters[before], characters[after] if after is not None else None
     if last.right <= left + 2 and abs(last.y - bottom) <= _ON_LINE:
