@@ -100,7 +100,7 @@ _AT_END: Final = 0.75
 
 
 def _find_begin(anchor: etree._Element, corner: etree._Element, name: str, sizes: dict[int, float]) -> int:
-    """Where a picture begins: in the row or column after one at whose end it does and does not end."""
+    """Where a picture begins: in the next row or column where it only starts at the end of one."""
     place, beyond = (max(read_number(find_child(corner, one)), 0) for one in (name, f"{name}Off"))
     size = sizes.get(place, sizes.get(-1, _ROW if name == "row" else _COLUMN))
     ends = find_child(find_child(anchor, "to"), name)

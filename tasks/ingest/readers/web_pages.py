@@ -174,10 +174,11 @@ def _list_offered(select: Any) -> list[str]:
     return texts[1:] if texts and not is_statement and _PLACEHOLDER.fullmatch(texts[0]) else texts
 
 
-# where Moodle shows what somebody answered to an essay question
+# where Moodle shows what somebody answered to an essay question, and with what picture it told somebody why not
 _WRITTEN = (
     "//*[contains(concat(' ', @class, ' '), ' que ') and contains(concat(' ', @class, ' '), ' essay ')]"
     "//*[contains(concat(' ', @class, ' '), ' answer ')]"
+    "|//*[contains(concat(' ', @class, ' '), ' specificfeedback ')]//img"
 )
 
 

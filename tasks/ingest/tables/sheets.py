@@ -301,7 +301,7 @@ _TELLS = re.compile(r"答案|解析|解答|详解|点评|(?i:answer|solution|exp
 
 
 def _find_shown_role(header: Header, column: int, record: Mapping[str, str]) -> str:
-    """Whether a picture of a column of no known name, or of none, is of the stem or of the explanation.
+    """Whether a picture of a column of no known name is of the stem or of the explanation.
 
     Right of all columns it is of the explanation where the question has one and speaks of no figure.
     """

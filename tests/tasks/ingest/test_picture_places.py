@@ -801,7 +801,8 @@ def test_what_moodle_explains_a_question_with_is_shown_to_no_candidate(tmp_path:
     body = "".join(
         f'<div class="que multichoice"><div class="info"><h3 class="no">Question {number}</h3></div>'
         f'<div class="qtext"><p>{stem}</p></div><div class="answer"><div>a. it is up</div><div>b. it is down</div><div>c. it is east</div></div>'
-        f'<div class="feedback"><div class="generalfeedback"><p>See it here.</p><p>{_image(stem)}</p></div>'
+        f'<div class="feedback"><div class="specificfeedback"><p>Your answer is incorrect. {_image("no")}</p></div>'
+        f'<div class="generalfeedback"><p>See it here.</p><p>{_image(stem)}</p></div>'
         f'<div class="rightanswer">The correct answer is: it is up</div></div></div>'
         for number, stem in enumerate(
             ("Where is the sun?", "Where is the moon?", "Where is the sky?"), start=1
