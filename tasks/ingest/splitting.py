@@ -38,6 +38,7 @@ from tasks.ingest.content.section_answers import (
     read_bracketed_ends,
     read_filled,
     read_judged_below,
+    read_judged_letters,
     read_small_keys,
     take_explanations,
 )
@@ -408,6 +409,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             # else nothing claims what was no key
             answer_parts.update(tables.key_rows, (piece.start for piece in region))
         read_small_keys(part_drafts)
+        read_judged_letters(part_drafts)
         offer_lettered(part_drafts)
         settle_orders(part_drafts)
         offer_three_judgements(part_drafts)

@@ -16,11 +16,15 @@ from tests.benchmarks.ingest_dresses import (
     judge,
     list_losses,
     make_dressed,
+    read_dressed,
     see,
     summarise,
 )
+from tests.hunts import some
 
 PAPERS, COUNTED_PAPERS = 120, 60
+# of these every ninth prints no answers
+SILENT = range(50_000, 52_000)
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +62,16 @@ def test_papers_that_number_their_options_are_mostly_read_right(language: str, l
 
 def test_of_the_questions_that_it_is_sure_of_few_are_wrong(seen: Sequence[Seen]) -> None:
     assert summarise(seen)["sure_wrong"] <= 0.05, [one.seed for one in seen if one.sure_wrong]
+
+
+@pytest.mark.hunt
+def test_a_paper_that_prints_no_answers_is_given_none() -> None:
+    """Titles of books, words between two blanks and parts of formulas were taken for keys."""
+    papers = {seed: paper for seed in SILENT if (paper := make_dressed(seed)).dress["answers"] == "none"}
+    tried = some(list(papers), 80)
+    assert len(tried) >= 80
+    found = {
+        seed: [one["answer"] for one in read_dressed(papers[seed])["questions"] if one["answer"]]
+        for seed in tried
+    }
+    assert {seed: answers for seed, answers in found.items() if answers} == {}

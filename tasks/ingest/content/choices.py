@@ -329,6 +329,9 @@ def settle_orders(drafts: Sequence[Draft]) -> None:
                 draft.notes.remove(IN_ORDER)
                 draft.answer = sorted("".join(draft.answer))
             continue
+        is_whole = draft.answer == [label for label, _ in draft.options] and len(draft.answer) > 2
+        if not (is_whole or IN_ORDER in draft.notes):
+            continue
         draft.stem = "\n".join([draft.stem, *(f"{label}. {text}" for label, text in draft.options)]).strip()
         draft.question_type, draft.options, draft.option_pieces = "short_answer", [], []
         draft.answer = ["".join(draft.answer)]
@@ -370,6 +373,9 @@ def offer_lettered(drafts: Sequence[Draft]) -> None:
             mark = _LETTERED.match(line)
             if mark is not None:
                 draft.options.append((mark["letter"].upper(), line[mark.end() :].strip()))
+            else:
+                label, text = draft.options[-1]
+                draft.options[-1] = (label, f"{text} {line.strip()}")
         draft.question_type = "multiple_choice"
         set_choice_answer(draft, draft.answer.pop())
 

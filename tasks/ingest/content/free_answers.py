@@ -280,7 +280,9 @@ def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
         if not _LEADS_PARTS.search(text):
             continue
         last = place + 1
-        while last < len(texts) and _PART_NUMBER.match(texts[last]) is not None:
+        while last < len(texts) and (number := _PART_NUMBER.match(texts[last])) is not None:
+            if int(number.group(1)) != last - place:
+                break
             last += 1
         if last > place + 2:
             return max(cut, last)
@@ -415,6 +417,8 @@ def split_material(text: str) -> tuple[str | None, str]:
     joined = "\n".join(material).strip()
     if not opening and len(joined) < _SHORTEST_MATERIAL and joined.endswith((":", "：")):
         return None, text  # `On the shortest path:` above its parts is no text to read
+    if not asking and not opening:
+        return None, text
     if len(re.findall(r"(?m)^\s*【?(?:材料|案例|史料|资料|Material|Case|Passage)", joined)) == 1:
         joined = re.sub(r"^\s*【?(?:背景)?(?:材料|案例|资料|Material|Case|Passage)】?\s*[:：]\s*", "", joined)
     return joined or None, "\n".join([*opening, *asking]).strip()

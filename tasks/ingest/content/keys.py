@@ -81,12 +81,15 @@ def _part_runs(part: KeyPart) -> list[KeyPart]:
     }
     if part.number is not None or not runs:
         return [part]
-    return [
-        KeyPart([runs[index]], piece.label.value)
-        if index in runs and piece.label is not None
-        else KeyPart([piece], None, part.fine)
-        for index, piece in enumerate(part.pieces)
-    ]
+    found: list[KeyPart] = []
+    for index, piece in enumerate(part.pieces):
+        if index in runs and piece.label is not None:
+            found.append(KeyPart([runs[index]], piece.label.value))
+        elif found and found[-1].number is None:
+            found[-1].pieces = [*found[-1].pieces, piece]
+        else:
+            found.append(KeyPart([piece], None, part.fine))
+    return found
 
 
 def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPart]:
@@ -168,7 +171,18 @@ def _cut_answers(
         if run is not None and heading is not None and heading.draft is None:
             given += _share_run(run, [one for one in targets if one.section == heading.section and one.draft])
         elif whole is not None:
-            given.append((whole, read_entry(whole.value or 1, list(part.pieces))))
+            first = marks[numbered[0]] if numbered else None
+            is_own = first is not None and (first.style, first.value) == (whole.style, whole.value)
+            lines = list(part.pieces)
+            if (
+                first is not None
+                and is_own
+                and first.piece == 0
+                and not lines[0].text[: first.begin].strip()
+                and all(marks[one].style != first.style for one in numbered[1:])
+            ):
+                lines[0] = lines[0].cut(first.end)  # `1. 解：（1）…（2）…`
+            given.append((whole, read_entry(whole.value or 1, lines)))
         else:
             opening = _list_openings(marks, numbered, met)
             for index in opening:

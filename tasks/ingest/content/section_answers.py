@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 
+from tasks.ingest.content.choices import find_lettered
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER, CODE, FILLED_BRACKET, take_below
 from tasks.ingest.content.printed_marks import take_marks
@@ -26,6 +27,8 @@ from tasks.ingest.words.points import BRACKETED
 from tasks.questions import count_blanks, has_blank
 
 _FILLED = re.compile(r"_+([^_\n]{1,40})_+")
+# `driven ____ by ____`, `由____组成，用____转动`: of most that is written on lines one sees that it touches them
+_STANDS_BETWEEN = re.compile(r"^\s|\s$|[\u3040-\u30ff\u3400-\u9fff]")
 _BETWEEN_BLANKS = re.compile(
     r"\s*(?:[和与及或、，,;；：:的是在为]|and\b|or\b|to\b|of\b|the\b|is\b|[.。])|.*[，。；,;]\s*$|\s*$"
 )
@@ -38,6 +41,9 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             _take_listed(group)
         open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
         if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
+            continue
+        texts = [text for draft in open_ones for text in _FILLED.findall(draft.stem)]
+        if sum(1 for text in texts if _STANDS_BETWEEN.search(text)) > _MOST_BETWEEN * len(texts):
             continue
         found = {id(draft): _find_fillings(draft.stem) for draft in open_ones}
         filled = [draft for draft in open_ones if found[id(draft)]]
@@ -73,6 +79,7 @@ def _take_listed(drafts: Sequence[Draft]) -> None:
             draft.notes.append("answer_without_mark")
 
 
+_MOST_BETWEEN = 0.5
 _LEAST_FILLED = 0.75  # some may be left unanswered
 
 
@@ -218,15 +225,20 @@ def read_small_keys(drafts: Sequence[Draft]) -> None:
 
     Most stems with options hold one, three of them or more at their end.
     """
-    group = [draft for draft in drafts if draft.options and not draft.answer]
-    found = [
-        (draft, marks[-1])
-        for draft in group
-        if (marks := [*_SMALL_KEY.finditer(draft.stem)])
-        and (len(marks) == 1 or _CLOSES.match(draft.stem, marks[-1].end()))
-        and marks[-1]["key"].upper() in (label for label, _ in draft.options)
-    ]
-    closing = sum(1 for draft, key in found if _CLOSES.match(draft.stem, key.end()))
+    group = [draft for draft in drafts if not draft.answer and (draft.options or "\n" in draft.stem)]
+    found: list[tuple[Draft, re.Match[str]]] = []
+    closing = 0
+    for draft in group:
+        # options that nobody has taken for such yet stand below the first line
+        asked = draft.stem if draft.options else draft.stem.partition("\n")[0]
+        marks = [*_SMALL_KEY.finditer(asked)]
+        closes = bool(marks) and _CLOSES.match(asked, marks[-1].end()) is not None
+        if not (closes or len(marks) == 1):
+            continue
+        key = marks[-1]["key"]
+        if key.upper() in (label for label, _ in draft.options) or find_lettered(draft, key) is not None:
+            found.append((draft, marks[-1]))
+            closing += closes
     keys = [key["key"] for _, key in found]
     # `in figure (a)`, `in figure (b)`: what counts on answers nothing
     is_counted = all(ord(other) == ord(one) + 1 for one, other in pairwise(keys))
@@ -236,6 +248,22 @@ def read_small_keys(drafts: Sequence[Draft]) -> None:
     for draft, key in found:
         draft.answer = [key["key"].upper()]
         draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
+
+
+_LETTER_JUDGED = re.compile(r"[（(]\s*(?P<key>[AB])\s*[)）]\s*[.。]?\s*$")
+
+
+def read_judged_letters(drafts: Sequence[Draft]) -> None:
+    """Read `(A)` and `(B)` at the end of all statements of a section as true and false."""
+    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
+        found = [_LETTER_JUDGED.search(draft.stem) for draft in group if not draft.answer]
+        keys = {key["key"] for key in found if key is not None}
+        if None in found or len(found) < _LEAST_KEYED or len(keys) < len(("A", "B")):
+            continue
+        for draft in group:
+            if (key := _LETTER_JUDGED.search(draft.stem)) is not None and not draft.answer:
+                draft.answer = ["true" if key["key"] == "A" else "false"]
+                draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
 
 
 _ASKS = re.compile(
@@ -254,6 +282,16 @@ _MARKED = re.compile(rf"(?=[（(]){BRACKETED}\s*$")
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
 
+# `至少写三点。` below a question tells how to answer it
+_TELLS_BELOW = re.compile(
+    r"\s*(?:请|至少|最少|不少于|举[一二两三例出]|结合|要求|字数|从[^，。]{1,8}(?:方面|角度))"
+)
+# options that nobody took for such: `A by wind  B. by water  C. by fire`
+_OFFERS_BELOW = re.compile(
+    r"\A(?>.*?\n\s*+[（(]?A[)）.．、:： ])(?>.*?\s[（(]?B[)）.．、:：]).*?\s[（(]?C[)）.．、:：]", re.DOTALL
+)
+
+
 def read_answers_below(drafts: Sequence[Draft]) -> None:
     """Read answers printed without a mark below their questions.
 
@@ -262,8 +300,9 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     """
     groups = _by_section(drafts, lambda draft: not draft.options and draft.question_type in _ANSWERED_BELOW)
     for group in groups:
-        group = [draft for draft in group if not draft.answer]
-        if len(group) < _LEAST_BELOW:
+        group = [draft for draft in group if not draft.answer and _OFFERS_BELOW.search(draft.stem) is None]
+        told = sum(1 for draft in group if _TELLS_BELOW.match(_part_below(draft.stem)[1]) is not None)
+        if len(group) < _LEAST_BELOW or told >= 0.5 * len(group):
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered

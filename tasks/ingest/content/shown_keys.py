@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.grammar import truth_word
+from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.points import POINT
 
 # How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
@@ -33,6 +35,8 @@ _TOKEN = re.compile(r"([^\w\s])\1*|[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30
 _PLAIN_SIGNS = frozenset("。.，,;；、:：?？!！'\"“”‘’%°+/-–—=…~$¥€£&@\\|<>")
 # Signs of sums, formulas and figures, which options hold as words.
 _CONTENT_SIGNS = frozenset("△∆∇↑↓→⇌℃℉′″‰⊙")
+# Of titles and of what is said; no key is marked by them.
+_QUOTES = frozenset("《》〈〉「」『』«»“”‘’„‚‹›\"' ")
 _SAYS_RIGHT = re.compile(
     r"(?i)\b(?:ans(?:wer)?|correct|right|key|richtig|juste|correct[ao]|giusta)\b|答案|正确|正解"
 )
@@ -101,6 +105,11 @@ def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
     told = [(draft, labels) for draft, labels in pairs if labels]
     is_told = sum(1 for _, labels in open_pairs if labels)
     if len(told) < MIN_QUESTIONS or is_told < MIN_SHARE * len(open_pairs):
+        return False
+    single = [
+        labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"
+    ]
+    if sum(1 for labels in single if len(labels) > 1) > 0.1 * len(single):
         return False
     (_, usual), *_ = Counter(tuple(labels) for _, labels in told).most_common(1)
     if len(told) > MIN_QUESTIONS and usual > _MOST_ALIKE * len(told):
@@ -227,13 +236,19 @@ def _list_affixes(text: str) -> Iterator[Affix]:
     if len(text) < 2:
         return
     for one in [*_TOKEN.finditer(text[:_REACH])][:_TOKENS]:
-        if text[one.end() :].strip():
+        if text[one.end() :].strip() and not _JOINS.match(text, one.end()):
             yield False, text[: one.end()].strip().casefold()
     tail = text[-_REACH:]
     lead = text[:-_REACH]
     for one in [*_TOKEN.finditer(tail)][-_TOKENS:]:
-        if lead or tail[: one.start()].strip():
-            yield True, tail[one.start() :].strip().casefold()
+        name = tail[one.start() :].strip()
+        is_joined = text[: len(lead) + one.start()][-1:].isalnum() and _HOLDS_WORD.search(name) is not None
+        if (lead or tail[: one.start()].strip()) and not is_joined:
+            yield True, name.casefold()
+
+
+# `Ca(OH)2`, `f(x)`: what touches a word in ASCII belongs to it
+_JOINS, _HOLDS_WORD = re.compile(r"(?<=[A-Za-z0-9)\]])[A-Za-z0-9]"), re.compile(r"[A-Za-z0-9]")
 
 
 Chosen = Sequence[Sequence[str]]
@@ -257,7 +272,7 @@ def _is_paired(affix: Affix, found: Mapping[Affix, Chosen], asked: Sequence[Draf
 def _may_mark(affix: Affix, chosen: Chosen, asked: Sequence[Draft], is_paired: bool) -> bool:
     name = affix[1]
     told = [labels for labels in chosen if labels]
-    if not _is_closed(name):
+    if not _is_closed(name) or _QUOTES.issuperset(name):
         return False
     rest = {
         text.casefold()
@@ -278,8 +293,12 @@ def _may_mark(affix: Affix, chosen: Chosen, asked: Sequence[Draft], is_paired: b
             (draft, labels) for draft, labels in zip(asked, chosen, strict=True) if draft.answer and labels
         ]
         is_known = len(known) >= MIN_QUESTIONS and all(draft.answer == [*labels] for draft, labels in known)
-        if not (affix[0] or is_known or _SAYS_RIGHT.search(name)):
-            return False  # `a car`, `the river`: only answers can tell that a first word is a mark
+        # words alone must mark as good as every question
+        is_word = all(one.isalnum() or one in _QUOTES for one in name) and len(told) < _LEAST_SINGLE * len(
+            asked
+        )
+        if not (is_known or _SAYS_RIGHT.search(name) or (affix[0] and not is_word)):
+            return False  # `a car`, `of the river`: only answers can tell that a word is a mark
         # words of the subject come elsewhere, too
         word = re.compile(
             rf"(?<![^\W\d_]){re.escape(name)}(?![^\W\d_])" if name.isascii() else re.escape(name)
@@ -299,7 +318,7 @@ def _is_plain(name: str) -> bool:
     if _TAG.search(name) is not None:
         return False
     return all(
-        one.isalnum() or one.isspace() or one in _PLAIN_SIGNS | _CONTENT_SIGNS or "∀" <= one <= "⋿"
+        one.isalnum() or one.isspace() or one in _PLAIN_SIGNS | _CONTENT_SIGNS | _QUOTES or "∀" <= one <= "⋿"
         for one in name
     )
 
@@ -343,6 +362,8 @@ def _cut_marks(asked: Sequence[Draft], chosen: Chosen, affix: Affix) -> None:
                 (label, _cut(text, name, is_end) if is_sign or (label in own) is is_right else text)
                 for label, text in draft.options
             ]
+        if are_truth_options([text for _, text in draft.options]):
+            make_true_false(draft)
 
 
 _MOST_OF_SOME, _MOST_OF_OTHERS = 0.9, 0.1
@@ -426,6 +447,8 @@ def _names_keys(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | Non
     agreeing = sum(1 for draft, slot in known if draft.answer == list(slot.said))
     if agreeing < 0.9 * len(known):
         return False
+    if len(known) >= MIN_QUESTIONS and len(found) >= 0.5 * len(asked) and len(values) > 1:
+        return True
     letters = ["".join(slot.said) for _, slot in found]
     if len(letters[0]) == 1 and letters == [chr(ord(letters[0]) + by) for by in range(len(letters))]:
         return False  # `figure (a)`, `figure (b)`: what is counted
@@ -461,21 +484,47 @@ def _names_keys(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | Non
 
 
 def _cut_slots(shape: Shape, asked: Sequence[Draft], told: Sequence[_Slot | None]) -> None:
+    held = [draft.option_pieces for draft, slot in zip(asked, told, strict=True) if slot is not None]
+    # `水流推动水车，故选 B` on lines of its own below every last option, where no other option has a second line
+    below = {own[-1][1][1].text for own in held if len(own) > 1 and len(own[-1][1]) > 1}
+    explains = len(below) == len(held) and all(len(pieces) == 1 for own in held for _, pieces in own[:-1])
+    reasons: list[Draft] = []
     for draft, slot in zip(asked, told, strict=True):
         if slot is None:
             continue
         place = shape[0]
         text = _read_place(draft, place)
         kept = text[: slot.begin].rstrip() if slot.begin else text[slot.end :].lstrip()
+        asks = _BRACKETED.match(text, slot.begin) if slot.begin else None
+        if asks is not None and kept[-1:] not in _STOPS:
+            kept += asks[1] + asks[2] + asks[3]  # `the place (b).` is asked for
         if place == "remark":
             draft.explanation = None
             draft.notes.remove("text_after_options")
+        elif place == "below":
+            pieces = draft.option_pieces[-1][1] if draft.option_pieces else []
+            own = pieces[0].text.strip() if pieces else ""
+            if explains and own and kept.startswith(own):
+                draft.options[-1] = (draft.options[-1][0], own)
+                said = kept[len(own) :].strip()
+                if not draft.explanation and said:
+                    draft.explanation = said
+                    reasons.append(draft)
+            else:
+                draft.options[-1] = (draft.options[-1][0], kept)
         else:
             draft.stem = kept
         if not draft.answer:
             draft.answer = list(slot.said)
             if not draft.options and slot.kind != "said":
                 draft.question_type = "true_false"
+    if len({draft.explanation for draft in reasons}) == 1:
+        for draft in reasons:
+            draft.explanation = None  # the word before every key
+
+
+_BRACKETED = re.compile(r"([（(])[^（()）]+([)）])\s*([。.？?!！]?)\s*$")
+_STOPS = ("", *"?？。.!！:：…")
 
 
 def _read_place(draft: Draft, place: str) -> str:

@@ -107,8 +107,14 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
 
 
 # `A: …`, `A1: …`, `回答：…`: what may open the answer to every question
+# without a colon no `Answer to two decimal places.`, `Answer ...... kg`, `Answer (2 marks)`
+_TELLS_HOW = (
+    r"\s*(?:[._…（(]|保留|精确|写|填|用|请|(?i:in|to|all|any|each|both|either|this|these|with|without|using|by|on|as|only|"
+    r"briefly|one (?:of|part|question)|(?:the (?:following )?)?questions?)\b)"
+)
 _LED = re.compile(
-    r"\s*(?P<lead>Answer|A|R|Re|Response|Reply|回答|参考|参考要点|要点|答案如下|答案|答)(?:\s?\d{1,3})?(?:\s*[:：]|(?<=答)\s|(?<=答案)\s|(?<=Answer)\s)\s*(?=\S)"
+    r"\s*(?P<lead>Answer|A|R|Re|Response|Reply|回答|参考|参考要点|要点|答案如下|答案|答)(?:\s?\d{1,3})?"
+    rf"(?:\s*[:：]|(?<=答)\s|(?:(?<=答案)|(?<=Answer))\s(?!{_TELLS_HOW}))\s*(?=\S)"
 )
 _LED_STARTS = ("A", "R", "回", "参", "要", "答")
 _NEXT_LETTER = re.compile(r"\s*B\s?\d{0,3}\s*[:：.)）]")

@@ -176,11 +176,12 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
 
 
 _KEY_BEFORE = re.compile(
-    rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s*[)）\]]\s*|(?:_+\s*)?(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})(?:_+\s*|\s+_*\s*))(?=\S)"
+    rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYNV]|{truth_word()})\s*[)）\]]\s*|(?:_+\s*)?(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYNV]|[①-⑩]{{1,5}}|{truth_word()})(?:_+\s*|\s+_*\s*))(?=\S)"
 )
+_NEXT_OPTION = re.compile(r"\d\s+[（(]?[Bb][\s.．、)）]\s*\S")
 _EMPTY_PLACE = re.compile(r"[（(]\s*[)）]")
-_OTHER_NUMBER = re.compile(r"(\d{1,3})\s*[:：]\s*\S")
-_MAY_OPEN_KEY = frozenset("（([_ABCDEFGHIJTFYNabcdefghij") | frozenset(
+_OTHER_NUMBER = re.compile(r"#?(\d{1,3})(?:\s*[:：]\s*\S|\s+(?=[^\W\d_a-z]))")
+_MAY_OPEN_KEY = frozenset("（([_ABCDEFGHIJTFYNVabcdefghij①②③④⑤") | frozenset(
     word[0] for words in truth_words() for word in words if not word[0].isascii()
 )
 _LEAST_KEYS, _LEAST_RISING = 3, 0.7
@@ -193,10 +194,12 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
     for place in lines.open_with(_MAY_OPEN_KEY):
         piece = lines.pieces[place]
         match = _KEY_BEFORE.match(piece.text) if piece.kind != "table" else None
-        label = parse_label(piece.text[match.end() :]) if match is not None else None
-        if match is not None and counts_questions(label):
+        if match is None or _NEXT_OPTION.search(piece.text, match.end()) is not None:
+            continue  # `A 12  B 36` offers
+        label = parse_label(piece.text[match.end() :])
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
             found.append((place, match, label.value))
-        elif match is not None and (other := _OTHER_NUMBER.match(piece.text, match.end())) is not None:
+        elif (other := _OTHER_NUMBER.match(piece.text, match.end())) is not None:
             found.append((place, match, int(other[1])))
     rising = sum(1 for one, other in pairwise(found) if other[2] == one[2] + 1)
     keys = {match["held"] or match["bare"] for _, match, _ in found}

@@ -22,8 +22,9 @@ from tasks.ingest.layout.headings import (
     tells_how,
 )
 from tasks.ingest.layout.pieces import SHARED_OPTIONS, Piece
+from tasks.ingest.words.grammar import asking
 from tasks.ingest.words.labels import Label
-from tasks.ingest.words.lexicon import find_type_by_pattern, match_exactly
+from tasks.ingest.words.lexicon import FineType, find_type_by_pattern, match_exactly
 from tasks.ingest.words.points import BRACKETED_SUM, COUNTS, COUNTS_POINTS, WORTH, read_points
 
 # what may follow a title behind a number in brackets: marks and remarks that count
@@ -149,31 +150,52 @@ def _continue_capitals(pieces: Sequence[Piece], typed: Mapping[int, Heading]) ->
 def _find_restarts(pieces: Sequence[Piece], typed: Mapping[int, Heading]) -> dict[int, Heading]:
     """The lines that tell how to answer, where numbers of questions begin again below them.
 
-    Where the numbers above go on further down, those below the line count parts of a question.
+    The first numbers stand below such a line, too. Where the numbers above go on further down, or the line above
+    sets no task, `3. A farmer grinds 20 kg.`, those below count parts of a question.
     """
     found: dict[int, Heading] = {}
     runs: dict[str, int] = {}  # how far each form of numbers has counted
+    told: dict[str, FineType | None] = {}  # what the line above the last of them that begin says they are
     for index, piece in enumerate(pieces):
         label = piece.label
         if label is None or label.is_weak or label.style not in _COUNTING:
             continue
-        above, last = pieces[index - 1], runs.get(label.style, 0)
-        if label.value == 1 and last > 1 and above.label is None and above.kind == piece.kind == "body":
-            below = (
-                other.label.value
-                for other in pieces[index + 1 :]
-                if other.label is not None and other.label.style == label.style and not other.label.is_weak
-            )
+        last, runs[label.style] = runs.get(label.style, 0), label.value
+        if label.value != 1 or not index:
+            continue
+        at = index - 1
+        while at and _OPTION.match(pieces[at].text):
+            at -= 1
+        at = at - 1 if at and pieces[at].text.endswith(SHARED_OPTIONS) else index - 1
+        above = pieces[at]
+        if above.label is not None or not above.kind == piece.kind == "body" or not tells_how(above):
+            continue
+        fine = find_type_by_pattern(above.text, INSTRUCTED)
+        if last > 1 and label.style in told and _may_close(pieces[at - 1], told[label.style]):
+            others = (pieces[place].label for place in range(index + 1, len(pieces)))
+            below = (one.value for one in others if one and one.style == label.style and not one.is_weak)
             breaks = (value for place, value in enumerate(below, start=2) if value != place)
             titles = takewhile(
-                lambda at: at in typed or pieces[at].label is None, range(index - 2, max(index - 5, -1), -1)
+                lambda place: place in typed or pieces[place].label is None,
+                range(at - 1, max(at - 4, -1), -1),
             )
-            is_titled = any(at in typed or _SHARES_POINTS.search(pieces[at].text) for at in titles)
-            if tells_how(above) and next(breaks, 1) == 1 and not is_titled:
-                fine = find_type_by_pattern(above.text, INSTRUCTED)
-                found[index - 1] = Heading(None, "", fine, read_each(above.text), len(above.text))
-        runs[label.style] = label.value
+            is_titled = any(one in typed or _SHARES_POINTS.search(pieces[one].text) for one in titles)
+            if next(breaks, 1) == 1 and not is_titled:
+                found[at] = Heading(None, "", fine, read_each(above.text), len(above.text))
+        if not last or label.style in told:
+            told[label.style] = fine
     return found
+
+
+def _may_close(piece: Piece, fine: FineType | None) -> bool:
+    """Whether a line may close a question: an option, what asks, what is to be judged."""
+    label = piece.label
+    is_statement = label is not None and fine is not None and fine.question_type == "true_false"
+    asks = asking().search(piece.text, label.end if label is not None else 0)
+    return is_statement or asks is not None or _OPTION.match(piece.text) is not None
+
+
+_OPTION = re.compile(r"\s*[（(]?[A-Ha-h]\s*[.．、)）:：]")
 
 
 _SHARES_POINTS = re.compile(COUNTS_POINTS)

@@ -124,6 +124,9 @@ def is_chapter(text: str) -> bool:
     return not _NO_CHAPTER.search(folded) and not has_blank(folded)
 
 
+_LONGEST_NAMED = 24
+
+
 @lru_cache(maxsize=1 << 14)  # a line is looked at by several steps
 def read_heading(text: str) -> Heading | None:
     """Read one line as a heading that names a question type; None when it is not one."""
@@ -134,6 +137,10 @@ def read_heading(text: str) -> Heading | None:
     if label is None:
         label = read_capital(stripped)
     body = stripped[label.end :] if label else stripped
+    if len(body) <= _LONGEST_NAMED and body[-1:] in ("?", "？"):  # `True or false?`
+        fine = match_exactly(body.rstrip("?？ "))
+        if fine is not None:
+            return Heading(label, body, fine, None, len(text))
     if _PROSE.match(body) is not None and (
         label is None or label.style not in ("word", "num") or not may_match_pattern(body)
     ):
@@ -331,11 +338,18 @@ def tells_how(piece: Piece) -> bool:
     text = piece.text.strip()
     if len(text) > _LONGEST_TASK or text[:1].islower() or ends_asking(text) or text[-1:] in ":：":
         return False
+    if _TITLES_ANSWERS.match(text) is not None:
+        return False
     tells = INSTRUCTION.search(text) or TELLS_HOW.match(text) or task().match(text)
     return tells is not None and match_answer(text) is None
 
 
 _LONGEST_TASK = 120
+# `Correct responses`, `Answer guide`; and `Choose all that apply.` of the question above
+_TITLES_ANSWERS = re.compile(
+    r"(?i)answers\b|answer (?:guide|scheme|sheet|section)\b|correct (?:responses?|choices?|options?|answers?)\b|"
+    r"(?:choose|circle) (?:all that apply|one(?: answer)?)\W*$"
+)
 
 
 def is_instruction(piece: Piece) -> bool:

@@ -603,6 +603,12 @@ def _is_answer(text: str) -> bool:
     return match is not None and not begins_asking(text[match.end() :])
 
 
+def _is_above(pieces: Sequence[Piece], place: int, last: int) -> bool:
+    """Whether a title stands above the last of these lines, too, with a bracket or without."""
+    title = _BEFORE_BRACKET.match(pieces[place].text.strip())
+    return title is not None and any(piece.text.strip().startswith(title[0]) for piece in pieces[:last])
+
+
 def _open_answers(lines: IndexedLines) -> IndexedLines:
     """Put `参考答案` above answers that follow, numbered again, without a heading."""
     pieces = lines.pieces
@@ -612,10 +618,11 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         if label is not None and label.style in _STYLES and pieces[index].kind != "table"
     ]
     for place, (index, label) in enumerate(labelled):
-        before = [one.value for _, one in labelled[:place]]
         is_as_many = (
             2 * place == len(labelled)
-            and before == [*range(1, place + 1)]
+            # or a title above them stays in the last question
+            and (lines.labels[index - 1] is not None or _OPTION.match(pieces[index - 1].text))
+            and [one.value for _, one in labelled[:place]] == [*range(1, place + 1)]
             and all(_KEY_ALONE.fullmatch(pieces[at].text[one.end :]) for at, one in labelled[place:])
         )
         least = _LEAST_NAMED if is_as_many else _LEAST_BARE
@@ -634,17 +641,19 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
             continue
         titles = [at for at in range(index) if _TITLE.fullmatch(pieces[at].text) is not None]
         if titles and not any(_OPTION.match(piece.text) for piece in pieces[titles[-1] : index]):
-            return lines  # of a further section of the answers
+            heads = [
+                at
+                for at in range(titles[-1], index)
+                if (title := lines.labels[at]) is not None and title.style in _HEADS
+            ]
+            if all(_is_above(pieces, at, titles[-1]) for at in heads):
+                return lines  # of a further section of the answers
         above = [piece.text for piece in pieces[max(0, index - 3) : index]]
         if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
             return lines
         above_it = lines.labels[index - 1]
-        title = _BEFORE_BRACKET.match(pieces[index - 1].text.strip())
-        is_again = title is not None and any(
-            piece.text.strip().startswith(title[0]) for piece in pieces[: index - 1]
-        )
-        if above_it is not None and above_it.style in _HEADS and above_it.value == 1 and is_again:
-            index -= 1  # `一、选择题`, again above its keys
+        if above_it is not None and above_it.style in _HEADS and above_it.value == 1:
+            index -= _is_above(pieces, index - 1, index - 1)  # `一、选择题`, again above its keys
         opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
         return IndexedLines([*pieces[:index], opening, *pieces[index:]])
     return lines

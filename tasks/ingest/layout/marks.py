@@ -67,6 +67,7 @@ from tasks.ingest.words.grammar import (
 from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
+from tasks.ingest.words.signs import ends_with_mark
 
 _OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
 _NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
@@ -346,7 +347,10 @@ def _write_lone(lines: IndexedLines) -> IndexedLines:
         below = pieces[place + 1 : place + 1 + _FIRST_OPTION_NEAR]
         if below and (asking().search(below[0].text) or any(OPTION_A.match(one.text) for one in below)):
             found.append(place)
-    if len(found) < _MIN_RUN:
+    # a page prints its number once, below its first question
+    if len(found) < _MIN_RUN or any(
+        OPTION_A.match(one.text) or ends_with_mark(one.text) for one in pieces[: found[0]]
+    ):
         return lines
     return lines.replace(
         {

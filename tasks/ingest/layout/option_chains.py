@@ -16,7 +16,7 @@ LETTERS = "ABCDEFGHIJ"
 # `(A)`, `A.`, `A)`, `A,`, `A  `, `(a)`, `a.`, `Ⓐ`, in the order in which they are tried
 STYLES = ("bracketed", "stopped", "closed", "comma", "spaced", "small_bracketed", "small_stopped", "circled")
 BULLETS = " \t|•·●○◯□☐▢◦▪-*✓✔√★☑→>="
-TICKS = "✓✔√★☑"
+TICKS = "✓✔√★☑*"
 _TEXT = re.compile(r"\w|[^\s\w、,，.;；|]")
 # `A 甲 B 乙`: on a line that begins with a letter single spaces separate options
 _LETTER_LINE = re.compile(r"\s*[A-J](?:\s|[\u4e00-\u9fff“《])")

@@ -288,13 +288,25 @@ def write_unlettered(lines: IndexedLines) -> IndexedLines:
     return _write_bullets(_write_truths(lines))
 
 
+_BOTH = ("true", "false")
+
+
 def _write_truths(lines: IndexedLines) -> IndexedLines:
     """Write `T、对` and `F、错`, `true. 正确` and `false. 错误` as the options A and B."""
     if _TRUTH_WORD.search(lines.text) is None:
         return lines
+    # `Correct: False` alone is an answer: of options the other one stands beside it
+    said = {
+        index: {read_truth(match["label"]) for match in _TRUTH.finditer(piece.text)}
+        for index, piece in enumerate(lines.pieces)
+        if _TRUTH_WORD.search(piece.text)
+    }
     changed: dict[int, Piece] = {}
-    for index, piece in enumerate(lines.pieces):
-        match = _TRUTH.search(piece.text) if _TRUTH_WORD.search(piece.text) else None
+    for index in said:
+        if len(set().union(*(said.get(index + step, set()) for step in (-1, 0, 1)))) < len(_BOTH):
+            continue
+        piece = lines.pieces[index]
+        match = _TRUTH.search(piece.text)
         while match is not None:
             letter = "A" if read_truth(match.group("label")) == "true" else "B"
             mark = f"{'  ' if match.start('label') else ''}{letter}. "

@@ -101,13 +101,14 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     is_marked_up = (
         sum(1 for line in lines if line.text.lstrip()[:1] in _MARKS and _SIGNED.match(line.text)) >= 2
     )
-    for line, start in zip(lines, starts, strict=True):
+    framed = _find_framed(lines)
+    for place, (line, start) in enumerate(zip(lines, starts, strict=True)):
         if line.kind == "furniture" or not line.text.strip():
             continue
-        if _FRAME.fullmatch(line.text) is not None:
+        if place in framed and _FRAME.fullmatch(line.text) is not None:
             continue
         text, sources = clean_line(line.text)
-        text = _write_bars(text)
+        text = _write_bars(text) if place in framed else text
         begin = start
         if is_marked_up:
             text, sources = _strip_markup(text, sources)
@@ -136,20 +137,34 @@ def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
 
 
 # `├──┼──┤`, `+---+---+`: a row of a table's frame in plain text
-_FRAME = re.compile(r"\s*(?:[┌┏╔╭├┣╠└┗╚╰][\s\u2500-\u257f]*|\+(?:[-=]{2,}\+)+)\s*")
+_FRAME = re.compile(r"\s*(?:[┌┏╔╭├┣╠└┗╚╰][\s\u2500-\u257f]*|\+(?:[-=]{2,}\+){2,})\s*")
+_ROW = re.compile(r"\s*[│┃║|](?=.*[│┃║|]\s*$)")
 _BARS = str.maketrans("│┃║", "|||")
 
 
+def _find_framed(lines: Sequence[Line]) -> set[int]:
+    """The places of rows between two lines of a frame or more, and of these lines."""
+    found: set[int] = set()
+    run: list[int] = []
+    frames = 0
+    for place, text in enumerate((*(line.text for line in lines), "")):
+        is_frame = _FRAME.fullmatch(text) is not None
+        if is_frame or _ROW.match(text) is not None:
+            run.append(place)
+            frames += is_frame
+            continue
+        if 1 < frames < len(run):
+            found.update(run)
+        run, frames = [], 0
+    return found
+
+
 def _write_bars(text: str) -> str:
-    """Write the upright lines of such a frame as bars between cells, the outer ones as spaces."""
-    stripped = text.strip()
-    if stripped[:1] not in _SIDES or stripped[-1:] not in _SIDES or len(stripped) < 3:
+    """Write the upright lines of a frame as bars between cells, the outer ones as spaces."""
+    begin, end = len(text) - len(text.lstrip()), len(text.rstrip()) - 1
+    if text[begin] == "|":
         return text
-    begin, end = text.index(stripped[0]), text.rindex(stripped[-1])
     return f"{text[:begin]} {text[begin + 1 : end].translate(_BARS)} {text[end + 1 :]}"
-
-
-_SIDES = ("│", "┃", "║")
 
 
 # Wider gaps and longer lines to write on say nothing more, and a pattern that looks at each of their ends takes for ever.

@@ -48,6 +48,7 @@ def split_section(
         shown = [mark[0] for piece in preamble for mark in PICTURE_MARK.finditer(piece.text)]
         material = "\n".join(shown) or None
     shared = shared_options(preamble, expects_options)
+    grouped = max((one.label.value for one in preamble if one.label and one.label.style == "cnp"), default=0)
     for place, (index, begin, candidate, label) in enumerate(picks):
         following = picks[place + 1] if place + 1 < len(picks) else None
         lines = _lines_between(pieces, index, begin + label.end, following)
@@ -55,7 +56,8 @@ def split_section(
             # the question's place in the text begins at its number
             first = pieces[index]
             lines[0] = lines[0].begin_at(first.sources[begin] if begin < len(first.sources) else first.start)
-        lines, group = _cut_group(lines) if following is not None else (lines, [])
+        lines, group = _cut_group(lines, grouped) if following is not None else (lines, [])
+        grouped += bool(group)
         lines, tail = cut_material(lines, section)
         tail = [*tail, *group]
         if material_until is not None and candidate.value > material_until:
@@ -75,14 +77,12 @@ def split_section(
     return found, picks[-1][2].value
 
 
-def _cut_group(lines: list[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """A question without `（二）选考题` below it, which counts groups: no `（一）` is in it."""
-    known = 0
+def _cut_group(lines: list[Piece], last: int) -> tuple[list[Piece], list[Piece]]:
+    """A question without `（二）选考题` below it, where `（一）` was the last group above."""
     for place, piece in enumerate(lines):
         if place and piece.label is not None and piece.label.style == "cnp":
-            if piece.label.value > 1 and known != piece.label.value - 1:
-                return lines[:place], lines[place:]
-            known = piece.label.value
+            is_next = last and piece.label.value == last + 1
+            return (lines[:place], lines[place:]) if is_next else (lines, [])
     return lines, []
 
 
@@ -128,6 +128,8 @@ def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], 
     if kind == "term_explanation":
         terms: list[tuple[Label | None, list[Piece], str | None]] = []
         for piece in map(_cut_bullet, pieces):
+            if len(piece.text) > _LONGEST_TERMS:
+                return [(None, pieces, None)]
             for first, last in _term_spans(piece.text):
                 terms.append((None, [piece.cut(first, last)], None))
         return terms
@@ -168,6 +170,9 @@ def _split_by_options(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[
     if current and has_options:
         found.append((None, current, None))
     return found
+
+
+_LONGEST_TERMS = 200
 
 
 def _term_spans(text: str) -> list[tuple[int, int]]:

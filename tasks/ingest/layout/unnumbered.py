@@ -46,7 +46,8 @@ def write_turns(lines: IndexedLines) -> IndexedLines:
         return lines  # what two say, above the questions about it
     if sum(1 for left, right in pairwise(leads) if (left[1], right[1]) == ("a", "b")) > _USUAL_SHARE * count:
         return lines  # `A: …`, `B: …` are options
-    if next(word for _, word, _ in leads if word in (opens, closes)) == closes:
+    said = [word for _, word, _ in leads if word in (opens, closes)]
+    if (said[0], said[-1]) == (closes, opens):
         return lines  # `Key: …`, `Feedback: …` below questions
     asked = {pieces[place].text[end:] for place, word, end in leads if word == opens}
     if len(asked) < _USUAL_SHARE * count:

@@ -261,8 +261,8 @@ def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
         if not is_judgement and match.group(1) in "xXvVyYnNtf":
             continue
         truth = read_truth(match.group(1))
-        if truth is None:
-            continue
+        if truth is None or (before and match.group(1) in "是否对错" and len(after) > 40):
+            continue  # `系统是（否）稳定……`
         if not before:
             return Found([truth], after)
         remark = after.strip("（()） 。.；;") or None

@@ -28,7 +28,7 @@ _LOOSE_NAMES = (
     ("chapter", re.compile(r"知识点$")),
 )
 # what counts names of one kind: `distractor 2`
-NUMBER_OF = re.compile(r"[\s_]*\d+$")
+NUMBER_OF = re.compile(r"(?:(?<![\s_])[\s_]++|(?<![\s_\d]))\d++$")
 _BLANK_HEADER = re.compile(r"^(?:答案|answer|正确答案|空|填空答案|blank)[\s_\-]*([1-9])$")
 # several options in one cell
 _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.．、:：)）]")
@@ -292,6 +292,8 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
         return _find_numbered(rows)
     column = header.columns["stem"]
     stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]
+    if all(find_role(text) == "answer" for text in stems if text):
+        return None  # `Frage | 1 | 2 | 3` above `Lösung | C | A | B`
     return header if any(len(text) >= MIN_STEM for text in stems) else None
 
 

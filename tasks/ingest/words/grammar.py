@@ -93,7 +93,7 @@ def task() -> re.Pattern[str]:
     latin = "|".join(f"{word[0].upper()}(?i:{word[1:]})" for word in verbs if is_parted(word))
     chinese = "|".join(word for word in verbs if not is_parted(word))
     return re.compile(
-        rf"\s*(?:{chinese}|(?:(?:Also|Briefly|Please|Then|Now)\s+(?i:{latin})|{latin})\b)|[^?？]*[?？]\s*$"
+        rf"\A(?:\s*+(?:{chinese}|(?:(?:Also|Briefly|Please|Then|Now)\s+(?i:{latin})|{latin})\b)|[^?？]*+[?？]\s*+$)"
     )
 
 
