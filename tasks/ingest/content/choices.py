@@ -264,26 +264,25 @@ _CHOSEN_LAST = re.compile(
 )
 
 
+# what concludes a reason: `故选C。`, `因此本题答案为B。`, `So the answer is B.`; no `学生容易选B`
+_CONCLUDED = re.compile(
+    r"(?:(?:故|所以|因此|因而|综上(?:所述)?)[，,：:]?[^。，,；;A-Z不误错会常易学人]{0,8}(?:选(?:择|项为|项是)?|答案(?:为|是|选)?)"
+    r"|(?:^|[。，,；;\s])(?:本题|正确|参考|标准)*答案(?:为|是|选)"
+    r"|(?i:(?:\b(?:so|hence|thus|therefore),?(?: the)?(?: correct| right)? (?:answer|option|choice)(?: is)?"
+    r"|(?:^|[.;]\s+)(?:the )?(?:correct |right )?(?:answer|option|choice) is)\b))"
+    r"\s*+[:：]?\s*+[（(]?([A-J](?:[、,，]?[A-J]){0,5})[)）]?\s*项?[.。．]?\s*$"
+)
+
+
 def take_chosen(drafts: Sequence[Draft]) -> None:
-    """Let what closes an explanation answer the choice that has no other answer."""
+    """Let what concludes an explanation answer the choice that has no other answer."""
     for draft in drafts:
         if draft.options and draft.explanation and not draft.answer:
-            closing = [_CHOSEN_LAST.search(line) for line in draft.explanation.split("\n")]
-            told = [found for found in closing if found is not None and not _misleads(found)]
-            chosen = told[-1][1] if told else ""
-            draft.answer = read_key(chosen, "".join(label for label, _ in draft.options)) or []
-
-
-# `很多同学会选B`, `a common wrong answer is B`: what is chosen by mistake
-_MISLEADS = re.compile(
-    r"(?i)\b(?:wrong|incorrect|mistak\w*|popular|common\w*|tempting|many|often)\b|[误错易]|[会要]选|多数|很多|不少|有人"
-)
-_CLAUSE = re.compile(r"[，,。.;；]")
-
-
-def _misleads(chosen: re.Match[str]) -> bool:
-    clause = _CLAUSE.split(chosen.string[: chosen.start(1)].rstrip("，, "))[-1]
-    return _MISLEADS.search(clause) is not None
+            chosen = {
+                found[1] for line in draft.explanation.split("\n") if (found := _CONCLUDED.search(line))
+            }
+            labels = "".join(label for label, _ in draft.options)
+            draft.answer = (read_key(chosen.pop(), labels) or []) if len(chosen) == 1 else []
 
 
 # `The oldest (B)`: the text of an option before its letter

@@ -23,10 +23,13 @@ from tasks.ingest.words.answers import (
     STUDENT_MARK,
     find_explanation,
     has_colon,
+    read_key,
 )
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.lexicon import FineType, find_type_by_pattern
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM, read_points
+
+_AFTER_LETTER = re.compile(r"[\s.．、)）:：]")
 
 
 def read_content(
@@ -69,6 +72,10 @@ def read_content(
         split = _strict_options(body)
         if split is not None and draft.fine is not None and draft.fine.name != "cloze":
             draft.notes.append("options_under_other_heading")
+    if split is None and kind is None and _is_letter(answers.strip()):
+        split = split_options(
+            body, True
+        )  # the answer is one letter: then `a)` `b)` at line starts are options
     if (
         split is not None
         and kind != "multiple_choice"
@@ -123,6 +130,14 @@ def _are_matched(split: OptionSplit, fine: FineType | None) -> bool:
         return False
     asked = fine if fine is not None else find_type_by_pattern(stem[0].strip())
     return asked is not None and asked.name == "matching"
+
+
+def _is_letter(answer: str) -> bool:
+    return (
+        0 < len(answer) <= 60
+        and "\n" not in answer
+        and read_key(_AFTER_LETTER.split(answer, maxsplit=1)[0]) is not None
+    )
 
 
 def _strict_options(body: Sequence[Piece]) -> OptionSplit | None:

@@ -61,10 +61,12 @@ def name_pictures(
     return written, pictures
 
 
-# "如图1", "下图", "the figure below".
+# "如图1", "下图", "the figure below", "the map shows"; no "What does a weather map show?", "Sketch the curve below."
 SPEAKS_OF_FIGURE = re.compile(
-    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture|map|drawing|sketch|photograph)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|"
-    r"(?i:(?:shown in|look at|study) (?:the )?(?:fig|diagram|graph|map|picture|drawing|photograph))"
+    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|"
+    r"(?i:\b(?:the|this) (?:\w+ )?(?:map|drawing|sketch|photograph)\b(?: below| above| \d)?.{0,12}(?:shows|shown|below|above))|"
+    r"(?i:shown in (?:the )?(?:fig|diagram))|"
+    r"(?i:\b(?:shown in|look at|study) the (?:figure|diagram|graph|map|picture|drawing|photograph)\b)"
 )
 
 
@@ -344,9 +346,11 @@ def _take_letters(pieces: Sequence[Piece], place: int) -> list[Piece]:
     return rows if all(len(piece.text.split()) == 1 for piece in rows) else rows[:1]
 
 
-# `Use the map above to answer questions 4 and 5.`
+# `Use the map above to answer questions 4 and 5.`, `读上图，完成4～5题。`
 _ABOVE = re.compile(
-    r"(?=.*\d\s*(?:[-–—~～至、,，]|and|to|or)\s*\d).*(?:上图|(?i:\b(?:figure|diagram|graph|map|picture|chart|drawing|photograph)s? above))"
+    r"(?=.*\d\s*(?:[-–—~～至、,，]|and|to|or)\s*\d)(?=.*(?:\d\s*[两二]?小?题|(?i:\bquestions?\b)))"
+    r"(?!\s*(?:【|[解答析]|(?i:answer|solution|explanation)s?\b)).*"
+    r"(?:上图|(?i:\b(?:figure|diagram|graph|map|picture|chart|drawing|photograph)s? above))"
 )
 
 
@@ -364,8 +368,9 @@ _LONGEST_LEAD = 120
 
 # `扫码关注公众号，获取更多试题`, `Scan the QR code for the answers`.
 _CODE = re.compile(
-    r"(?=.{4,60}$)(?!.*[?？_]|.*[如下上]图|.*[（(]\s*[)）])"
-    r".*?(?:扫码|扫一扫|二维码|关注[^，。]{0,10}公众号|(?i:\bscan\b.{0,20}\bcode\b|\bQR code))"
+    r"(?=.{4,60}$)(?!.*[?？_]|.*[如下上]图|.*[（(]\s*[)）])[（(【*]?\s*"
+    r"(?:(?:更多|获取|查看|领取|下载)[^，。扫关请]{0,12}[，,]?)?(?:请|欢迎|微信|用|手机|打开|长按|识别|\s)*+"
+    r"(?:扫码|扫一扫|扫描|[^，。]{0,4}二维码|关注[^，。]{0,10}公众号|(?i:(?:please )?scan\b.{0,20}\bcode\b|(?:the )?QR code))"
     r".*?(?:公众号|关注|获取|领取|查看|观看|视频|微课|讲解|解析|答案|下载|进群|更多|(?i:video|answer|solution|more))"
 )
 

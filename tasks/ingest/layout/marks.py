@@ -28,6 +28,7 @@ from tasks.ingest.layout.headings import MARKS_GROUP, is_instruction, read_headi
 from tasks.ingest.layout.mending import (
     drop_decoration,
     drop_lettered_boxes,
+    drop_upright,
     join_boxes,
     lower_numbers,
     open_cells,
@@ -108,6 +109,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         drop_decoration,
         part_lines,
         part_rows,
+        drop_upright,
         write_bare_letters,
         write_truths,
         _move_worth,

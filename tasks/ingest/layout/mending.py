@@ -683,3 +683,23 @@ _ROW_STYLES = ("num", "paren")
 
 def _counts_on(values: Sequence[int]) -> bool:
     return values == [*range(values[0], values[0] + len(values))]
+
+
+_LEAST_UPRIGHT = 4
+
+
+def drop_upright(lines: IndexedLines) -> IndexedLines:
+    """Drop four lines or more of one character each: what a margin says downwards."""
+    runs: list[list[int]] = []
+    for place in lines.short:
+        text = lines.pieces[place].text.strip()
+        if len(text) != 1 or text.isascii():
+            continue
+        if runs and runs[-1][-1] == place - 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    upright = {place for run in runs if len(run) >= _LEAST_UPRIGHT for place in run}
+    if not upright:
+        return lines
+    return IndexedLines([piece for place, piece in enumerate(lines.pieces) if place not in upright])

@@ -195,9 +195,12 @@ _MATERIAL = re.compile(
 )
 # `下图为等高线地形图，读图回答1～2题。`
 _LONGEST_LEAD = 120
+# what is read or looked at: no pencil, no answer sheet
+_SHOWN = r"(?:figure|diagram|graph|chart|map|picture|drawing|photograph|table|data|passage|text|extract|article|story|poem|information|program)s?"
 _ENDS_BY_RANGE = re.compile(
     r"(?:完成|回答|解答)\s*(?:下面|下列)?第?\s*\d+\s*[～~\-—–至、和]\s*\d+\s*[两二小]?题\s*[。．.:：]?\s*$"
-    r"|(?i:(?:answer|(?:\buse|\brefer|\bstudy|\blook|\bsee|following|below|above)\b.{0,60}\bfor)\s+(?:the\s+)?questions?\s+\d+"
+    rf"|(?i:(?:answer|(?:(?:\buse|\brefer|\bstudy|\blook|\bsee|following)\b.{{0,40}}\b{_SHOWN}|\b{_SHOWN}\b.{{0,30}}(?:below|above))\b.{{0,40}}\bfor)"
+    r"\s+(?:the\s+)?questions?\s+\d+"
     r"(?:,\s*\d+)*,?\s*(?:[-–~]|to|and|through)\s*\d+\s*[.:]?\s*$)"
 )
 # `据此完成第4题。`, of one question

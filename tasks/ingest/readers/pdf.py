@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -61,7 +62,7 @@ from tasks.ingest.readers.pdf_rules import (
     read_bounds,
     read_rules,
 )
-from tasks.ingest.readers.picture_form import RULE_SHAPE
+from tasks.ingest.readers.picture_form import is_rule
 
 MAX_PAGES = 2000
 BROKEN_SHARE = 0.01
@@ -79,6 +80,8 @@ LEAST_PAGE = 0.3
 MARK_BYTES = 12
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
 MIN_PICTURE = 7.0
+# A line of print is so high.
+_PRINT_HEIGHT = 10.0
 
 
 def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
@@ -318,14 +321,18 @@ def _place_pictures(
     """
     placed: list[tuple[int, Character]] = []
     order, shapes = drawn() if pictures else ({}, ())
-    orders = [order.get(one.drawn_by, -1) for one in characters] if pictures else []
+    drawn_at = sorted(
+        (order[one.drawn_by], at)
+        for at, one in enumerate(characters)
+        if one.drawn_by in order and not one.text.isspace()
+    )
     named = _find_named(characters, [box for box, _ in pictures]) if len(pictures) > 1 else {}
     border, asking = _read_layout(characters, view.width) if pictures else (None, [])
     for number, ((left, bottom, right, top), is_formula) in enumerate(pictures):
         height = view.height
         middle = (bottom + top) / 2
-        least = max(MIN_PICTURE, (right - left) / RULE_SHAPE, (top - bottom) / RULE_SHAPE)
-        is_small = min(right - left, top - bottom) < least and not is_formula
+        size = right - left, top - bottom
+        is_small = (min(size) < MIN_PICTURE or is_rule(*size, _PRINT_HEIGHT)) and not is_formula
         is_mark = is_small or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:
             continue
@@ -354,7 +361,7 @@ def _place_pictures(
             if bottom <= row.bottom <= top and (is_margin or -2 <= row.left - right < _BESIDE)
         ]
         own = min((at for box, at in shapes if is_within(box, (left, bottom, right, top))), default=-1)
-        found = _find_drawn(characters, orders, (left, bottom, right, top), own)
+        found = _find_drawn(characters, drawn_at, (left, bottom, right, top), own)
         found = named.get(number, found)
         if found is not None:
             at, near = found
@@ -430,24 +437,27 @@ _ON_LINE = 2.5
 
 
 def _find_drawn(
-    characters: Sequence[Character], orders: Sequence[int], box: Edges, own: int
+    characters: Sequence[Character], drawn_at: Sequence[tuple[int, int]], box: Edges, own: int
 ) -> tuple[int, Character | None] | None:
     """The character after which a page draws a picture that stands there, and one in its line.
 
     It stands in the line of the character before it or after it, or below the one and above the other. Elsewhere the
     order of drawing says nothing: a picture that floats is drawn before or after all that is beside it.
     """
-    shown = [at for at, one in enumerate(characters) if orders[at] >= 0 and not one.text.isspace()]
-    before = max((at for at in shown if orders[at] < own), key=lambda at: (orders[at], at), default=None)
-    after = min((at for at in shown if orders[at] > own), key=lambda at: (orders[at], at), default=None)
-    if own < 0 or before is None:
+    place = bisect_left(drawn_at, (own, 0))
+    if own < 0 or not place:
         return None
+    before, after = drawn_at[place - 1][1], drawn_at[place][1] if place < len(drawn_at) else None
     left, bottom, right, top = box
     last, following = characters[before], characters[after] if after is not None else None
     if last.right <= left + 2 and abs(last.y - bottom) <= _ON_LINE:
         return before, last
-    if last.bottom < top - 2:
-        return None
+    if last.bottom < top - 2 or any(
+        top - 2 <= one.bottom < last.bottom - 2 and one.left < right and one.right > left
+        for one in characters
+        if not one.text.isspace()
+    ):
+        return None  # it is drawn apart from the text right above it
     if following is not None and following.left >= right - 2 and abs(following.y - bottom) <= _ON_LINE:
         return before, following
     return (before, None) if following is None or following.top <= bottom + 2 else None

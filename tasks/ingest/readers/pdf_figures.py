@@ -75,8 +75,8 @@ def find_figures(
     return found
 
 
-# So many bars of one width stand on one line, none so thin, and their heights differ by so much.
-_LEAST_BARS, _THINNEST_BAR, _LEAST_RISE = 3, 3.0, 4.0
+# So many bars of one width stand on one line, none so thin as a root sign is, and their heights differ by so much.
+_LEAST_BARS, _THINNEST_BAR, _LEAST_RISE = 3, 5.0, 4.0
 
 
 def _find_bars(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:

@@ -20,8 +20,9 @@ MOST_PIXELS: Final = 60_000_000
 LONGEST_SIDE: Final = 2_000
 # Shorter sides are dots, rules and parts of letters.
 SHORTEST_SIDE: Final = 6
-# So many times as wide as it is high, a picture is a rule.
-RULE_SHAPE: Final = 30
+# So many times as wide as it is high, a picture is a rule; one that is lower than print already with the smaller share.
+_RULE_SHAPE, _RULE_OR_PRINT = 60, 30
+_PRINT_HEIGHT: Final = 16
 MOST_BYTES: Final = 60 * 1024 * 1024
 # A drawing packs well as PNG; what does not is a photograph.
 _LARGEST_PNG: Final = 1_500_000
@@ -61,6 +62,12 @@ def name_vector_format(data: bytes) -> str | None:
     return "svg" if head.startswith(b"<") and b"<svg" in data[:4096].lower() else None
 
 
+def is_rule(width: float, height: float, print_height: float) -> bool:
+    """Whether a picture of this size is a rule, and no line of print, which is so high at least."""
+    short, long = sorted((width, height))
+    return long > (_RULE_OR_PRINT if short < print_height else _RULE_SHAPE) * short
+
+
 def normalise_picture(data: bytes) -> NormalPicture | None:
     """The normal form of a raster picture; None for a dot, a rule, or one colour alone.
 
@@ -80,7 +87,7 @@ def normalise_picture(data: bytes) -> NormalPicture | None:
                     f"it unpacks to {image.width} × {image.height} pixels; {MOST_PIXELS // 10**6} million are allowed"
                 )
             is_photograph = image.format == "JPEG"
-            if max(image.size) > RULE_SHAPE * min(image.size):
+            if is_rule(*image.size, _PRINT_HEIGHT):
                 return None
             image.draft(None, (LONGEST_SIDE, LONGEST_SIDE))  # a JPEG is unpacked no larger than it is needed
             return encode_picture(_flatten(image), is_photograph=is_photograph)

@@ -86,7 +86,8 @@ def _list_anchored(
             if corner is None:
                 continue
             row, column = (
-                _find_begin(corner, name, sizes) for name, sizes in (("row", heights), ("col", widths))
+                _find_begin(anchor, corner, name, sizes)
+                for name, sizes in (("row", heights), ("col", widths))
             )
             for picture in _list_shown(anchor, targets, names):
                 yield row, column, picture
@@ -98,11 +99,12 @@ _ROW, _COLUMN, _CHARACTER, _POINT = 15 * 12_700, 64 * 9_525, 7 * 9_525, 12_700
 _AT_END: Final = 0.75
 
 
-def _find_begin(corner: etree._Element, name: str, sizes: dict[int, float]) -> int:
-    """Where a picture begins: in the row or column after one at whose end it does."""
+def _find_begin(anchor: etree._Element, corner: etree._Element, name: str, sizes: dict[int, float]) -> int:
+    """Where a picture begins: in the next row or column where it only starts at the end of one."""
     place, beyond = (max(read_number(find_child(corner, one)), 0) for one in (name, f"{name}Off"))
     size = sizes.get(place, sizes.get(-1, _ROW if name == "row" else _COLUMN))
-    return place + (beyond > _AT_END * size)
+    ends = find_child(find_child(anchor, "to"), name)
+    return place + (beyond > _AT_END * size and (ends is None or read_number(ends) > place))
 
 
 def _read_sizes(package: zipfile.ZipFile, sheet: str) -> tuple[dict[int, float], dict[int, float]]:

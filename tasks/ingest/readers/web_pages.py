@@ -116,6 +116,7 @@ def _is_numbered(rows: list[list[str]]) -> bool:
 
 
 _FLOATS = re.compile(r"float\s*:\s*(?:left|right)", re.IGNORECASE)
+_OFFERS = re.compile(r"\s*[（(]?[A-Ha-h]\s*[)）.．、:：]")
 _TEXT_BLOCKS = {"p", "div", "li", "td", "th", "dd", "h1", "h2", "h3", "h4", "h5", "h6"}
 
 
@@ -128,14 +129,15 @@ _FEEDBACK = (
 def _find_beside(image: Any) -> Any:
     """The block beside which a browser shows a picture that floats; None for one in the text.
 
-    It is the paragraph that holds the picture and text, else the block after it.
+    It is the paragraph that holds the picture and text, else the block after it, which is no option.
     """
     if not _FLOATS.search(image.get("style") or "") and image.get("align") not in ("left", "right"):
         return None
     block = next((one for one in image.iterancestors() if one.tag in _TEXT_BLOCKS), None)
     if block is None or any(child.tag in _TEXT_BLOCKS for child in block):
         following = image.getnext()
-        return following if following is not None and following.tag in _TEXT_BLOCKS else None
+        is_text = following is not None and following.tag in _TEXT_BLOCKS
+        return following if is_text and not _OFFERS.match(str(following.text_content())) else None
     return block if str(block.text_content()).strip() else None
 
 
@@ -172,10 +174,11 @@ def _list_offered(select: Any) -> list[str]:
     return texts[1:] if texts and not is_statement and _PLACEHOLDER.fullmatch(texts[0]) else texts
 
 
-# where Moodle shows what somebody answered to an essay question
+# where Moodle shows what somebody answered to an essay question, and with what picture it told somebody why not
 _WRITTEN = (
     "//*[contains(concat(' ', @class, ' '), ' que ') and contains(concat(' ', @class, ' '), ' essay ')]"
     "//*[contains(concat(' ', @class, ' '), ' answer ')]"
+    "|//*[contains(concat(' ', @class, ' '), ' specificfeedback ')]//img"
 )
 
 

@@ -12,14 +12,16 @@ from tasks.ingest.words.grammar import asking
 # So many cells, each with the next number, and so many in ten of them with a task: a picture, a blank, a sum.
 _LEAST_CELLS, _LEAST_TASKS = 4, 6
 _NUMBER = re.compile(rf"(?:\s*{PICTURE_MARK.pattern})*\s*[（(]?(?P<value>\d{{1,3}})\s*[.．、)）:：](?!\d)")
-_BLANK = re.compile(_NUMBER.pattern + r"[\s_（()）]*")
-_TASK = re.compile(r"__|[=＝?？]\s*$|[（(]\s*[)）]")
+_TASK = re.compile(rf"{PICTURE_MARK.pattern}|__|[=＝?？]\s*$|[（(]\s*[)）]")
+# `1. ____`, `2.（ ）`: a place for an answer
+_PLACE = re.compile(r"\s*[（(]?\d{1,3}\s*[.．、)）:：][_（()）\s]*$")
 
 
 def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[Line], Sequence[int]]:
     """The lines of a document, and where they begin, with such cells on lines of their own.
 
-    Their numbers run on along the rows or down the columns. A grid of numbered answers stays a table.
+    Their numbers run on along the rows or down the columns. A grid of numbered answers, or of
+    places for them, stays a table.
     """
     tables: dict[tuple[int, int], list[int]] = {}
     for at, line in enumerate(lines):
@@ -30,7 +32,7 @@ def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[L
         cells = [cell for at in rows for cell in _find_cells(lines[at], starts[at])]
         numbers = [_NUMBER.match(line.text) for line, _ in cells]
         values = [int(one["value"]) for one in numbers if one is not None]
-        tasks = sum(1 for line, _ in cells if _asks(line.text))
+        tasks = sum(1 for line, _ in cells if _sets_task(line.text))
         if (
             len(values) == len(cells) >= _LEAST_CELLS
             and sorted(values) == list(range(min(values), min(values) + len(values)))
@@ -49,12 +51,8 @@ def part_cells(lines: Sequence[Line], starts: Sequence[int]) -> tuple[Sequence[L
     return [line for line, _ in pairs], [start for _, start in pairs]
 
 
-def _asks(cell: str) -> bool:
-    """Whether a numbered cell shows or asks something, and is not only a place for the answer."""
-    shows = PICTURE_MARK.search(cell) is not None
-    return shows or (
-        _BLANK.fullmatch(cell) is None and (_TASK.search(cell) or asking().search(cell)) is not None
-    )
+def _sets_task(text: str) -> bool:
+    return not _PLACE.match(text) and (_TASK.search(text) or asking().search(text)) is not None
 
 
 def _find_cells(row: Line, start: int) -> list[tuple[Line, int]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.format_answers import STANDS_BACK, STANDS_OUT
+from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
 from tasks.ingest.content.shown_keys import take_choices, take_shown_keys
 from tasks.ingest.layout.option_marks import write_letters
 from tasks.ingest.layout.pieces import IndexedLines
@@ -246,10 +247,10 @@ def _collect_rows(
             label: FORMULA if (index, column) in sheet.unsaved else _cell(row, column)
             for label, column in header.options.items()
         }
-        # a column of no known name, or of none: what it shows is the question's
-        shown = [cell for column, cell in enumerate(row) if column not in known and is_picture(cell)]
-        if shown and record.get("stem", "").strip():
-            record["stem"] = "\n".join([record["stem"], *shown])
+        for column, cell in enumerate(row):
+            if column not in known and is_picture(cell) and record.get("stem", "").strip():
+                role = _find_shown_role(header, column, record)
+                record[role] = f"{record.get(role, '')}\n{cell}".strip()
         if len(header.blanks) > 1:
             record["answer"] = "；".join(
                 text for text in (_cell(row, column) for column in header.blanks) if text.strip()
@@ -301,6 +302,21 @@ def _collect_rows(
 
 def _is_told(record: Mapping[str, str], options: Mapping[str, str]) -> bool:
     return any(options.values()) or any(record.get(role, "").strip() for role in ("answer", "options"))
+
+
+# `答案图`, `Solution image`: a column of what no candidate sees
+_TELLS = re.compile(r"答案|解析|解答|详解|点评|(?i:answer|solution|explanation|feedback)")
+
+
+def _find_shown_role(header: Header, column: int, record: Mapping[str, str]) -> str:
+    """Whether a picture of a column of no known name is of the stem or of the explanation.
+
+    Right of all columns it is of the explanation where the question has one and speaks of no figure.
+    """
+    name = header.names[column] if column < len(header.names) else ""
+    is_right = not name and column > max(header.columns.values())
+    explains = bool(record.get("explanation", "").strip()) and not SPEAKS_OF_FIGURE.search(record["stem"])
+    return "explanation" if _TELLS.search(name) or (is_right and explains) else "stem"
 
 
 def _take_flags(record: dict[str, str]) -> None:

@@ -801,7 +801,8 @@ def test_what_moodle_explains_a_question_with_is_shown_to_no_candidate(tmp_path:
     body = "".join(
         f'<div class="que multichoice"><div class="info"><h3 class="no">Question {number}</h3></div>'
         f'<div class="qtext"><p>{stem}</p></div><div class="answer"><div>a. it is up</div><div>b. it is down</div><div>c. it is east</div></div>'
-        f'<div class="feedback"><div class="generalfeedback"><p>See it here.</p><p>{_image(stem)}</p></div>'
+        f'<div class="feedback"><div class="specificfeedback"><p>Your answer is incorrect. {_image("no")}</p></div>'
+        f'<div class="generalfeedback"><p>See it here.</p><p>{_image(stem)}</p></div>'
         f'<div class="rightanswer">The correct answer is: it is up</div></div></div>'
         for number, stem in enumerate(
             ("Where is the sun?", "Where is the moon?", "Where is the sky?"), start=1
@@ -976,3 +977,147 @@ def test_a_key_of_two_columns_on_a_web_page_gives_its_rows_their_answers(tmp_pat
     (tmp_path / "paper.html").write_text(f"<html><body>{body}</body></html>")
     questions = parse_document(tmp_path / "paper.html", IngestOptions()).questions
     assert [one["answer"] for one in questions] == [["B"], ["[picture:1]"], ["The air turns it."]]
+
+
+def test_pictures_drawn_after_all_text_stand_below_the_text_right_above_them(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 10)
+    lines = {
+        60: {
+            790: "1. What is a valve?",
+            680: "2. What is a pump?",
+            660: "3. What is a gear?",
+            550: "4. What is oil?",
+        },
+        320: {790 - 20 * at: f"{at + 5}. What is the part {at + 5} for?" for at in range(6)},
+    }
+    for left, column in lines.items():
+        for low, line in column.items():
+            canvas.drawString(left, low, line)
+    canvas.drawString(60, 815, "Mechanics")  # a header, drawn last
+    canvas.drawImage(ImageReader(draw("valve")), 70, 700, 80, 70)
+    canvas.drawImage(ImageReader(draw("gear")), 70, 570, 80, 70)
+    canvas.save()
+    questions = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert [one["number_label"] for one in questions if one["pictures"]] == ["1.", "3."]
+
+
+def test_a_solution_on_the_figure_above_leaves_it_to_its_question(tmp_path: Path) -> None:
+    for solution in (
+        "解：由上图可知，在1～2s内速度是4 m/s。",
+        "Answer: The graph above shows 4 m from 1 to 2 s.",
+    ):
+        blocks = [
+            say("1. 如图，求物体的速度。"),
+            *(say("", show("p1")), say(solution)),
+            *(say("2. 求物体的加速度，并说明理由。"), say("答：加速度是零。")),
+        ]
+        first, _ = parse_word(tmp_path, blocks, FOUR).questions
+        assert [one["place"] for one in first["pictures"]] == ["stem"]
+
+
+def test_what_a_story_lets_be_scanned_stays_in_its_question(tmp_path: Path) -> None:
+    story = "某商场推出活动，顾客扫码关注公众号即可领取优惠券，满100元减20元。"
+    blocks = [
+        *(say("一、简答题"), say("1. 阅读材料，回答问题。"), say(story), say("", show("p1"))),
+        *(say("（1）购物150元，应付多少元？"), say("（2）满200元减多少？")),
+        *(say("2. 什么是供给？"), say("3. 什么是需求？")),
+    ]
+    first, *_ = parse_word(tmp_path, blocks, FOUR).questions
+    assert (first["stem"].split("\n")[1], len(first["pictures"])) == (story, 1)
+
+
+def test_a_card_of_numbered_places_for_answers_asks_nothing(tmp_path: Path) -> None:
+    card = lay_out([[f"{at}.____" for at in (1, 2, 3)], [f"{at}.____" for at in (4, 5, 6)]])
+    blocks = [say("物理测验"), card, *(say(f"{at}. 什么是第{at}定律？") for at in range(1, 7))]
+    questions = parse_word(tmp_path, blocks, {}).questions
+    assert [one["stem"] for one in questions] == [f"什么是第{at}定律？" for at in range(1, 7)]
+
+
+def test_a_line_of_print_is_no_rule(tmp_path: Path) -> None:
+    code = draw("", size=(600, 18))
+    ImageDraw.Draw(code).text(
+        (4, 1), "print(sum(x * x for x in range(10) if x % 2 == 0))", "black", font_size=14
+    )
+    blocks = [say("1. What does this line of Python print?"), say("", show("code"))]
+    blocks += [say("2. What is a loop?"), say("3. What is a list?")]
+    first, *_ = parse_word(tmp_path, blocks, {"code": save(code)}).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+
+
+def test_what_a_sheet_shows_beside_its_explanations_or_below_a_name_of_answers_is_no_part_of_the_stem(
+    tmp_path: Path,
+) -> None:
+    import io
+
+    import xlsxwriter
+
+    for name, stem, place in (
+        ("", "Which valve is the {} one?", "explanation"),
+        ("", "Which valve of the figure below is the {} one?", "stem"),
+        ("Answer image", "Which valve of the figure below is the {} one?", "explanation"),
+        ("Image", "Which valve is the {} one?", "stem"),
+    ):
+        book = xlsxwriter.Workbook(str(tmp_path / "paper.xlsx"))
+        sheet = book.add_worksheet()
+        head = ["No", "Question", "A", "B", "Answer", "Explanation", *([name] if name else [])]
+        rows = [
+            [at, stem.format(word), "left", "right", "A", "It is left."] for at, word in enumerate("xy", 1)
+        ]
+        for at, row in enumerate([head, *rows]):
+            sheet.set_row(at, 80)
+            sheet.write_row(at, 0, row)
+        data = {"image_data": io.BytesIO(save(draw("valve"))), "y_offset": 84, "x_scale": 0.2, "y_scale": 0.2}
+        sheet.insert_image(1, 6, "p.png", data)  # at the foot of its row, which it does not leave
+        book.close()
+        first, second = parse_document(tmp_path / "paper.xlsx", IngestOptions()).questions
+        assert ([one["place"] for one in first["pictures"]], second["pictures"]) == ([place], None)
+
+
+def test_a_picture_that_floats_beside_options_is_the_question_above(tmp_path: Path) -> None:
+    picture = _image("lever").replace("<img", '<img align="left"')
+    page = (
+        f"<p>1. Which lever turns?</p><div>{picture}<p>A. this</p><p>B. that</p></div><p>2. Which falls?</p>"
+    )
+    (tmp_path / "paper.html").write_text(f"<html><body>{page}</body></html>")
+    first, _ = parse_document(tmp_path / "paper.html", IngestOptions()).questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+
+
+def test_root_signs_drawn_as_boxes_are_no_bars_of_a_chart(tmp_path: Path) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawString(60, 800, "1. How long is the side of the square, and which of its roots is it?")
+    for left in (100, 150, 200):
+        canvas.rect(left, 740, 3.4, 12, stroke=0, fill=1)
+        canvas.rect(left + 3, 740, 3.4, 31, stroke=0, fill=1)
+        canvas.rect(left + 6, 770, 46, 1, stroke=0, fill=1)
+        canvas.drawString(left + 8, 741, "2a")
+    canvas.drawString(60, 700, "2. Name the largest planet of the solar system.")
+    canvas.save()
+    first, _ = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert first["pictures"] is None and first["stem"].count("2a") == 3
+
+
+def test_only_what_speaks_of_a_map_that_it_shows_speaks_of_a_figure() -> None:
+    from tasks.ingest.content.named_pictures import SPEAKS_OF_FIGURE
+
+    for text in (
+        "Look at the map.",
+        "The map below is old.",
+        "The photograph shows a cell.",
+        "Study the graph.",
+    ):
+        assert SPEAKS_OF_FIGURE.search(text), text
+    for text in (
+        "What does a weather map show?",
+        "Which map projection shows areas?",
+        "Study graph theory.",
+        "Draw a sketch to show the forces.",
+        "Sketch below how a valve works.",
+    ):
+        assert not SPEAKS_OF_FIGURE.search(text), text
