@@ -47,7 +47,7 @@ _FORMS: Final = (
     _Form(re.compile(rf"{_APART}\s*(?P<number>[1-8])\s*[.．、](?!\d)\s*(?=\S)"), "num", "1"),
 )
 _LEAST_RUNS, _ALIKE_SHARE, _EVEN_SHARE, _KEYED_SHARE, _TOLD_SHARE = 3, 0.4, 0.5, 0.6, 0.7
-_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 8, 60, 80, 0.1, 0.2
+_MOST_APART, _MOST_ABOVE, _LONGEST, _MOST_ASKING, _MOST_LETTERED = 16, 60, 80, 0.1, 0.2
 # of options that nothing but their stems tells from parts
 _LEAST_OFFERED: Final = 4
 
