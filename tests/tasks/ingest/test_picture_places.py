@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +225,7 @@ def float_before(text: str, name: str, top: int = 0) -> str:
     )
 
 
-def lay_out(rows: list[list[str | list[str]]]) -> str:
+def lay_out(rows: Sequence[Sequence[str | list[str]]]) -> str:
     """A table of Word: a cell is a text, or blocks."""
     return "<w:tbl>{}</w:tbl>".format(
         "".join(
@@ -830,12 +831,12 @@ def test_pictures_of_a_workbook_beside_and_below_its_cells_and_placed_in_them(tm
 
     import xlsxwriter
 
-    def write(pictures: list[tuple[str, int, int, int]], rows: list[list[object]]) -> list[Any]:
+    def write(pictures: list[tuple[str, int, int, int]], rows: Sequence[Sequence[object]]) -> list[Any]:
         book = xlsxwriter.Workbook(str(tmp_path / "paper.xlsx"))
         sheet = book.add_worksheet()
-        for at, row in enumerate(rows):
+        for at, cells in enumerate(rows):
             sheet.set_row(at, 80)
-            sheet.write_row(at, 0, row)
+            sheet.write_row(at, 0, cells)
         for name, row, column, down in pictures:
             data = {"image_data": io.BytesIO(save(draw(name)))}
             if down < 0:
@@ -863,7 +864,7 @@ def test_pictures_of_a_workbook_beside_and_below_its_cells_and_placed_in_them(tm
         ["A. up"],
         ["B. down"],
     ]
-    first, second = write([("p.png", 0, 4, 5), ("q.png", 6, 0, 5)], [*map(list, lines)])
+    first, second = write([("p.png", 0, 4, 5), ("q.png", 6, 0, 5)], lines)
     assert [[one["place"] for one in question["pictures"]] for question in (first, second)] == [["stem"]] * 2
 
 
