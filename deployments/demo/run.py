@@ -151,6 +151,8 @@ def _run_rest(result: DemoResult) -> None:
     paid = _count_calls(settings)
     result.runs += run_everything(settings, result.runs, _review, lambda stage: _measured(result, stage))
     result.new_calls += _count_calls(settings) - paid
+    with _measured(result, "audit log of the rest"):
+        _land_log(settings)
     with _measured(result, "rows of every analysis"):
         filled = count_rows(settings)
     result.analyses_with_rows = sum(count > 0 for count in filled.row_counts.values())
