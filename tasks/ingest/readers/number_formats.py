@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, time
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
 # What a format prints as it stands: quoted, after a backslash, the sign of a currency. Widths and colours print nothing.
@@ -16,6 +16,8 @@ _FORMAT = re.compile(
 )
 _FRACTION = re.compile(r"[#0]?\s*(\?{1,3})/\1")
 _MOST = 1e15  # beyond, a cell shows no more digits than it holds
+_MOST_DECIMALS = 30  # what a spreadsheet allows; the digits of a share before them need 17 more
+_WIDE = Context(prec=50)
 
 
 def write_number(value: float, number_format: str) -> str | None:
@@ -35,13 +37,15 @@ def write_number(value: float, number_format: str) -> str | None:
         return None
     after = found["after"]
     fixed, most = found["fixed"] or "", len((found["fixed"] or "") + (found["open"] or ""))
+    if most > _MOST_DECIMALS:
+        return None
     if not most and "%" not in after and not float(value).is_integer():
         return None  # cut to a whole number for the eye alone
     if found["power"]:
         digits = f"{abs(value):.{most}E}"
     else:
         exact = abs(Decimal(repr(value))) * (100 if "%" in after else 1)
-        digits = f"{exact.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP):{',' if found['comma'] else ''}f}"
+        digits = f"{exact.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP, _WIDE):{',' if found['comma'] else ''}f}"
         whole, _, part = digits.partition(".")
         part = part.rstrip("0").ljust(len(fixed), "0") if found["open"] else part
         digits = whole.zfill(len(found["whole"])) + (f".{part}" if part else "")
