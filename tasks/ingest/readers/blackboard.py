@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.readers.extraction import Extraction
-from tasks.ingest.readers.gift import LETTERS, ask_pairs, read_markup_text
+from tasks.ingest.readers.gift import ask_pairs, offer_choices, read_markup_text
 
 _FREE = {"ESS": "essay", "SR": "short_answer", "NUM": "short_answer", "FIB": "short_answer"}
 _OTHER = ("FIB_PLUS", "FIL", "OP", "ORD", "JUMBLED_SENTENCE", "QUIZ_BOWL")
@@ -18,12 +18,13 @@ def find_blackboard(text: str) -> Extraction | None:
     rows = [line.rstrip().split("\t") for line in text.splitlines() if line.strip()]
     if len(rows) < 2 or any(len(row) < 2 or row[0].strip().upper() not in _TYPES for row in rows):
         return None
-    extraction = Extraction(converter="blackboard", converter_version="1", records=[])
+    records: list[dict[str, str]] = []
     unread: Counter[str] = Counter()
     for kind, *cells in rows:
         found = _read_row(kind.strip().upper(), [read_markup_text(cell) for cell in cells])
         unread[kind] += not found
-        extraction.records = [*(extraction.records or ()), *found]
+        records += found
+    extraction = Extraction(converter="blackboard", converter_version="1", records=[*records])
     for kind, count in sorted((+unread).items()):
         extraction.warnings.append(f"{count} questions of the type {kind!r} were not read.")
     return extraction
@@ -32,10 +33,10 @@ def find_blackboard(text: str) -> Extraction | None:
 def _read_row(kind: str, cells: Sequence[str]) -> list[dict[str, str]]:
     stem, *rest = cells
     if kind in ("MC", "MA"):
-        flags = rest[1::2]
-        offered = dict(zip(LETTERS, rest[::2], strict=False))
-        keys = (letter for letter, flag in zip(LETTERS, flags, strict=False) if flag.casefold() == "correct")
-        return [{"question": stem, **offered, "type": "multiple_choice", "answer": "".join(keys)}]
+        pairs = zip(rest[::2], rest[1::2], strict=False)
+        return [
+            {"question": stem} | offer_choices([(text, flag.casefold() == "correct") for text, flag in pairs])
+        ]
     answer = rest[0] if rest else ""
     if kind == "TF":
         return [{"question": stem, "type": "true_false", "answer": answer}]

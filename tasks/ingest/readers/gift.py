@@ -28,7 +28,7 @@ _FORMAT = re.compile(r"^\s*\[(?P<name>html|markdown|plain|moodle)\]\s*")
 _MIN_QUESTIONS = 2
 
 
-def find_gift(text: str) -> list[dict[str, str]] | None:
+def find_gift(text: str) -> Extraction | None:
     """The questions of a GIFT file (blocks in braces, most with = or ~), or None."""
     if text.count("{") < _MIN_QUESTIONS or "=" not in text:
         return None
@@ -38,10 +38,16 @@ def find_gift(text: str) -> list[dict[str, str]] | None:
         for part in re.split(r"\n\s*\n|\n(?=::)|(?<=\})\s*\n|(?<=\}[.?!])\s*\n", "\n".join(lines))
         if part.strip()
     ]
-    questions = [found for part in parts if (found := _read_question(part))]
+    read = [_read_question(part) for part in parts]
+    questions = [found for found in read if found]
     if len(questions) < max(_MIN_QUESTIONS, 0.8 * len(parts)):
         return None
-    return [record for found in questions for record in found]
+    records = [dict(record) for found in questions for record in found]
+    extraction = Extraction(converter="gift", converter_version="1", records=records)
+    unread = sum("{" in part and not found for part, found in zip(parts, read, strict=True))
+    if unread:
+        extraction.warnings.append(f"{unread} blocks in braces were not read.")
+    return extraction
 
 
 def _read_question(part: str) -> list[dict[str, str]]:
@@ -76,37 +82,46 @@ def _read_question(part: str) -> list[dict[str, str]]:
     if all(sign == "=" for sign, _, _ in answers):
         is_gap = "____" in stem
         return [record | {"type": "fill_in_the_blank" if is_gap else "short_answer", "answer": answers[0][2]}]
-    letters = dict(zip(LETTERS, answers, strict=False))
-    options = {letter: text for letter, (_, _, text) in letters.items()}
-    right = "".join(letter for letter, (sign, _, _) in letters.items() if sign == "=")
     # where no answer is right alone, those that earn a share of the marks are right together
-    right = right or "".join(
-        letter for letter, (_, worth, _) in letters.items() if worth and float(worth) > 0
-    )
-    return [record | options | {"type": "multiple_choice", "answer": right}]
+    is_alone = any(sign == "=" for sign, _, _ in answers)
+    return [
+        record
+        | offer_choices(
+            [
+                (text, sign == "=" if is_alone else bool(worth) and float(worth) > 0)
+                for sign, worth, text in answers
+            ]
+        )
+    ]
 
 
 def _unescape(text: str) -> str:
     return re.sub(r"\\([~=#{}:])", r"\1", text).strip()
 
 
-LETTERS = "ABCDEFGHIJ"
+_LETTERS = "ABCDEFGHIJ"
+
+
+def offer_choices(choices: Sequence[tuple[str, bool]]) -> dict[str, str]:
+    """Choices under letters, and the letters of the right ones.
+
+    Of more than there are letters for none is offered: a question without its options is seen to
+    lack them, one with some of them is not.
+    """
+    if len(choices) > len(_LETTERS):
+        return {"type": "multiple_choice"}
+    lettered = [*zip(_LETTERS, choices, strict=False)]
+    keys = "".join(letter for letter, (_, is_right) in lettered if is_right)
+    return {letter: text for letter, (text, _) in lettered} | {"type": "multiple_choice", "answer": keys}
 
 
 def ask_pairs(stem: str, sides: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     """A choice for every left side among all right sides; a side without the other is kept."""
     offered = list(dict.fromkeys(right for _, right in sides if right))
-    if not 2 <= len(offered) <= len(LETTERS):
+    if not 2 <= len(offered) <= len(_LETTERS):
         return []
-    options = dict(zip(LETTERS, offered, strict=False))
     return [
-        {
-            "material": stem,
-            "question": left,
-            **options,
-            "type": "multiple_choice",
-            "answer": LETTERS[offered.index(right)] if right else "",
-        }
+        {"material": stem, "question": left} | offer_choices([(text, text == right) for text in offered])
         for left, right in sides
         if left
     ]
@@ -161,10 +176,7 @@ def _read_element(question: Any, kind: str, extraction: Extraction) -> list[dict
     answers = [(read(answer), _read_fraction(answer)) for answer in question.findall("answer")]
     right = [text for text, worth in answers if worth > 0]
     if kind == "multichoice":
-        letters = dict(zip(LETTERS, answers, strict=False))
-        options = {letter: text for letter, (text, _) in letters.items()}
-        keys = "".join(letter for letter, (_, worth) in letters.items() if worth > 0)
-        return [record | options | {"type": "multiple_choice", "answer": keys}]
+        return [record | offer_choices([(text, worth > 0) for text, worth in answers])]
     if kind == "truefalse":
         return [record | {"type": "true_false", "answer": right[0] if right else ""}]
     if kind in ("shortanswer", "numerical", "calculatedsimple", "calculated"):

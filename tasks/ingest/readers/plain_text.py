@@ -99,13 +99,9 @@ def read_text(data: bytes) -> Extraction:
     """Return the lines of a plain text file; delimited text becomes a sheet."""
     text, encoding = decode(data)
     extraction = Extraction(converter="text", converter_version=encoding)
-    records = find_gift(text)
-    if records is not None:
-        extraction.converter = "gift"
-        extraction.records = [dict(record) for record in records]
-        return extraction
-    found = find_blackboard(text)
+    found = find_gift(text) or find_blackboard(text)
     if found is not None:
+        found.converter_version = encoding
         return found
     sheet = _find_delimited(text)
     if sheet is not None:

@@ -143,6 +143,29 @@ def test_a_blackboard_file_is_read_by_its_types(tmp_path: Path) -> None:
     assert read(table) == [("multiple_choice", "Who sails?", ["A miller", "A skipper"], ["B"])]
 
 
+def test_more_choices_than_letters_are_missing_and_not_cut(tmp_path: Path) -> None:
+    words = [f"word {at}" for at in range(12)]
+    offered = "\t".join(f"{word}\t{'in' * (at not in (2, 11))}correct" for at, word in enumerate(words))
+    pool = write(tmp_path, "pool.txt", f"MA\tWhich of them sail?\t{offered}\nTF\tA lamp burns.\ttrue\n")
+    gift = write(
+        tmp_path,
+        "gift.txt",
+        f"Which of them sails? {{{' ~'.join(['', *words])} =a skipper}}\n\nWho? {{=I ~you}}\n",
+    )
+    for path in (pool, gift):
+        (asked, _), landed = read(path), read_landed(path)
+        assert (asked[0], asked[2:]) == ("multiple_choice", ([], []))
+        assert landed["document"]["status"] == "held"
+
+
+def test_blocks_of_a_gift_file_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    pairs = " ".join(f"=left {at} -> right {at}" for at in range(11))
+    asked = "\n\n".join(f"Who sails {at}? {{=I ~you}}" for at in range(4))
+    path = write(tmp_path, "gift.txt", f"{asked}\n\nMatch them. {{{pairs}}}\n")
+    assert len(read(path)) == 4
+    assert read_landed(path)["document"]["warnings"] == ["1 blocks in braces were not read."]
+
+
 def test_sections_with_titles_and_passages_with_questions_are_opened(tmp_path: Path) -> None:
     sections = [
         {
