@@ -14,6 +14,8 @@ from tasks.ingest.readers.scripts import write_levels
 from tasks.ingest.words.cleaning import clean_line, clean_text
 from tasks.ingest.words.labels import parse_label
 
+MOST_OPTIONS = len("ABCDEFGHIJ")  # as many as candidates are offered
+
 
 def clean_cell(text: str, language: str | None) -> str:
     """The text of a cell with its line breaks, cleaned as the lines of a paper are."""
@@ -189,10 +191,10 @@ _IDENTIFIER = re.compile(r"[a-z]+_\w*")
 
 def read_option_flags(value: Any) -> str:
     """The letters of options with `is_correct`, `right`, or a `fraction` above 0."""
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return ""
     right: list[str] = []
-    for index, item in enumerate(value[:10]):
+    for index, item in enumerate(value):
         flags = [flag for name, flag in item.items() if _RIGHT.fullmatch(str(name))]
         worth = [item[name] for name in _WORTH if isinstance(item.get(name), int | float)]
         is_right = any(
@@ -208,11 +210,11 @@ def read_named_key(value: Any, answer: Any) -> str:
     if isinstance(value, dict):  # `{"text": […], "label": ["1", "2"]}`
         listed = (value[key] for key in _OPTION_NAMES if isinstance(value.get(key), list))
         value = [{"label": label} for label in next(listed, ())]
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return ""
     names = {
         str(item[key]).strip(): chr(ord("A") + index)
-        for index, item in enumerate(value[:10])
+        for index, item in enumerate(value)
         for key in _OPTION_NAMES
         if key in item
     }
@@ -223,7 +225,7 @@ def read_named_key(value: Any, answer: Any) -> str:
 
 def offer_with(answer: str, wrong: Sequence[str]) -> list[tuple[str, str]]:
     """The right answer among the wrong ones: in the order of their texts none stands out."""
-    return [(chr(ord("A") + place), text) for place, text in enumerate(sorted({answer, *wrong})[:10])]
+    return [(chr(ord("A") + place), text) for place, text in enumerate(sorted({answer, *wrong}))]
 
 
 def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
@@ -251,7 +253,7 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
     if not isinstance(value, list):
         return []
     pairs = []
-    for index, item in enumerate(value[:10]):
+    for index, item in enumerate(value):
         label = chr(ord("A") + index)
         if isinstance(item, dict):
             others = [one for key, one in item.items() if isinstance(one, str) and key not in _OPTION_NAMES]

@@ -11,6 +11,7 @@ from typing import Any
 
 from tasks.ingest.content.shown_keys import take_shown_keys
 from tasks.ingest.tables.packed_options import (
+    MOST_OPTIONS,
     list_flagged,
     offer_with,
     read_named_key,
@@ -62,6 +63,9 @@ def split_records(
         if isinstance(fields.get("stem"), str) and fields["stem"].strip():
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
+            cannot_offer = len(given) > MOST_OPTIONS
+            if cannot_offer:  # with some of them nobody would see that others lack
+                fields, given = {**fields, "options": []}, []
             if is_marked_up:
                 texts = {role: _read_wrapped(text) for role, text in texts.items()}
                 given = [(label, _read_wrapped(text)) for label, text in given]
@@ -80,6 +84,8 @@ def split_records(
                 texts["answer"] = named or texts.get("answer") or read_option_flags(fields["options"])
             if isinstance(answer, dict):
                 texts["answer"] = _read_ticks(answer) or texts["answer"]
+            if cannot_offer:
+                texts |= {"type": "multiple_choice", "answer": ""}
             draft = read_record(texts, given, None, result.language)
             draft.number_label = str(texts.get("number", number))
             draft.value = read_integer(draft.number_label)

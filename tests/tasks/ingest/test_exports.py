@@ -152,7 +152,20 @@ def test_more_choices_than_letters_are_missing_and_not_cut(tmp_path: Path) -> No
         "gift.txt",
         f"Which of them sails? {{{' ~'.join(['', *words])} =a skipper}}\n\nWho? {{=I ~you}}\n",
     )
-    for path in (pool, gift):
+    flagged = [{"text": word, "is_correct": at in (2, 11)} for at, word in enumerate(words)]
+    records = [
+        {"question": "Which of them sail?", "options": offered, "answer": key}
+        for offered, key in ((flagged, None), (words, "CL"), (words, words[11]))
+    ]
+    files = [
+        write(
+            tmp_path,
+            f"{at}.json",
+            json.dumps([one, {"question": "Who?", "options": ["I", "you"], "answer": "A"}]),
+        )
+        for at, one in enumerate(records)
+    ]
+    for path in (pool, gift, *files):
         (asked, _), landed = read(path), read_landed(path)
         assert (asked[0], asked[2:]) == ("multiple_choice", ([], []))
         assert landed["document"]["status"] == "held"
