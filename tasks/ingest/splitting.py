@@ -13,6 +13,7 @@ from tasks.ingest.content.choices import (
     offer_lettered,
     settle_orders,
     take_chosen,
+    take_keys_below,
 )
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
@@ -39,6 +40,7 @@ from tasks.ingest.content.section_answers import (
     read_filled,
     read_judged_below,
     read_judged_letters,
+    read_rings,
     read_small_keys,
     take_explanations,
 )
@@ -51,6 +53,7 @@ from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.coverage import find_unclaimed
 from tasks.ingest.contracts.readings import ContractCheck, Reading, Stretch, measure_alike
 from tasks.ingest.layout.corrections import Correction
+from tasks.ingest.layout.front_lists import leave_out_front_lists
 from tasks.ingest.layout.furniture import (
     drop_notices,
     is_noise,
@@ -75,6 +78,7 @@ from tasks.ingest.layout.matching import write_banks, write_gaps, write_matching
 from tasks.ingest.layout.outlines import (
     Outline,
     add_headings,
+    count_on,
     head_by_print,
     head_by_titles,
     propose_outlines,
@@ -128,7 +132,7 @@ def split_lines(
     consists of nothing else).
     """
     lines, starts = part_cells(lines, starts)
-    pieces = prepare_pieces(lines, starts)
+    pieces = leave_out_front_lists(prepare_pieces(lines, starts))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     repeated = Repeated(pieces)
     paper = LinedPaper(
@@ -231,6 +235,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             headlines.asked,
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
+        take(count_on(paper.pieces, paper.repeated, {draft.start for draft in first.drafts}))
         found = Reading(
             best.drafts, paper.pieces, best.stretches, best.keys, best.answer_parts, paper.repeated
         )
@@ -257,6 +262,8 @@ DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 # So many more questions that nothing doubts are far more.
 _FAR_MORE = 1.5
+# Of readings that are worth the same but for so little, the one that breaks fewer contracts is taken.
+_HARDLY = 0.01
 # What the agreement with the tags weighs beside what the paper says of itself.
 _TAGS_WEIGH = 0.2
 # Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
@@ -356,7 +363,14 @@ class ReadPaper:
                 return one is self
         alike = measure_alike(self.stretches) - measure_alike(best.stretches)
         is_tie = alike != 0 and self.checked.score == best.checked.score
+        if abs(self.worth - best.worth) < _HARDLY and len(self.broken) != len(best.broken):
+            return len(self.broken) < len(best.broken)
         return alike > 0 if is_tie else self.worth > best.worth
+
+    @property
+    def broken(self) -> set[str]:
+        """The contracts that do not hold."""
+        return {one.contract for one in self.checked.breaches}
 
     @property
     def leaves_text(self) -> bool:
@@ -410,6 +424,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             answer_parts.update(tables.key_rows, (piece.start for piece in region))
         read_small_keys(part_drafts)
         read_judged_letters(part_drafts)
+        read_rings(part_drafts)
         offer_lettered(part_drafts)
         settle_orders(part_drafts)
         offer_three_judgements(part_drafts)
@@ -550,6 +565,7 @@ def _split_part(
     cut_margins(drafts)
     drop_form_lines(drafts)
     cut_after_options(drafts, paper.language)
+    take_keys_below(drafts)
     take_form_tails(drafts)
     ask_in_passage(drafts)
     read_filled(drafts, paper.language)

@@ -122,6 +122,32 @@ def cut_after_options(drafts: Sequence[Draft], language: str | None) -> None:
         draft.notes.append("text_after_options")
 
 
+# `选A`, `B，必须立即清理`, `C 绿色`, `c`: what answers a question of which most others are answered so
+_KEY_BELOW = re.compile(r"(?:应?选|答案?[:：]?)?\s*(?P<key>[A-H]{1,4}|[a-h])(?P<rest>(?:\s*[,，.。、:：;；)）]|\s+|$).*)", re.DOTALL)
+_LEAST_BELOW, _SHARE_BELOW = 3, 0.6
+
+
+def take_keys_below(drafts: Sequence[Draft]) -> None:
+    """Take the keys that stand below the options of most questions, alone or before a reason."""
+    offered = [draft for draft in drafts if draft.options]
+    open_ones = [draft for draft in offered if not draft.answer and "text_after_options" in draft.notes]
+    found: list[tuple[Draft, re.Match[str]]] = []
+    for draft in open_ones:
+        match = _KEY_BELOW.match(draft.explanation or "")
+        labels = {label for label, _ in draft.options}
+        if match is not None and labels.issuperset(match["key"].upper()):
+            found.append((draft, match))
+    answered = sum(1 for draft in offered if draft.answer)
+    if len(found) < _LEAST_BELOW or len(found) + answered < _SHARE_BELOW * len(offered):
+        return
+    if len({match["key"].upper() for _, match in found}) < 2:  # `A …` thrice is rather a sentence
+        return
+    for draft, match in found:
+        draft.answer = sorted({*match["key"].upper()})
+        draft.explanation = match["rest"].lstrip(" ,，.。、:：;；)）\n\t") or None
+        draft.notes.remove("text_after_options")
+
+
 def _find_paragraph(pieces: Sequence[Piece]) -> int:
     """Where the second paragraph of an option begins among its lines; 0 where it has one."""
     return next(

@@ -266,6 +266,18 @@ def read_judged_letters(drafts: Sequence[Draft]) -> None:
                 draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
 
 
+_RING = re.compile(r"[Oo○〇◯]")
+
+
+def read_rings(drafts: Sequence[Draft]) -> None:
+    """Read `O` as true where `X` judges another statement of the section."""
+    for group in _by_section(drafts, lambda draft: not draft.options and bool(draft.answer)):
+        if any(draft.question_type == "true_false" and draft.answer == ["false"] for draft in group):
+            for draft in group:
+                if len(draft.answer) == 1 and _RING.fullmatch(draft.answer[0].strip()):
+                    draft.question_type, draft.answer = "true_false", ["true"]
+
+
 _ASKS = re.compile(
     r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
     re.IGNORECASE,

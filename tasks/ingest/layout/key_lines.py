@@ -15,7 +15,7 @@ from itertools import chain, pairwise, takewhile
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import begins_asking, number_word, truth_word, truth_words
-from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.labels import read_number, parse_label
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*+(?:{number_word()}\s*+)?"
@@ -80,7 +80,7 @@ _SPECKS = re.compile(r"(?<!\S)[~`'·‘’](?=\d{1,3}\s*[.．、)）])")
 
 def _read_entries(text: str) -> list[KeyEntry]:
     if not _DIGIT.search(text):
-        return []
+        return _read_roman(text)
     stripped = _SPECKS.sub("", text).strip().strip("|").strip()
     if not _NUMBERED.match(stripped):
         section = _KEY_SECTION.match(stripped)  # `II. 1. C  2. B`
@@ -118,6 +118,27 @@ def _read_entries(text: str) -> list[KeyEntry]:
     if any(number - 1 in numbers for number in told.difference(numbers)):
         return []  # `1. B 2. C 3. 30` has an answer that is no key
     return [KeyEntry(int(match.group(1)), match.group(2)) for match in matches]
+
+
+# `(i) b; (ii) c`, all in small letters or all in capitals
+_ROMAN_ENTRY = re.compile(
+    rf"[（(]?(?P<number>[ivx]{{1,5}}|[IVX]{{1,5}})[)）.]\s*[（(]?(?P<key>[a-j]|[A-J]|{truth_word()}|[TF])[)）]?(?=$|[\s,，;；.。|])[\s,，;；.。|]*"
+)
+_ROMAN_LEAD = re.compile(r"(?:[^:：]{0,24}[:：])?\s*")
+
+
+def _read_roman(text: str) -> list[KeyEntry]:
+    """Read `Section C: (i) b; (ii) c; (iii) a`, whose numbers run from the first; [] for others."""
+    lead = _ROMAN_LEAD.match(text)
+    at = lead.end() if lead is not None else 0
+    entries: list[KeyEntry] = []
+    while at < len(text):
+        match = _ROMAN_ENTRY.match(text, at)
+        if match is None or read_number(match["number"]) != len(entries) + 1:
+            return []
+        entries.append(KeyEntry(len(entries) + 1, match["key"]))
+        at = match.end()
+    return entries if len(entries) >= _LEAST_NAMED else []
 
 
 def _runs_on(entries: Sequence[KeyEntry]) -> bool:
@@ -236,8 +257,24 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    lines = _write_bare_numbers(_join_turns(_part_glued(_part_ranges(lines))))
+    lines = _write_bare_numbers(_join_turns(_part_glued(_part_ranges(_part_headed(lines)))))
     return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
+
+
+_AFTER_HEAD = re.compile(r"\s*[:：]\s*")
+
+
+def _part_headed(lines: IndexedLines) -> IndexedLines:
+    """Put keys behind the name of a section, `Section C: (i) b; (ii) c`, on a line below it."""
+    written: list[Piece] = []
+    for piece, label in zip(lines.pieces, lines.labels, strict=True):
+        is_head = label is not None and label.style == "part" and piece.kind != "table"
+        end = label.end if is_head and label is not None else 0
+        stop = _AFTER_HEAD.match(piece.text, end)
+        end = stop.end() if stop is not None else end
+        is_keyed = is_head and len(read_key_line(piece.text[end:])) > 1
+        written += [piece.cut(0, end), piece.cut(end)] if is_keyed else [piece]
+    return IndexedLines(written) if len(written) > len(lines.pieces) else lines
 
 
 _BARE_NUMBER = re.compile(r"\s*(\d{1,3})\s+(?=\S)")
@@ -509,7 +546,9 @@ def _split_keys(text: str) -> list[str]:
             found.append(key.group(1))
         elif token:
             return []
-    return found
+    joined = "".join(filter(str.isascii, found))
+    # `D. a deed` is an option: keys have one case
+    return found if joined == joined.upper() or joined == joined.lower() else []
 
 
 _LONGEST_BLOCK = 600

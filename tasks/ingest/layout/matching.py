@@ -353,19 +353,42 @@ _LONE_RANGE = re.compile(
 )
 
 
+# `※ [7~9] Read …`: the questions that a task in the same line is of
+_LED_RANGE = re.compile(
+    r"\s*[※＊*★☆■◆●▶]?\s*[\[【［〔]\s*(?P<first>\d{1,3})(?:\s*[-–—~～∼〜至]\s*(?P<last>\d{1,3}))?\s*[\]】］〕]\s*(?=[^\s\d])"
+)
+
+
 def write_ranges(lines: IndexedLines) -> IndexedLines:
-    """Say of `13-14.` alone on a line above a text that these questions share it."""
+    """Say of `13-14.` alone above a text, and of `[7~9] Read …`, that these questions share it."""
     changed: dict[int, Piece] = {}
     for place, piece in enumerate(lines.pieces):
         match = _LONE_RANGE.fullmatch(piece.text) if len(piece.text) <= _LONGEST_RANGE else None
         if match is None or piece.kind == "table" or not int(match[1]) < int(match[2]):
             continue
-        below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
-        asked = next((at for at in below if at in lines.numbered), place)
-        label = lines.labels[asked]
-        if label is not None and label.value == int(match[1]) and _opens_text(lines, place):
+        if _counts_from(lines, place, int(match[1])) and _opens_text(lines, place):
             changed[place] = _lead(piece, int(match[1]), int(match[2]), "材料")
-    return lines.replace(changed)
+    led = [(place, match) for place, piece in enumerate(lines.pieces) if (match := _LED_RANGE.match(piece.text))]
+    ranges = [match for _, match in led if match["last"] and int(match["first"]) < int(match["last"])]
+    written = lines.replace(changed)
+    if len(ranges) < _LEAST_TEXTS or not all(_counts_from(lines, place, int(match["first"])) for place, match in led):
+        return written
+    pieces = list(written.pieces)
+    for place, match in reversed(led):
+        piece = pieces[place]
+        first = int(match["first"])
+        pieces[place : place + 1] = [
+            _lead(piece, first, int(match["last"] or first), "材料"), piece.cut(match.end()).with_label(None)
+        ]
+    return IndexedLines(pieces)
+
+
+def _counts_from(lines: IndexedLines, place: int, first: int) -> bool:
+    """Whether the next number below a line is the first of a range."""
+    below = range(place + 1, min(place + 1 + _LONGEST_PASSAGE, len(lines.pieces)))
+    asked = next((at for at in below if at in lines.numbered), place)
+    label = lines.labels[asked]
+    return label is not None and label.value == first
 
 
 _LONGEST_RANGE = 16

@@ -246,12 +246,22 @@ def _part(runs: Sequence[_Run], lines: IndexedLines, types: Sequence[tuple[int, 
     if not styles:
         return []
     style = styles.most_common(1)[0][0]
-    by_owner = {run.owner: run for run in runs if _style(lines, run) == style}
+    by_owner: dict[int, _Run] = {}
+    asked = 0
+    for run in runs:
+        value = label.value if (label := lines.labels[run.owner]) is not None else 0
+        # who writes by hand changes the form of a number, `7.` `8)` `9.`, not the count
+        if _style(lines, run) == style or value == asked + 1:
+            by_owner[run.owner] = run
+            asked = value
     inside = {place for run in by_owner.values() for place, _ in run.marks} - set(by_owner)
     numbered = [
         place
         for place, label in enumerate(lines.labels)
-        if label is not None and label.style == style and place not in inside and not label.is_weak
+        if label is not None
+        and (label.style == style or place in by_owner)
+        and place not in inside
+        and not label.is_weak
     ]
     blocks: list[list[_Run]] = []
     block: list[_Run] = []
@@ -402,8 +412,10 @@ _HELD: Final = rf"(?P<held>{_NUMBER}(?:(?:\s*[,，、]\s*)?{_NUMBER}(?!\s*[.．:
 # `3. (2) …`; `… is (2)`, `… 的是（②）。`
 _BEFORE_STEM = re.compile(rf"\s*[（(\[]\s*(?P<told>(?:[^\W\d]{{1,8}}\s*[:：]?\s*)?{_HELD})\s*[)）\]]\s*")
 _BEHIND_STEM = re.compile(rf"[（(]\s*{_HELD}\s*[)）]\W*$")
-# `①③`, `(2).`, `(1) ②` where one blank is filled
-_TOLD = re.compile(rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)）]?)\s*(?:$|[.。](?!\d))")
+# `①③`, `(2).`, `2 Rationale: …`, `(1) ②` where one blank is filled
+_TOLD = re.compile(
+    rf"\s*(?P<told>(?:[（(]1[)）]\s*(?=\S))?[（(]?{_HELD}[)）]?)\s*(?:$|[.。](?!\d)|\s(?=[^\W\d_]{{3,20}}\s*[:：]))"
+)
 _ALONE = re.compile(rf"{_TOLD.pattern}\s*$")
 
 

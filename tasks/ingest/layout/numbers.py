@@ -175,6 +175,9 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
     main = [style for style in ("num", "sub", "nump", "paren", "bracket", "cnp") if counts.get(style, 0) >= 2]
     if main:
         return max(main, key=lambda style: counts[style])
+    roman = next((style for style in _ROMAN if _offers_each(section.pieces, strong, style)), None)
+    if roman is not None:
+        return roman
     run = [label.value for _, label in labelled if label.style == "num"]
     if len(run) > 1 and run == list(range(1, len(run) + 1)):
         return "num"  # some of them before a digit, `1.1911年`
@@ -187,6 +190,21 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
     if len(weak) >= 2 and values[0] == 1 and 2 in values:
         return weak[0].style
     return None
+
+
+_ROMAN, _LEAST_ROMAN = ("romanp", "romanl"), 3
+
+
+def _offers_each(pieces: Sequence[Piece], strong: Sequence[tuple[int, Label]], style: str) -> bool:
+    """Whether numbers of a style, which mostly count parts, begin at 1 and each has options below it."""
+    own = [(index, label.value) for index, label in strong if label.style == style]
+    if len(own) < _LEAST_ROMAN or [value for _, value in own] != [*range(1, len(own) + 1)]:
+        return False
+    ends = [*(index for index, _ in own[1:]), len(pieces)]
+    return all(
+        offers_options_in([piece.text for piece in pieces[index:end]], True)
+        for (index, _), end in zip(own, ends, strict=True)
+    )
 
 
 # Any reading may take any number for the next question at a price below this one: one that stands behind the best by

@@ -18,13 +18,14 @@ from tasks.ingest.layout.announcements import read_announcement, read_each
 from tasks.ingest.layout.headings import Heading, read_heading
 from tasks.ingest.layout.headlines import Headlines
 from tasks.ingest.layout.pieces import PASSAGE, Piece, rewrite
-from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, run_up
+from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, find_chain, run_up
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 from tasks.ingest.words.points import COUNTS, POINTS
 from tasks.ingest.words.signs import ends_with_mark
 
 _LONGEST_GAP = 30
+_LEAST_CHAIN = 4
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
 
 
@@ -159,6 +160,14 @@ def _list_numberings(
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
     return [(family, numbers) for _, family, numbers in found[:2]]
+
+
+def count_on(pieces: Sequence[Piece], repeated: Repeated, starts: Collection[int]) -> list[Outline]:
+    """The reading in which numbers count on whatever stands before and behind them, where another does not."""
+    chain = find_chain(repeated.marks)
+    numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in chain}
+    is_mixed = len({mark.family for mark in chain}) > 1 and len(numbers) >= _LEAST_CHAIN
+    return [Outline(numbers=numbers, family="count")] if is_mixed and set(numbers) - set(starts) else []
 
 
 def _read_closed(

@@ -24,7 +24,7 @@ from tasks.ingest.words.signs import ends_asking
 _MARK = re.compile(
     r"\s*+(?:(?P<lead>[^\W\d_]{2,6})\s++(?=[^\W\d_]*\s*[一二三四五六七八九十]{1,3}\s*[、.．。,，:：]))?"
     r"(?P<tag>[\[【(（][^\])】）\d]{1,8}[\])】）]\s*+(?=\d))?"
-    r"(?P<open>[（(\[【<《]?)\s*+(?P<word>(?:[A-Za-z]{2,10}|[Qq])\s*[.:#]?\s*+(?=[\dIVXA-H一二三四五六七八九十])|第\s*|问题|题目?|试题|习题|例题?|部分)?+"
+    r"(?P<open>[（(\[【<《]?)\s*+(?P<word>(?:[A-Za-z]{2,10}|[Qq])\s*[.:#]?\s*+(?:[Nn][or]?[.°º]\s*+)?(?=[\dIVXA-H一二三四五六七八九十])|第\s*|问题|题目?|试题|习题|例题?|部分)?+"
     r"(?P<numeral>\d{1,3}(?!\d)|[一二三四五六七八九十]{1,3}|[①-⑳]|[Ⅰ-Ⅻ]|[IVX]{1,5}(?![A-Za-z])|[A-H](?![A-Za-z])|"
     r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT)\b)"
     r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇|节)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
@@ -188,6 +188,37 @@ def run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
         if mark.value == (run[-1].value + 1 if run else first) or (mark.value == 1 and len(run) > 1):
             run.append(mark)
     return run
+
+
+def find_chain(marks: Sequence[SeriesMark]) -> list[SeriesMark]:
+    """The longest count 1 2 3 … in digits through marks of any family, with as few changes of family as may be.
+
+    `Q3.` may stand between `2.` and `4)`: who writes by hand changes the dress of a number, not the count.
+    """
+    best: dict[int, tuple[int, int, int]] = {}  # value → changes, place in `marks`, of the chain that ends there
+    before: dict[int, int] = {}
+    last = -1
+    for at, mark in enumerate(marks):
+        if "1" not in mark.family:
+            continue
+        if mark.value == 1:
+            changes, left = 0, -1
+        elif mark.value - 1 in best:
+            changes, left, _ = best[mark.value - 1]
+            changes += marks[left].family != mark.family
+        else:
+            continue
+        before[at] = left
+        known = best.get(mark.value)
+        if known is None or changes <= known[0]:
+            best[mark.value] = (changes, at, left)
+        if last < 0 or mark.value > marks[last].value or (mark.value == marks[last].value and best[mark.value][1] == at):
+            last = at
+    chain: list[SeriesMark] = []
+    while last >= 0:
+        chain.append(marks[last])
+        last = before[last]
+    return chain[::-1]
 
 
 # So many lines must close questions, and hardly any two of them stand together.

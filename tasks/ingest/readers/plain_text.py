@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.errors import DocumentError
+from tasks.ingest.readers.anki import find_anki
 from tasks.ingest.readers.blackboard import find_blackboard
 from tasks.ingest.readers.emphasis import mark_text, read_kinds, take_marks
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
@@ -99,7 +100,7 @@ def read_text(data: bytes) -> Extraction:
     """Return the lines of a plain text file; delimited text becomes a sheet."""
     text, encoding = decode(data)
     extraction = Extraction(converter="text", converter_version=encoding)
-    found = find_gift(text) or find_blackboard(text)
+    found = find_gift(text) or find_blackboard(text) or find_anki(text)
     if found is not None:
         found.converter_version = encoding
         return found
@@ -108,11 +109,36 @@ def read_text(data: bytes) -> Extraction:
         extraction.converter = "csv"
         extraction.sheets.append(sheet)
         return extraction
-    lines = re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text)
+    lines = _write_plainly(re.split(r"\r\n|\r|\n|\x0b|\x0c|\u2028|\u2029", text))
     if "</" in text:
         lines = _open_tags(lines)
     extraction.lines = _read_pipe_tables(lines) if "|" in text else [_make_line(line) for line in lines]
     return extraction
+
+
+# `3\\. …`, `&nbsp;&nbsp;…`, `<!-- … -->`: what Markdown prints otherwise than it is written
+_ESCAPED = re.compile(r"(?P<lead>\s*(?:[*_]{1,2})?\d{1,3})\\(?=[.)])")
+_SPACES = re.compile(r"&nbsp;")
+_UNSHOWN = re.compile(r"\s*(?:<!--[^<>]*-->|\[TOC\]|\[\^\w+\]:.*)\s*")
+_QUOTED = re.compile(r"(?:>[ \t]?)+")
+_LEAST_QUOTED = 0.3
+
+
+def _write_plainly(lines: Sequence[str]) -> list[str]:
+    """The lines as Markdown prints them, and those that a mail quotes as they were sent."""
+    text_lines = sum(1 for line in lines if line.strip())
+    quoted = sum(1 for line in lines if line.startswith(">"))
+    if quoted > _LEAST_QUOTED * text_lines:
+        lines = [_QUOTED.sub("", line, count=1) if line.startswith(">") else line for line in lines]
+    written: list[str] = []
+    for line in lines:
+        if "\\" in line and (escaped := _ESCAPED.match(line)) is not None:
+            line = f"{escaped['lead']}{line[escaped.end() :]}"
+        if "&nbsp;" in line:
+            line = _SPACES.sub(" ", line)
+        is_unshown = ("<!--" in line or line[:1] == "[") and _UNSHOWN.fullmatch(line) is not None
+        written.append("" if is_unshown else line)
+    return written
 
 
 # `<font color='red'>Mars</font>`: within a line, as Markdown allows it

@@ -175,13 +175,15 @@ def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]
     """The tables that hold one answer to a row: `题号 | 答案`, pairs side by side."""
     found: list[tuple[range, list[KeyEntry]]] = []
     index = 0
+    is_below = False
     while index < len(lines):
         first = index
         while index < len(lines) and lines[index].table == lines[first].table:
             index += 1
+        is_below = is_below or any(is_region_heading(line.text) for line in lines[first:index])
         if lines[first].table:
             rows = [list(line.cells) for line in lines[first:index]]
-            entries = _read_key_table(rows) or _read_key_pairs(rows)
+            entries = _read_key_table(rows) or _read_key_cells(rows, is_below)
             if entries:
                 found.append((range(first, index), entries))
     return found
@@ -217,25 +219,61 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
     return []
 
 
-_LEAST_PAIRS = 4
+_LEAST_KEYS, _KEY_SHARE = 4, 0.6
 _KEY_CELL = re.compile(KEY_MARK)
 
 
-def _read_key_pairs(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
-    """Read `1 | B | 6 | C`, whose numbers leave none out; [] for any other table."""
+def _read_key_cells(rows: Sequence[Sequence[str]], is_below: bool) -> list[KeyEntry]:
+    """Read a table that holds numbers and, beside or below each, its key: `1 | B | 6 | C`; [] for any other.
+
+    No column needs a name. The numbers leave none out, what stands at them is not all the same, and most of it are keys,
+    or some where the table `is_below` a title of answers.
+    """
     cells = [[cell.strip() for cell in row] for row in rows]
-    pairs = [pair for row in cells for pair in zip(row[::2], row[1::2], strict=False) if any(pair)]
-    if len(pairs) < _LEAST_PAIRS or any(len(row) % 2 for row in cells):
+    for pairs in (_pair_across(cells), _pair_down(cells), _pair_across(cells[1:]), _pair_columns(cells[1:])):
+        entries = sorted(
+            (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs), key=lambda entry: entry.number
+        )
+        if len(entries) < _LEAST_KEYS or len({entry.text for entry in entries}) < 2:
+            continue
+        first = entries[0].number
+        keys = sum(_KEY_CELL.fullmatch(entry.text) is not None for entry in entries)
+        is_whole = [entry.number for entry in entries] == list(range(first, first + len(entries)))
+        if is_whole and keys >= (1 if is_below else _KEY_SHARE * len(entries)):
+            return entries
+    return []
+
+
+def _is_number(cell: str) -> bool:
+    return NUMBER_CELL.fullmatch(cell) is not None
+
+
+def _pair_across(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """`1 | B | 6 | C` in every row; [] where a row has anything else."""
+    if any(len(row) % 2 for row in cells):
         return []
-    if not all(NUMBER_CELL.fullmatch(number) and _KEY_CELL.fullmatch(key) for number, key in pairs):
+    pairs = [pair for row in cells for pair in zip(row[::2], row[1::2], strict=True) if any(pair)]
+    return pairs if all(_is_number(number) and key for number, key in pairs) else []
+
+
+def _pair_down(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Rows of numbers, each above a row of keys; a name may stand before both."""
+    pairs: list[tuple[str, str]] = []
+    for above, below in zip(cells[::2], cells[1::2], strict=False):
+        begin = 0 if above and _is_number(above[0]) else 1
+        own = [pair for pair in zip(above[begin:], below[begin:], strict=False) if any(pair)]
+        if not own or not all(_is_number(number) and key and not _is_number(key) for number, key in own):
+            return []
+        pairs += own
+    return [] if len(cells) % 2 else pairs
+
+
+def _pair_columns(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """A column of numbers, the keys beside it, and what they are worth: `1 | B | 2`."""
+    if not cells or any(len(row) != 3 for row in cells):
         return []
-    entries = sorted(
-        (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs),
-        key=lambda entry: entry.number,
-    )
-    first = entries[0].number
-    runs = [entry.number for entry in entries] == list(range(first, first + len(entries)))
-    return entries if runs and len({entry.text for entry in entries}) > 1 else []
+    is_worth = all(row[2].isdecimal() or not row[2] for row in cells)
+    return [(row[0], row[1]) for row in cells] if is_worth and all(_is_number(row[0]) and row[1] for row in cells) else []
 
 
 def read_question_table(

@@ -149,7 +149,7 @@ def read_judgement(text: str) -> tuple[str | None, str | None]:
     text = text.strip()
     first = _AFTER_JUDGEMENT.split(text, maxsplit=1)[0]
     truth = read_truth(first) or {"A": "true", "B": "false"}.get(text.strip("（()）[]【】.。 "))
-    return truth, (text[len(first) :].strip(" ,，。.;；:：–—→-") or None) if truth else None
+    return truth, (text[len(first) :].strip(" !！,，。.;；:：–—→-") or None) if truth else None
 
 
 # `False. Drones gather nothing.`, `错误，雄蜂不采蜜`: a judgement and what corrects the statement; `T. S. Eliot` is none
@@ -168,7 +168,7 @@ def is_count(stem: str, text: str) -> bool:
     return text.strip(" .。") in ("0", "1") and asking().search(stem) is not None
 
 
-_AFTER_JUDGEMENT = re.compile(r"[\s,，。.;；:：（(–—→-]")
+_AFTER_JUDGEMENT = re.compile(r"[!！\s,，。.;；:：（(–—→-]")
 _TRUE_LETTERS = frozenset([*"TtYyVv1正是真"])
 _FALSE_LETTERS = frozenset([*"FfNnXxХх0误誤否假"])
 

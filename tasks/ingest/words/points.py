@@ -31,8 +31,8 @@ _LEAD: Final = rf"(?:[本此][大小]?[题題]\s*)?(?:{FULL}\s*[:：]?\s*|{_OF}|
 WORTH: Final = rf"{_LEAD}{NUMBER}{_SIGNED}(?:\s+{TOTAL})?"
 _INSIDE: Final = rf"{WORTH}|{_OF}{NUMBER}|(?:(?:{FULL}\s*)?{POINT}|{FULL})\s*[:：=]\s*{NUMBER}"
 BRACKETED: Final = rf"[（(\[【［]\s*(?:{_INSIDE})\s*[)）\]】］]"
-# of what a paper leads off with even `(20%)` and `(5')` count points
-LEADING: Final = rf"(?:{_INSIDE}|{NUMBER}\s*[mp%'′])"
+# of what a paper leads off with even `(20%)`, `(5')` and `(0–2)` count points
+LEADING: Final = rf"(?:{_INSIDE}|{NUMBER}\s*[mp%'′]|{_FROM}[1-9]\d?)"
 OPENING: Final = rf"[（(\[【［]\s*{LEADING}\s*[)）\]】］]"
 # a line to write the points on, in any word for them
 ROOM: Final = rf"_+\s*[/／]\s*{NUMBER}\s*[^\W\d_]{{0,8}}\.?"
