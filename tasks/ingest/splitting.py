@@ -26,6 +26,7 @@ from tasks.ingest.content.named_pictures import place_pictures
 from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     asks_above_types,
+    cut_both_judgements,
     cut_margins,
     cut_numbers_again,
     cut_own_number,
@@ -424,6 +425,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
             answer_parts.update(tables.key_rows, (piece.start for piece in region))
         read_small_keys(part_drafts)
         read_judged_letters(part_drafts)
+        cut_both_judgements(part_drafts)
         read_rings(part_drafts)
         offer_lettered(part_drafts)
         settle_orders(part_drafts)

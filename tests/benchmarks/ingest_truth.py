@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.ingest.confidence import compare_question, list_truths, read_truths
+from tasks.ingest.confidence import FREE, FREE_TYPES, compare_question, list_truths, read_truths
 from tests.benchmarks.ingest_accuracy import compare, fold, read_paper, render
 from tests.benchmarks.ingest_cache import use_cache
 from tests.benchmarks.ingest_changes import list_papers
@@ -35,9 +35,6 @@ RECORD = Path(__file__).with_suffix(".json")
 _PIECE = 3
 # As many characters at both ends of a stem tell which question was meant, however wrongly it was read.
 _END = 24
-# The type of a question whose paper names none: every type that is answered in words is right.
-FREE = "free"
-FREE_TYPES = ("short_answer", "term_explanation", "calculation", "essay", "material_analysis")
 # A letter that no paper has: what was not read is made of it.
 _UNREAD = "\U00010380"
 

@@ -34,6 +34,9 @@ from .learning import fit_confidence as fit_confidence
 # Every known question and paper under a fit of all other sources.
 from .learning import try_left_out as try_left_out
 
+# The type of a question whose paper names none, and the types that are right for it.
+from .truth import FREE as FREE, FREE_TYPES as FREE_TYPES
+
 # A listed question beside what it was read as: stem, options, answer and type.
 from .truth import compare_question as compare_question
 

@@ -123,7 +123,10 @@ def cut_after_options(drafts: Sequence[Draft], language: str | None) -> None:
 
 
 # `选A`, `B，必须立即清理`, `C 绿色`, `c`: what answers a question of which most others are answered so
-_KEY_BELOW = re.compile(r"(?:应?选|答案?[:：]?)?\s*(?P<key>[A-H]{1,4}|[a-h])(?P<rest>(?:\s*[,，.。、:：;；)）]|\s+|$).*)", re.DOTALL)
+_KEY_BELOW = re.compile(
+    r"(?:应?选|答案?[:：]?)?\s*(?P<key>[A-H]{1,4}|[a-h])(?P<rest>(?:\s*[,，.。、:：;；)）]|\s+|$).*)",
+    re.DOTALL,
+)
 _LEAST_BELOW, _SHARE_BELOW = 3, 0.6
 
 
@@ -222,7 +225,7 @@ def make_true_false(draft: Draft) -> None:
 def set_choice_answer(draft: Draft, text: str) -> None:
     """Set the key of a choice question from a printed answer: letters, or the text of an option."""
     labels = "".join(label for label, _ in draft.options)
-    text = _cut_named(text.strip(), draft.options)
+    text = _cut_named(text.replace("┋", "；").strip(), draft.options)  # as 问卷星 parts several
     text, alternative = split_alternatives(text)
     if alternative is not None:
         draft.notes.append("alternative_key_printed")

@@ -182,7 +182,7 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
     for piece in pieces:
         text = piece.text
         if (
-            "答案" in text
+            ("答案" in text or "回答" in text)
             and STUDENT_MARK.match(text.lstrip())
             and CORRECT_MARK.search(text) is None
             and is_answered_beside(pieces)

@@ -89,6 +89,9 @@ def cut_tail_tag(text: str) -> tuple[str, Tag]:
     closing = _TAIL_GROUP.search(text[-40:]) if text.rstrip()[-1:] in "】])）*＊" else None
     tag = read_tag(closing.group(1)) if closing is not None else None
     start = len(text) - len(text[-40:]) + closing.start() if closing is not None else 0
+    if tag is not None and tag.fine is None and start:
+        kept, before = cut_tail_tag(text[:start].rstrip())  # `… [单选题] (5分)`
+        return (kept, Tag(before.fine, tag.marks)) if before.fine is not None else (text, Tag(None, None))
     if tag is None or tag.fine is None or start == 0:
         return text, Tag(None, None)
     return text[:start].rstrip(), tag
@@ -170,12 +173,29 @@ def take_marks(draft: Draft) -> None:
     if _DIGIT.search(draft.stem[-_LONGEST_TAIL:]) is None:
         return
     if len(_PART_MARKS.findall(draft.stem)) > 1:
+        _take_first_marks(draft)
         return  # marks of the parts stay where they are
     tail = CLOSING.search(draft.stem) if last in ")）]】］" else None
     tail = tail or _BARE_MARKS_TAIL.search(draft.stem)
     if tail and tail.start() > 0:
         draft.marks = draft.marks if draft.marks is not None else read_points(tail[0])
         draft.stem = draft.stem[: tail.start()].rstrip()
+
+
+_OF_PART = re.compile(r"\s*[（(]?(?:\d{1,2}|[a-z]|[ivx]{1,4})[)）]")
+
+
+def _take_first_marks(draft: Draft) -> None:
+    """Take what a question with parts is worth from its first line, `阅读材料，回答问题。（20分）`."""
+    first, _, rest = draft.stem.partition("\n")
+    tail = CLOSING.search(first)
+    worth = read_points(tail[0]) if tail is not None and _OF_PART.match(first) is None else None
+    parts = [
+        read_points(one[0]) or 0.0 for line in rest.split("\n") if (one := CLOSING.search(line)) is not None
+    ]
+    if tail is not None and tail.start() > 0 and worth is not None and len(parts) > 1 and worth >= sum(parts):
+        draft.marks = draft.marks if draft.marks is not None else worth
+        draft.stem = f"{first[: tail.start()].rstrip()}\n{rest}"
 
 
 # `（难度系数C）`, `[CO2, L3]`, `-8M`: a bracket, or a number with a unit behind a dash, at the end of a question

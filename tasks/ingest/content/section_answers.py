@@ -19,7 +19,7 @@ from tasks.ingest.layout.options import offers_below_asking, offers_letters, off
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.readers.extraction import is_picture
-from tasks.ingest.words.answers import cut_key_lead, match_answer, read_judgement, split_fillings
+from tasks.ingest.words.answers import cut_key_lead, match_answer, read_judgement, read_truth, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.grammar import asking, begins_asking, task, truth_word
 from tasks.ingest.words.labels import Label, counts_questions, read_number
@@ -264,6 +264,24 @@ def read_judged_letters(drafts: Sequence[Draft]) -> None:
             if (key := _LETTER_JUDGED.search(draft.stem)) is not None and not draft.answer:
                 draft.answer = ["true" if key["key"] == "A" else "false"]
                 draft.stem = f"{draft.stem[: key.start('key')]}{draft.stem[key.end('key') :]}"
+
+
+# `… VRAI   FAUX`, `… True / False`: to choose from, behind a statement
+_JUDGING = rf"(?:[√×✓✗✔✘]\s*)?(?:{truth_word()}|[TFVRJN])"
+_BOTH_WORDS = re.compile(
+    rf"\s*[（(\[]?\s*(?P<one>{_JUDGING})\s*(?:[/|,，、]|\s)\s*(?P<other>{_JUDGING})\s*[)）\]]?\s*$"
+)
+
+
+def cut_both_judgements(drafts: Sequence[Draft]) -> None:
+    """Cut the two words to choose from behind the statements of a section, where most have them."""
+    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
+        found = [(draft, mark) for draft in group if (mark := _BOTH_WORDS.search(draft.stem)) is not None]
+        if len(found) < max(_LEAST_JUDGED, _MOST_JUDGED * len(group)):
+            continue
+        for draft, mark in found:
+            if mark.start() and read_truth(mark["one"][-1:]) != read_truth(mark["other"][-1:]):
+                draft.stem = draft.stem[: mark.start()]
 
 
 _RING = re.compile(r"[Oo○〇◯]")

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.grammar import number_word
-from tasks.ingest.words.lexicon import match_type_name
+from tasks.ingest.words.lexicon import match_exactly, match_type_name
 from tasks.ingest.words.points import BRACKETED_SUM
 from tasks.ingest.words.signs import asks_by_sign
 
@@ -29,7 +29,7 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
     found = _drop_titles(_drop_bubbles(_drop_names(_write_shares(lines))))
-    return _join_letters(_write_tail_answers(_write_type_lines(found)))
+    return _join_letters(_write_tail_answers(_write_types_before(_write_type_lines(found))))
 
 
 _SHARE = re.compile(
@@ -210,6 +210,32 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
             )  # fmt: skip
         joined.append(piece)
     return IndexedLines(joined)
+
+
+_TYPE_BEFORE = re.compile(
+    r"\s*[【\[（(]?\s*(?P<name>[^\W\d_]{2,8})\s*[】\])）]?\s{1,6}(?P<number>\d{1,3})\s*[.．、](?!\d)\s*(?=\S)"
+)
+
+
+def _write_types_before(lines: IndexedLines) -> IndexedLines:
+    """Write `判断  2. …` as `2. [判断] …` where the numbers behind names of types run on."""
+    found: dict[int, re.Match[str]] = {}
+    numbers: list[int] = []
+    for place, piece in enumerate(lines.pieces):
+        if piece.kind == "table" or lines.labels[place] is not None:
+            continue
+        match = _TYPE_BEFORE.match(piece.text)
+        if match is not None and match_exactly(match["name"]) is not None:
+            found[place] = match
+            numbers.append(int(match["number"]))
+    if len(found) < _MIN_TITLED or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(lines.pieces[place], match.end(), f"{match['number']}. [{match['name']}] ")
+            for place, match in found.items()
+        }
+    )
 
 
 _TAIL_ANSWER = re.compile(r"(?<=[\s._?？。])(?P<sign>#{1,2}|=>|>>|\|\|)\s*(?P<answer>[^\s#=>|][^#|]*)$")

@@ -25,7 +25,9 @@ _FIRST_LINES, _MOST_RULES = 60, 20
 # So many rules make a list, and so many questions show what one is.
 _LEAST_RULES, _LEAST_QUESTIONS = 2, 3
 _MOST_SENTENCES, _MOST_ASK = 0.6, 0.5
-_SENTENCE = re.compile(r"[.。;；!！](?:\s|$)|[^\s\u3400-\u9fff]+(?:\s+[^\s\u3400-\u9fff]+){7,}|[\u3400-\u9fff，、]{14,}")
+_SENTENCE = re.compile(
+    r"[.。;；!！](?:\s|$)|[^\s\u3400-\u9fff]+(?:\s+[^\s\u3400-\u9fff]+){7,}|[\u3400-\u9fff，、]{14,}"
+)
 _HEADS = ("part", "cn", "roman")
 _WORTH = re.compile(COUNTS_POINTS)
 _COUNTS = re.compile(rf"\d\s*(?:[^\W\d_]+\s+){{0,2}}{QUESTION}")
@@ -64,7 +66,8 @@ def _counts(mark: SeriesMark) -> bool:
 def _skip_heads(marks: Sequence[SeriesMark], begin: int) -> int:
     """The first mark from one on that counts in digits and begins at 1, else the end."""
     return next(
-        (at for at in range(begin, len(marks)) if "一" not in marks[at].family and marks[at].value == 1), len(marks)
+        (at for at in range(begin, len(marks)) if "一" not in marks[at].family and marks[at].value == 1),
+        len(marks),
     )
 
 
@@ -80,9 +83,7 @@ def _measure_list(marks: Sequence[SeriesMark], begin: int) -> int:
     return size
 
 
-def _are_rules(
-    pieces: Sequence[Piece], rules: Sequence[SeriesMark]
-) -> bool:
+def _are_rules(pieces: Sequence[Piece], rules: Sequence[SeriesMark]) -> bool:
     """Whether the lines of a list are sentences that ask nothing, below no title of a section."""
     first, last = rules[0].place, rules[-1].place
     if last > _FIRST_LINES or any(_heads(piece) for piece in pieces[:first]):
@@ -103,7 +104,10 @@ def _heads(piece: Piece) -> bool:
     label = piece.label
     return (
         (label is not None and label.style in _HEADS)
-        or ((heading := read_heading(piece.text)) is not None and (heading.fine is not None or bool(_WORTH.search(piece.text))))
+        or (
+            (heading := read_heading(piece.text)) is not None
+            and (heading.fine is not None or bool(_WORTH.search(piece.text)))
+        )
         or find_type_by_pattern(piece.text[:160]) is not None
     )
 

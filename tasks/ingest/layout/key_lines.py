@@ -15,7 +15,7 @@ from itertools import chain, pairwise, takewhile
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import begins_asking, number_word, truth_word, truth_words
-from tasks.ingest.words.labels import read_number, parse_label
+from tasks.ingest.words.labels import parse_label, read_number
 
 # what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
 _OPEN = rf"[（(\[【#]?\s*+(?:{number_word()}\s*+)?"

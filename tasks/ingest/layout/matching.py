@@ -368,17 +368,22 @@ def write_ranges(lines: IndexedLines) -> IndexedLines:
             continue
         if _counts_from(lines, place, int(match[1])) and _opens_text(lines, place):
             changed[place] = _lead(piece, int(match[1]), int(match[2]), "材料")
-    led = [(place, match) for place, piece in enumerate(lines.pieces) if (match := _LED_RANGE.match(piece.text))]
+    led = [
+        (place, match) for place, piece in enumerate(lines.pieces) if (match := _LED_RANGE.match(piece.text))
+    ]
     ranges = [match for _, match in led if match["last"] and int(match["first"]) < int(match["last"])]
     written = lines.replace(changed)
-    if len(ranges) < _LEAST_TEXTS or not all(_counts_from(lines, place, int(match["first"])) for place, match in led):
+    if len(ranges) < _LEAST_TEXTS or not all(
+        _counts_from(lines, place, int(match["first"])) for place, match in led
+    ):
         return written
     pieces = list(written.pieces)
     for place, match in reversed(led):
         piece = pieces[place]
         first = int(match["first"])
         pieces[place : place + 1] = [
-            _lead(piece, first, int(match["last"] or first), "材料"), piece.cut(match.end()).with_label(None)
+            _lead(piece, first, int(match["last"] or first), "材料"),
+            piece.cut(match.end()).with_label(None),
         ]
     return IndexedLines(pieces)
 

@@ -405,6 +405,31 @@ def _part_judging(piece: Piece) -> list[Piece]:
     ]
 
 
+# `oxidation   ☐`: a box to tick behind what it chooses
+_BOX_BEHIND = re.compile(r"(?P<said>\S.*?)(?:\s*\t\s*|\s{2,})(?P<box>[○◯□☐▢☑☒])\s*")
+
+
+def turn_boxes(lines: IndexedLines) -> IndexedLines:
+    """Put boxes that close lines before them, where lines below one another have such."""
+    found = {
+        place: match
+        for place, piece in enumerate(lines.pieces)
+        if piece.kind != "table"
+        and piece.text.rstrip()[-1:] in "○◯□☐▢☑☒"
+        and (match := _BOX_BEHIND.fullmatch(piece.text)) is not None
+        and _BOX.match(piece.text) is None
+    }
+    beside = {place for place in found if place - 1 in found or place + 1 in found}
+    if len(beside) < _LEAST_SQUARES:
+        return lines
+    return lines.replace(
+        {
+            place: rewrite(lines.pieces[place].cut(*found[place].span("said")), 0, f"{found[place]['box']} ")
+            for place in beside
+        }
+    )
+
+
 _NEXT_BOX = re.compile(r"(?:(?<=\s\s)|(?<=\t))[○◯□☐▢☑☒]\s*(?=[^\W_])")
 
 

@@ -18,7 +18,15 @@ from tasks.ingest.layout.announcements import read_announcement, read_each
 from tasks.ingest.layout.headings import Heading, read_heading
 from tasks.ingest.layout.headlines import Headlines
 from tasks.ingest.layout.pieces import PASSAGE, Piece, rewrite
-from tasks.ingest.layout.series import MIN_RUN, TASKS_EACH, Repeated, SeriesMark, by_family, find_chain, run_up
+from tasks.ingest.layout.series import (
+    MIN_RUN,
+    TASKS_EACH,
+    Repeated,
+    SeriesMark,
+    by_family,
+    find_chain,
+    run_up,
+)
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 from tasks.ingest.words.points import COUNTS, POINTS

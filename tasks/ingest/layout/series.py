@@ -195,7 +195,9 @@ def find_chain(marks: Sequence[SeriesMark]) -> list[SeriesMark]:
 
     `Q3.` may stand between `2.` and `4)`: who writes by hand changes the dress of a number, not the count.
     """
-    best: dict[int, tuple[int, int, int]] = {}  # value → changes, place in `marks`, of the chain that ends there
+    best: dict[
+        int, tuple[int, int, int]
+    ] = {}  # value → changes, place in `marks`, of the chain that ends there
     before: dict[int, int] = {}
     last = -1
     for at, mark in enumerate(marks):
@@ -212,7 +214,11 @@ def find_chain(marks: Sequence[SeriesMark]) -> list[SeriesMark]:
         known = best.get(mark.value)
         if known is None or changes <= known[0]:
             best[mark.value] = (changes, at, left)
-        if last < 0 or mark.value > marks[last].value or (mark.value == marks[last].value and best[mark.value][1] == at):
+        if (
+            last < 0
+            or mark.value > marks[last].value
+            or (mark.value == marks[last].value and best[mark.value][1] == at)
+        ):
             last = at
     chain: list[SeriesMark] = []
     while last >= 0:
@@ -303,6 +309,7 @@ def find_tasks(pieces: Sequence[Piece]) -> list[int]:
         and (piece.label is None or piece.label.style in _LETTERS)
         and not (text := piece.text[piece.label.end if piece.label else 0 :].lstrip())[:1].islower()
         and begins_asking(text)
+        and any(map(str.isalpha, text))  # a line to write on sets no task
     ]
     near = sum(1 for left, right in pairwise(setting) if right <= left + _NEAR_TASK)
     return setting if len(setting) >= _LEAST_ASKING and near >= _MOST_SPACED * (len(setting) - 1) else []

@@ -116,6 +116,8 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         while index < len(lines) and lines[index].table == lines[first].table:
             index += 1
         rows = [list(line.cells) for line in lines[first:index]]
+        if _read_key_cells(rows, is_below=False):
+            continue  # `Answer | A | C | B` below `Question | 1 | 2 | 3`
         before = found[-1] if found else None
         slots = find_slots(rows)
         header = find_question_header(rows)
@@ -232,7 +234,8 @@ def _read_key_cells(rows: Sequence[Sequence[str]], is_below: bool) -> list[KeyEn
     cells = [[cell.strip() for cell in row] for row in rows]
     for pairs in (_pair_across(cells), _pair_down(cells), _pair_across(cells[1:]), _pair_columns(cells[1:])):
         entries = sorted(
-            (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs), key=lambda entry: entry.number
+            (KeyEntry(int(re.sub(r"\D", "", number)), key) for number, key in pairs),
+            key=lambda entry: entry.number,
         )
         if len(entries) < _LEAST_KEYS or len({entry.text for entry in entries}) < 2:
             continue
@@ -273,7 +276,11 @@ def _pair_columns(cells: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
     if not cells or any(len(row) != 3 for row in cells):
         return []
     is_worth = all(row[2].isdecimal() or not row[2] for row in cells)
-    return [(row[0], row[1]) for row in cells] if is_worth and all(_is_number(row[0]) and row[1] for row in cells) else []
+    return (
+        [(row[0], row[1]) for row in cells]
+        if is_worth and all(_is_number(row[0]) and row[1] for row in cells)
+        else []
+    )
 
 
 def read_question_table(

@@ -35,8 +35,8 @@ INLINE_ANSWER = re.compile(
 IGNORED_MARK = re.compile(
     r"^\s*(?:【\s*)?(?:难度|难易度|难易程度|考点|知识点|章节|来源|出处|分值|题型|Difficulty|Topic|Level|Points?|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|STA|LOC|BLM|KEY|Page\s*Ref|Skill|Objective|AACSB|Bloom['’]?s?(?: \w+)?|Learning Objectives?|Learning Outcome)\s*(?:】|[:：])"
 )
-CORRECT_MARK = re.compile(r"(?:正确|标准|参考)答案\s*[:：]\s*|(?i:correct answer\s*[:：]\s*)")
-STUDENT_MARK = re.compile(r"(?:我的|你的|您的|学生|考生)答案\s*[:：]")
+CORRECT_MARK = re.compile(r"(?:正确|标准|参考)答案为?\s*[:：]\s*|(?i:correct answer\s*[:：]\s*)")
+STUDENT_MARK = re.compile(r"(?:我的|你的|您的|学生|考生)(?:答案|回答)\s*[:：]")
 METADATA = re.compile(
     r"\s*(?:[【\[（(]?(?:难度|难易度|难易程度|难度系数|考点|知识点|所属章节|章节|出处|来源|分值|得分|题型|Difficulty|Topic|Diff|DIF|REF|NAT|TOP|MSC|OBJ|PTS|Page\s*Ref|AACSB|Learning Objective)\s*[】\]）)]?\s*[:：]).*$",
     re.DOTALL,
@@ -133,7 +133,7 @@ def is_between_keys(text: str) -> bool:
 
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
-    folded = text.strip().strip("（()）[]【】.。 ")
+    folded = text.strip().strip("（()）[]【】.。'\"‘’“” ")
     true, false = truth_words()
     word = folded.casefold()
     if word in true or folded in _TRUE_LETTERS:
