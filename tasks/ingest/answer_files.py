@@ -19,6 +19,10 @@ _ALPHABETS = "A-Za-z\u00c0-\u024f\u0370-\u052f"
 _PART = re.compile(rf"[{_ALPHABETS}]+|\d+|[^\W\d_{_ALPHABETS}]+")
 
 
+# two words, of which one alone says nothing: `Mark`
+_SCHEME = re.compile(r"(?<![^\W_])mark[\s_-]+scheme(?![^\W_])")
+
+
 @dataclass(frozen=True)
 class FileName:
     """What a file's name says: its subject in any order of words, and whether it is a key."""
@@ -36,7 +40,7 @@ def read_name(stem: str) -> FileName:
     words = _words()
     subject: list[str] = []
     is_key = False
-    for part in _PART.findall(unicodedata.normalize("NFC", stem).casefold()):
+    for part in _PART.findall(_SCHEME.sub("markscheme", unicodedata.normalize("NFC", stem).casefold())):
         if _stands_alone(part):
             is_key = is_key or part in words["key"]
             if not any(part in known for known in words.values()):

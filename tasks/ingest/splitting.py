@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ from tasks.ingest.content.section_answers import (
     prints_answers,
     read_answers_below,
     read_bracketed_ends,
+    read_corrections,
     read_filled,
     read_judged_below,
     read_judged_letters,
@@ -94,8 +96,9 @@ from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
-from tasks.ingest.words.labels import Label
-from tasks.ingest.words.lexicon import FineType
+from tasks.ingest.words.labels import Label, parse_label
+from tasks.ingest.words.lexicon import FineType, match_exactly
+from tasks.ingest.words.points import COUNTS_POINTS
 
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
@@ -427,6 +430,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         read_judged_letters(part_drafts)
         cut_both_judgements(part_drafts)
         read_rings(part_drafts)
+        read_corrections(part_drafts)
         offer_lettered(part_drafts)
         settle_orders(part_drafts)
         offer_three_judgements(part_drafts)
@@ -552,6 +556,8 @@ def _split_part(
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
         cut_own_number(draft)
+        if draft.options and _EMPTY_PLACE.fullmatch(draft.stem) is not None:
+            draft.stem = _ask_by_heading(section) or draft.stem
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
         )
@@ -575,6 +581,17 @@ def _split_part(
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys
+
+
+# `(  )`: the place of a key, and nothing that asks
+_EMPTY_PLACE = re.compile(r"[（(\[]\s*[)）\]]")
+
+
+def _ask_by_heading(section: Section) -> str:
+    """What the heading of a section asks of all its questions, `选出不同类的一项。(10分)`; '' for a mere type."""
+    label = parse_label(section.heading)
+    title = re.sub(COUNTS_POINTS, "", section.heading[label.end if label is not None else 0 :]).strip()
+    return title if len(title) >= _SHORTEST_TITLE and match_exactly(title.rstrip("。.:：")) is None else ""
 
 
 # What stands below a heading before its first question, as far as it may announce something.

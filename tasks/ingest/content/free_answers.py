@@ -71,15 +71,16 @@ def settle_free(
         first = answer_text.split("\n")[0]
         if _ASKS_TRUTH.match(draft.stem):
             first = re.split(r"[\s.,;:。，；]", first.strip())[0]
-        truth = read_truth(first) if first and len(first) < 8 else None
-        truth = truth if len(answer_text) < 8 or _ASKS_TRUTH.match(draft.stem) else None
+        truth = read_truth(first) if first and len(first) < _LONGEST_TRUTH else None
+        truth = truth if len(answer_text) < _LONGEST_TRUTH or _ASKS_TRUTH.match(draft.stem) else None
         is_judged = truth is not None and len(draft.stem) > 4 and not is_count(draft.stem, first)
         if judged is not None or is_judged or corrects(draft.stem, answer_text):
             kind = "true_false"
         else:
             kind = infer_free_type(draft.stem, draft.material)
-    elif draft.fine is not None and draft.fine.name in _TELLS_LITTLE and _asks_of_material(draft.stem):
-        kind = "material_analysis"
+    elif draft.fine is not None and draft.fine.name in _TELLS_LITTLE:
+        told = infer_free_type(draft.stem, None)
+        kind = told if told != "material_analysis" or _asks_of_material(draft.stem) else kind
     draft.question_type = kind
     if kind == "material_analysis" and not has_material:
         draft.material, draft.stem = split_material(draft.stem)
@@ -113,6 +114,8 @@ def settle_free(
         take_unmarked(draft, body, language)
 
 
+# `'False'.` is no longer
+_LONGEST_TRUTH = 9
 # titles such as 非选择题 and 综合题 say only that something is to be written
 _TELLS_LITTLE = ("problem", "application")
 
@@ -125,7 +128,9 @@ def _asks_of_material(stem: str) -> bool:
 def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], language: str | None) -> None:
     if answer_text and not draft.answer:
         first, _, rest = answer_text.partition("\n")
-        match = re.match(rf"\s*[（(]?\s*({TRUTH_KEY}|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)", first)
+        match = re.match(
+            rf"\s*[（('‘“\"]?\s*({TRUTH_KEY}|A|B)\s*[)）'’”\"]?(?:[\s。.,，;；:：]+|$)(.*)", first
+        )
         if match:
             word = {"A": "true", "B": "false"}.get(match.group(1)) or read_truth(match.group(1))
             draft.answer = [word] if word else []

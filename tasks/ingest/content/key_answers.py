@@ -116,6 +116,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
             draft.explanation = draft.explanation or remark
         else:
             draft.notes.append("answer_unreadable")
+            draft.explanation = draft.explanation or text
     elif draft.question_type == "fill_in_the_blank":
         draft.answer = split_fillings(text, count_blanks(draft.stem))
     elif draft.question_type == "multiple_choice":

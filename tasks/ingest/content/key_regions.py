@@ -18,6 +18,7 @@ from tasks.ingest.layout.headings import (
     read_heading,
 )
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
@@ -201,7 +202,7 @@ def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
             continue
         own = runs.pop(label.style, None)  # the last one met is the last one kept
         if own is not None and label.value == own.last + 1:
-            runs[label.style] = NumberRun(own.style, own.first, label.value)
+            runs[label.style] = NumberRun(own.style, own.first, last_number(label.text) or label.value)
         else:
             runs[label.style] = (
                 own
@@ -221,7 +222,10 @@ def list_values(piece: Piece) -> list[int]:
     if entries:
         return [entry.number for entry in entries]
     inline = [number for number, _, _ in split_inline(piece)]
-    return inline or ([piece.label.value] if piece.label is not None else [])
+    label = piece.label
+    return inline or (
+        [*range(label.value, (last_number(label.text) or label.value) + 1)] if label is not None else []
+    )
 
 
 def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Piece]:
@@ -296,7 +300,24 @@ _ASKS = re.compile(r"\s*(?:(?:答|解)\s*[:：]|\d{1,3}\s*[.．、].*[？?]\s*$)
 
 def find_region_headings(pieces: Sequence[Piece]) -> list[int]:
     """Return the indices of the lines that say nothing but that answers follow."""
-    return [index for index, piece in enumerate(pieces) if is_region_heading(piece.text)]
+    titles = {piece.text.strip().casefold() for piece in pieces[:_TITLE_LINES]}
+    return [
+        index
+        for index, piece in enumerate(pieces)
+        if is_region_heading(piece.text)
+        or (
+            piece.text[:1] in _LINE_STARTS
+            and (named := _NAMES_PAPER.fullmatch(piece.text)) is not None
+            and named["title"].casefold() in titles
+        )
+    ]
+
+
+# `KEY Progress Test 3`, where the paper is called so
+_NAMES_PAPER = re.compile(
+    r"(?i:(?:answer\s+)?keys?|answers?|solutions?)\s*[:–—-]?\s*(?P<title>[^\s:–—-].{3,60}?)\s*"
+)
+_TITLE_LINES = 8
 
 
 def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) -> int | None:

@@ -284,6 +284,18 @@ def cut_both_judgements(drafts: Sequence[Draft]) -> None:
                 draft.stem = draft.stem[: mark.start()]
 
 
+def read_corrections(drafts: Sequence[Draft]) -> None:
+    """Read a word as what corrects a false statement, where the others of its section are only called true."""
+    for group in _by_section(drafts, lambda draft: draft.question_type == "true_false" and not draft.options):
+        corrected = [draft for draft in group if not draft.answer and "answer_unreadable" in draft.notes]
+        others = {answer for draft in group for answer in draft.answer}
+        if not corrected or others != {"true"} or not all(draft.explanation for draft in corrected):
+            continue
+        for draft in corrected:
+            draft.answer = ["false"]
+            draft.notes.remove("answer_unreadable")
+
+
 _RING = re.compile(r"[Oo○〇◯]")
 
 
@@ -338,6 +350,14 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     )
     for group in groups:
         group = [draft for draft in group if not draft.answer]
+        defined = [
+            draft for draft in group if draft.question_type == "term_explanation" and _is_defined(draft.stem)
+        ]
+        if len(defined) >= max(_LEAST_DEFINED, _LEAST_SHAPED * len(group)):
+            _take_below(defined)
+            for draft in defined:
+                draft.answer = [_DASH.sub("", text) for text in draft.answer]
+            continue
         told = sum(1 for draft in group if _TELLS_BELOW.match(_part_below(draft.stem)[1]) is not None)
         if len(group) < _LEAST_BELOW or told >= 0.5 * len(group):
             continue
@@ -356,6 +376,16 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
         is_open = len(group) >= _LEAST_BELOW and not any(draft.answer for draft in group)
         if is_usual and is_open and all(draft.stem.count("\n") == 1 for draft in group):
             _take_below(group)  # one line that asks, one that answers, in a paper that prints its answers
+
+
+_LEAST_DEFINED, _LONGEST_TERM = 2, 24
+_DASH = re.compile(r"^\s*[—–-]+\s*")
+
+
+def _is_defined(stem: str) -> bool:
+    """Whether a term stands on a line above what explains it."""
+    term, _, below = stem.partition("\n")
+    return 0 < len(term) <= min(_LONGEST_TERM, len(below)) and term[-1] not in "。.?？:：;；"
 
 
 # A title is so short, and what answers it below is longer.

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.words.answers import CORRECT_MARK, STUDENT_MARK
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.lexicon import match_exactly, match_type_name
 from tasks.ingest.words.points import BRACKETED_SUM
@@ -28,8 +29,32 @@ _STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
     """Return the lines with such fields in usual forms."""
-    found = _drop_titles(_drop_bubbles(_drop_names(_write_shares(lines))))
+    found = _drop_titles(_drop_bubbles(_drop_names(_write_shares(_settle_replies(lines)))))
     return _join_letters(_write_tail_answers(_write_types_before(_write_type_lines(found))))
+
+
+# `您的回答：A.海 √ 回答正确 +5分`: what somebody answered, and the verdict on it
+_VERDICT = re.compile(
+    r"\s*(?:(?P<right>[√✓✔]\s*(?:回答正确)?|回答正确)|[×✗✘]\s*(?:回答错误)?|回答错误)(?:\s*[+＋]?\d+\s*分)?\s*$"
+)
+_REPLY_LINES = 2
+
+
+def _settle_replies(lines: IndexedLines) -> IndexedLines:
+    """Take a reply that was judged right for the answer, where none is printed, and drop all others."""
+    pieces = lines.pieces
+    kept: list[Piece] = []
+    for place, piece in enumerate(pieces):
+        reply = STUDENT_MARK.match(piece.text.lstrip()) if piece.kind != "table" else None
+        verdict = _VERDICT.search(piece.text) if reply is not None else None
+        if reply is None or verdict is None:
+            kept.append(piece)
+            continue
+        below = pieces[place + 1 : place + 1 + _REPLY_LINES]
+        if verdict["right"] and not any(CORRECT_MARK.match(one.text.lstrip()) for one in below):
+            begin = len(piece.text) - len(piece.text.lstrip())
+            kept.append(rewrite(piece.cut(0, verdict.start()), begin + reply.end(), "答案："))
+    return IndexedLines(kept) if kept != list(pieces) else lines
 
 
 _SHARE = re.compile(

@@ -264,17 +264,51 @@ def write_key_blocks(lines: IndexedLines) -> list[Piece]:
 _AFTER_HEAD = re.compile(r"\s*[:：]\s*")
 
 
+# `13 exciting 14 discussion`, `1. thirsty  2. sweet`: answers in words behind their numbers
+_WORDED = re.compile(
+    r"\s*(?P<number>\d{1,3})(?:\s*[.．、)）:：]\s*|\s+)(?P<words>[^\W\d][^\d]{0,60}?)\s*(?=\d|$)"
+)
+
+
 def _part_headed(lines: IndexedLines) -> IndexedLines:
-    """Put keys behind the name of a section, `Section C: (i) b; (ii) c`, on a line below it."""
+    """Put answers behind the name of a section, `Section C: (i) b; (ii) c`, on lines below it."""
     written: list[Piece] = []
     for piece, label in zip(lines.pieces, lines.labels, strict=True):
-        is_head = label is not None and label.style == "part" and piece.kind != "table"
+        is_head = label is not None and label.style in ("part", "cn") and piece.kind != "table"
         end = label.end if is_head and label is not None else 0
-        stop = _AFTER_HEAD.match(piece.text, end)
+        stop = _AFTER_HEAD.match(piece.text, end) if is_head else None
         end = stop.end() if stop is not None else end
-        is_keyed = is_head and len(read_key_line(piece.text[end:])) > 1
-        written += [piece.cut(0, end), piece.cut(end)] if is_keyed else [piece]
+        if (
+            is_head
+            and label is not None
+            and label.style == "part"
+            and len(read_key_line(piece.text[end:])) > 1
+        ):
+            written += [piece.cut(0, end), piece.cut(end)]
+        elif is_head and len(begins := _find_worded(piece.text, end)) > 1:
+            written.append(piece.cut(0, end))
+            for first, last in pairwise((*begins, len(piece.text))):
+                one = piece.cut(first, last)
+                match = _WORDED.match(one.text)
+                written.append(
+                    rewrite(one, match.start("words"), f"{match['number']}. ") if match is not None else one
+                )
+        else:
+            written.append(piece)
     return IndexedLines(written) if len(written) > len(lines.pieces) else lines
+
+
+def _find_worded(text: str, begin: int) -> list[int]:
+    """Where answers in words begin that are all a line holds, their numbers one by one; else []."""
+    begins: list[int] = []
+    at, number = begin, 0
+    while at < len(text):
+        match = _WORDED.match(text, at)
+        if match is None or (number and int(match["number"]) != number + 1):
+            return []
+        begins.append(match.start("number"))
+        at, number = match.end(), int(match["number"])
+    return begins
 
 
 _BARE_NUMBER = re.compile(r"\s*(\d{1,3})\s+(?=\S)")

@@ -86,7 +86,7 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
         left = piece.text[: beside[0].start()]
         is_next = label is not None and (label.style, label.value) == (first.style, first.value + len(items))
         if is_next and len(items) == len(options) and label is not None and left[label.end :].strip():
-            begin_at = len(left) - len(left.lstrip(" _"))
+            begin_at = len(left) - len(left.lstrip(" _()（）\u3000"))
             items.append(replace(piece.cut(begin_at, len(left)), kind="body"))
         elif left.strip(" |_"):
             break
@@ -98,12 +98,12 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
 
 # what numbers the items within one question
 _PARTS = ("romanp", "romanl", "letterp")
-_LEADING_PLACE = re.compile(r"\s*_+\s*")
+_LEADING_PLACE = re.compile(r"\s*(?:_+|[（(]\s*[)）])\s*")
 
 
 def _read_label(piece: Piece) -> Label | None:
     """The number of an item; the place for its letter may stand before it: `____ (i) lamp`."""
-    if piece.label is not None or not piece.text.lstrip().startswith("_"):
+    if piece.label is not None or not piece.text.lstrip().startswith(("_", "(", "（")):
         return piece.label
     lead = _LEADING_PLACE.match(piece.text)
     label = parse_label(piece.text[lead.end() :]) if lead is not None else None
