@@ -79,8 +79,14 @@ def settle_free(
         else:
             kind = infer_free_type(draft.stem, draft.material)
     elif draft.fine is not None and draft.fine.name in _TELLS_LITTLE:
-        told = infer_free_type(draft.stem, None)
-        kind = told if told != "material_analysis" or _asks_of_material(draft.stem) else kind
+        is_filled = infer_free_type(draft.stem, None) == "fill_in_the_blank"
+        kind = (
+            "material_analysis"
+            if _asks_of_material(draft.stem)
+            else "fill_in_the_blank"
+            if is_filled
+            else kind
+        )
     draft.question_type = kind
     if kind == "material_analysis" and not has_material:
         draft.material, draft.stem = split_material(draft.stem)

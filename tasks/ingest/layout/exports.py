@@ -46,14 +46,14 @@ def _settle_replies(lines: IndexedLines) -> IndexedLines:
     kept: list[Piece] = []
     for place, piece in enumerate(pieces):
         reply = STUDENT_MARK.match(piece.text.lstrip()) if piece.kind != "table" else None
-        verdict = _VERDICT.search(piece.text) if reply is not None else None
-        if reply is None or verdict is None:
-            kept.append(piece)
+        begin = len(piece.text) - len(piece.text.lstrip()) + reply.end() if reply is not None else 0
+        verdict = _VERDICT.search(piece.text, begin) if reply is not None else None
+        if verdict is None or not piece.text[begin : verdict.start()].strip():
+            kept.append(piece)  # `我的答案：√` is the reply itself
             continue
         below = pieces[place + 1 : place + 1 + _REPLY_LINES]
         if verdict["right"] and not any(CORRECT_MARK.match(one.text.lstrip()) for one in below):
-            begin = len(piece.text) - len(piece.text.lstrip())
-            kept.append(rewrite(piece.cut(0, verdict.start()), begin + reply.end(), "答案："))
+            kept.append(rewrite(piece.cut(0, verdict.start()), begin, "答案："))
     return IndexedLines(kept) if kept != list(pieces) else lines
 
 

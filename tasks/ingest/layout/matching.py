@@ -86,7 +86,8 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
         left = piece.text[: beside[0].start()]
         is_next = label is not None and (label.style, label.value) == (first.style, first.value + len(items))
         if is_next and len(items) == len(options) and label is not None and left[label.end :].strip():
-            begin_at = len(left) - len(left.lstrip(" _()（）\u3000"))
+            place_ahead = _LEADING_PLACE.match(left)
+            begin_at = place_ahead.end() if place_ahead is not None else len(left) - len(left.lstrip())
             items.append(replace(piece.cut(begin_at, len(left)), kind="body"))
         elif left.strip(" |_"):
             break
