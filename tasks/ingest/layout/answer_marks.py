@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
@@ -254,11 +254,8 @@ _ANSWER_HEADING_STARTS = frozenset("【[（(MmSsRrVvHhCcAaKk\u212aſ查显点参
 def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
     """Write `Answer Key`, alone below nearly every question, as the mark of an answer."""
     pieces = lines.pieces
-    places = [
-        index
-        for index in lines.open_with(_ANSWER_HEADING_STARTS)
-        if _ANSWER_HEADING.fullmatch(pieces[index].text)
-    ]
+    found = lines.find(_ANSWER_HEADING, _ANSWER_HEADING_STARTS)
+    places = [place for place, match in found.items() if match.end() == len(pieces[place].text)]
     if len(places) < 3:
         return lines
     numbers = [*lines.numbered]
@@ -288,23 +285,18 @@ _COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
 def write_answers(lines: IndexedLines) -> IndexedLines:
     """Write what opens an answer in the usual way, but not below a row of numbers."""
     pieces = lines.pieces
-    marked: list[tuple[int, re.Match[str]]] = []
-    for place in lines.open_where(may_open_answer):
-        piece = pieces[place]
-        match = answer_mark().match(piece.text) if piece.kind != "table" else None
-        if match is not None:
-            marked.append((place, match))
-    usual = _find_usual_leads([match for _, match in marked])
-    changed: dict[int, Piece] = {}
-    for place, match in marked:
-        if place == 0 or not _ROW_OF_NUMBERS.fullmatch(pieces[place - 1].text):
-            written = _write_answer(pieces[place], match, usual)
-            if written is not pieces[place]:
-                changed[place] = written
-    return lines.replace(changed)
+    marked = lines.find(answer_mark(), may_open_answer, tables=False)
+    usual = _find_usual_leads(marked.values())
+    return lines.replace(
+        {
+            place: _write_answer(pieces[place], match, usual)
+            for place, match in marked.items()
+            if place == 0 or not _ROW_OF_NUMBERS.fullmatch(pieces[place - 1].text)
+        }
+    )
 
 
-def _find_usual_leads(marks: Sequence[re.Match[str]]) -> set[str]:
+def _find_usual_leads(marks: Iterable[re.Match[str]]) -> set[str]:
     """The words that open three keys of a paper at least: they open its other answers."""
     leads: Counter[str] = Counter()
     for match in marks:

@@ -110,16 +110,12 @@ def _drop_names(lines: IndexedLines) -> IndexedLines:
     if len(stems) < max(_LEAST_NAMED, _MOST_TITLED * len(numbered)):
         stems = {}
     left_out = set(options if len(options) >= _LEAST_NAMED else ())
-    if not stems and not left_out:
-        return lines
     changed = {
         place: rewrite(pieces[place], end, "", label.end)
         for place, end in stems.items()
         if (label := lines.labels[place]) is not None
     }
-    return IndexedLines(
-        [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in left_out]
-    )
+    return lines.replace(changed, left_out)
 
 
 _OPTION_FIRST = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]?\s*\S")
@@ -128,13 +124,9 @@ _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 
 def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
     """Drop the bubble to fill in before an option, `O A: the learning rate`."""
-    found = {
-        index: rewrite(piece, match.end(), "")
-        for index in lines.open_with("Oo")
-        for piece in [lines.pieces[index]]
-        if (match := _BUBBLE.match(piece.text)) is not None
-    }
-    return lines.replace(found) if len(found) >= 4 else lines
+    found = lines.find(_BUBBLE, "Oo")
+    bare = {place: rewrite(lines.pieces[place], match.end(), "") for place, match in found.items()}
+    return lines.replace(bare) if len(found) >= 4 else lines
 
 
 # So many stems must stand below a number and a title, and so large a share of all.
@@ -144,13 +136,9 @@ _MIN_TITLED, _MOST_TITLED = 3, 0.8
 def _drop_titles(lines: IndexedLines) -> IndexedLines:
     """Put the number before the stem where `3. 运算符` stands above `题目：…`."""
     pieces = lines.pieces
-    stems = {
-        index: match.end()
-        for index in lines.open_with(_STEM_STARTS)
-        if pieces[index].kind != "table" and (match := _STEM.match(pieces[index].text)) is not None
-    }
+    stems = lines.find(_STEM, _STEM_STARTS, tables=False)
     # a line without a number may be the answer of the question before
-    ends = {index: end for index, end in stems.items() if _is_numbered(pieces, index)}
+    ends = {index: match.end() for index, match in stems.items() if _is_numbered(pieces, index)}
     if len(ends) < max(_MIN_TITLED, _MOST_TITLED * len(stems)):
         return lines
     written: list[Piece] = []

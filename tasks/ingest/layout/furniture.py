@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tasks.ingest.layout.headings import FORM, has_options_ahead
-from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, say
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon, match_answer
 from tasks.ingest.words.grammar import (
@@ -145,12 +145,7 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
         seen = place
         if offers and highest >= _last_number(lines, place, end):
             left_out.update(range(place, end))
-    kept = lines.replace(changed)
-    return (
-        IndexedLines([piece for place, piece in enumerate(kept.pieces) if place not in left_out])
-        if left_out
-        else kept
-    )
+    return lines.replace(changed, left_out)
 
 
 def _last_number(lines: IndexedLines, first: int, last: int) -> int:
@@ -214,8 +209,7 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
             )
         else:
             key = lines.pieces[place].cut(match.start("bare"), match.end("bare"))
-            shown = f" ({key.text.upper() if len(key.text) == 1 else key.text})"
-            bracket = replace(key, text=shown, sources=(key.start,) * len(shown), label_length=0)
+            bracket = say(key, f" ({key.text.upper() if len(key.text) == 1 else key.text})")
         beside = BESIDE.search(bare.pieces[place].text)
         if beside is not None and not bracket.text.startswith("("):
             # the key of `demand      A. a situation …` belongs to what is to be matched
@@ -264,7 +258,7 @@ def _join_keys_above(lines: IndexedLines) -> IndexedLines:
         )
         for place in asked
     }
-    return IndexedLines([joined.get(at, piece) for at, piece in enumerate(pieces) if at + 1 not in joined])
+    return lines.replace(joined, {place - 1 for place in joined})
 
 
 _NUMBERED_ANSWER = re.compile(
@@ -295,11 +289,7 @@ _LEAST_COUNTED = 2
 def _count_answers(lines: IndexedLines) -> list[Piece]:
     """Number answers that name their questions, where no question stands between them."""
     pieces = list(lines.pieces)
-    named = {
-        place: mark
-        for place in lines.open_where(may_open_answer)
-        if (mark := numbered_answer().match(pieces[place].text)) is not None
-    }
+    named = lines.find(numbered_answer(), may_open_answer)
     runs: list[list[int]] = []
     last: int | None = None
     for place, label in enumerate(lines.labels):

@@ -150,7 +150,7 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
             if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
         }
     idle |= _find_titles(lines)
-    return IndexedLines([piece for place, piece in enumerate(pieces) if place not in idle]) if idle else lines
+    return lines.replace({}, idle)
 
 
 _HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
@@ -232,9 +232,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
         if "#" in shape and len(found) >= (_LEAST_POINTS if _POINTS.fullmatch(shape) else least)
         for place in found
     }
-    if not idle and not cut:
-        return lines
-    return IndexedLines([cut.get(place, one) for place, one in enumerate(pieces) if place not in idle])
+    return lines.replace(cut, idle)
 
 
 def _is_usual(holders: Collection[int], numbered: int) -> bool:
@@ -441,9 +439,8 @@ def _find_bracketed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
     """The names of types in brackets, where each heads questions and other headings do not."""
     titles = [
         (place, match)
-        for place in lines.open_with(("【", "[", "〔", "＜", "〈", "「", "『"))
-        if (match := _BRACKETED.match(lines.pieces[place].text)) is not None
-        and match_exactly(match["title"].strip()) is not None
+        for place, match in lines.find(_BRACKETED, "【[〔＜〈「『").items()
+        if match_exactly(match["title"].strip()) is not None
     ]
     heads = [
         place
@@ -466,10 +463,7 @@ def _write_types(lines: IndexedLines, titles: Sequence[int]) -> IndexedLines:
             return lines
         tag = lines.pieces[place].text.strip()
         changed[place + 1] = rewrite(lines.pieces[place + 1], label.end, f"{tag} ", label.end)
-    left_out = set(titles)
-    return IndexedLines(
-        [changed.get(place, piece) for place, piece in enumerate(lines.pieces) if place not in left_out]
-    )
+    return lines.replace(changed, set(titles))
 
 
 # `E3-1`, `BE 3-2`, `Ex. 4.1`: a kind of exercise and its chapter before the number

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from tasks.ingest.layout.furniture import move_brackets
 from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
-from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, say
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, parse_label
 
@@ -61,10 +61,7 @@ def _asks_to_match(above: Sequence[Piece], item: Piece) -> bool:
 
 def _lead(head: Piece, first: int, last: int, what: str = "备选答案") -> Piece:
     """A line in the place of another that says which questions share what is below it."""
-    text = f"{first}～{last}题共用{what}"
-    return replace(
-        head, text=text, sources=(head.start,) * len(text), label_length=0, kind="body", wraps=False
-    )
+    return replace(say(head, f"{first}～{last}题共用{what}"), wraps=False)
 
 
 def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece], int]:
@@ -447,8 +444,7 @@ def _write_cases(lines: IndexedLines) -> IndexedLines:
         own = (lines.labels[at] for at in range(place + 1, following))
         if not any(label is not None and label.style == "num" and not label.is_weak for label in own):
             return lines  # two materials of one question
-    written = lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place in found}).pieces
-    return IndexedLines([piece for place, piece in enumerate(written) if place not in again])
+    return lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place in found}, again)
 
 
 def _opens_text(lines: IndexedLines, place: int) -> bool:

@@ -242,11 +242,7 @@ _LEAST_SQUARES = 3
 
 def write_boxes(lines: IndexedLines) -> IndexedLines:
     """Write `[x]` and `[ ]` before lines as boxes where there are several of both."""
-    found = {
-        place: match
-        for place in lines.open_with("[-*+")
-        if (match := _SQUARE.match(lines.pieces[place].text)) is not None
-    }
+    found = lines.find(_SQUARE, "[-*+")
     ticked = sum(1 for match in found.values() if match["tick"])
     is_unticked = not ticked and len(found) >= 2 * _LEAST_SQUARES
     if is_unticked and any(parse_label(lines.pieces[at].text[one.end() :]) for at, one in found.items()):
@@ -269,11 +265,7 @@ _LEAST_BOXES = 3
 
 def drop_lettered_boxes(lines: IndexedLines) -> IndexedLines:
     """Drop the empty boxes before options that have letters, where none of them is ticked."""
-    found = {
-        place: match
-        for place in lines.open_with("□☐◻○◯")
-        if (match := _LETTERED_BOX.match(lines.pieces[place].text)) is not None
-    }
+    found = lines.find(_LETTERED_BOX, "□☐◻○◯")
     if len(found) < _LEAST_BOXES or _TICKED.search(lines.text) is not None:
         return lines
     return lines.replace({place: lines.pieces[place].cut(match.end()) for place, match in found.items()})
@@ -441,15 +433,10 @@ def tick_right(lines: IndexedLines) -> IndexedLines:
     }
     if len(right) < _LEAST_SAID:
         return lines
-    boxes = {
-        place: match
-        for place in lines.open_with_sign()
-        if (match := _BOX.match(lines.pieces[place].text)) is not None
-    }
     return lines.replace(
         {
             place: rewrite(lines.pieces[place], match.end(), "☑ " if place in right else "□ ")
-            for place, match in {**boxes, **said}.items()
+            for place, match in {**lines.find(_BOX, is_sign), **said}.items()
         }
     )
 
@@ -699,7 +686,4 @@ def drop_upright(lines: IndexedLines) -> IndexedLines:
             runs[-1].append(place)
         else:
             runs.append([place])
-    upright = {place for run in runs if len(run) >= _LEAST_UPRIGHT for place in run}
-    if not upright:
-        return lines
-    return IndexedLines([piece for place, piece in enumerate(lines.pieces) if place not in upright])
+    return lines.replace({}, {place for run in runs if len(run) >= _LEAST_UPRIGHT for place in run})
