@@ -147,14 +147,8 @@ def _drop_titles(lines: IndexedLines) -> IndexedLines:
             written.append(piece)
             continue
         above = written.pop()
-        label = above.label
-        head = above.cut(0, label.end if label is not None else 0)
-        rest = piece.cut(ends[index])
-        text = f"{head.text.rstrip()} "
-        sources = (*head.sources, *([above.start] * len(text)))[: len(text)]
-        written.append(
-            replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources))
-        )
+        number = above.text[: above.label.end].rstrip() if above.label is not None else ""
+        written.append(rewrite(piece, ends[index], f"{number} ").begin_at(above.start))
     return IndexedLines(written)
 
 
@@ -192,10 +186,9 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
     for index, piece in enumerate(pieces):
         label = pieces[index - 1].label if index - 1 in names else None
         if label is not None:
-            head = rewrite(joined.pop(), len(pieces[index - 1].text), f" [{names[index - 1]}]", label.end)
-            piece = replace(
-                piece, text=head.text + piece.text, start=head.start, sources=(*head.sources, *piece.sources), label_length=0
-            )  # fmt: skip
+            head = joined.pop()
+            text = f"{head.text[: label.end]} [{names[index - 1]}]"
+            piece = rewrite(piece, 0, text).begin_at(head.start)
         joined.append(piece)
     return IndexedLines(joined)
 

@@ -19,7 +19,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, parse_label
+from tasks.ingest.words.labels import counts_questions, parse_label
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import POINT, SUM
 
@@ -192,7 +192,7 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         if match is None or _NEXT_OPTION.search(piece.text, match.end()) is not None:
             continue  # `A 12  B 36` offers
         label = parse_label(piece.text[match.end() :])
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             found.append((place, match, label.value))
         elif (other := _OTHER_NUMBER.match(piece.text, match.end())) is not None:
             found.append((place, match, int(other[1])))
@@ -244,11 +244,7 @@ def _join_keys_above(lines: IndexedLines) -> IndexedLines:
     alone = [place for place in lines.short if _KEY_ALONE.fullmatch(pieces[place].text)]
     if len(alone) < _LEAST_KEYS or alone[-1] + 1 == len(pieces):
         return lines
-    asked = [
-        place
-        for place, label in enumerate(lines.labels[: alone[-1] + 2])
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
+    asked = [place for place in lines.numbered if place < alone[-1] + 2]
     if [place + 1 for place in alone] != asked:
         return lines
     joined = {
@@ -273,7 +269,7 @@ def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
     last: int | None = None
     for place, piece in enumerate(pieces):
         label = piece.label
-        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        if not counts_questions(label):
             continue
         mark = _NUMBERED_ANSWER.match(piece.text, label.end) if label.style == "word" else None
         if mark is None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -163,7 +162,7 @@ def _find_titles(lines: IndexedLines) -> set[int]:
     asked = 0
     framed: dict[str, list[int]] = {}
     for place, label in enumerate(lines.labels):
-        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        if not counts_questions(label):
             continue
         asked += 1
         if not place:
@@ -317,11 +316,10 @@ def _move_worth(lines: IndexedLines) -> IndexedLines:
         heading = read_heading(rest)
         if match is None or heading is None or not (heading.label or match_exactly(rest)):
             continue
-        tail = f" {match['worth'].strip()}"
         bare = piece.cut(match.end())
-        bare = replace(bare, text=bare.text.rstrip())
-        sources = (*bare.sources[: len(bare.text)], *([piece.start] * len(tail)))
-        changed[place] = replace(bare, text=bare.text + tail, sources=sources, start=piece.start)
+        worth = f" {match['worth'].strip()}"
+        moved = rewrite(bare, len(bare.text), worth, len(bare.text.rstrip()))
+        changed[place] = moved.begin_at(piece.start)
     return lines.replace(changed)
 
 

@@ -222,7 +222,7 @@ def _find_owner(
         label = lines.labels[at]
         if label is not None and label.style in STRONG_STYLES:
             return None  # a section begins
-        if label is None or label.style not in KNOWN_NUMBERS or label.is_weak:
+        if not counts_questions(label):
             continue
         if at == place and label.end > one.start():
             continue  # the mark itself
