@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
 from tasks.ingest.words.grammar import number_word
 from tasks.ingest.words.lexicon import match_type_name
 from tasks.ingest.words.points import BRACKETED_SUM
@@ -147,8 +147,9 @@ def _drop_titles(lines: IndexedLines) -> IndexedLines:
             written.append(piece)
             continue
         above = written.pop()
-        number = above.text[: above.label.end].rstrip() if above.label is not None else ""
-        written.append(rewrite(piece, ends[index], f"{number} ").begin_at(above.start))
+        end = above.label.end if above.label is not None else 0
+        head = rewrite(above, len(above.text), " ", len(above.text[:end].rstrip()))
+        written.append(run_on(head, piece.cut(ends[index])))
     return IndexedLines(written)
 
 
@@ -186,9 +187,8 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
     for index, piece in enumerate(pieces):
         label = pieces[index - 1].label if index - 1 in names else None
         if label is not None:
-            head = joined.pop()
-            text = f"{head.text[: label.end]} [{names[index - 1]}]"
-            piece = rewrite(piece, 0, text).begin_at(head.start)
+            head = rewrite(joined.pop(), len(pieces[index - 1].text), f" [{names[index - 1]}]", label.end)
+            piece = run_on(head, piece)
         joined.append(piece)
     return IndexedLines(joined)
 

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from tasks.ingest.layout.furniture import move_brackets
 from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
-from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, say
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, run_on, say
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, parse_label
 
@@ -130,9 +130,8 @@ def _runs_on(option: Piece, piece: Piece) -> bool:
 
 
 def _join(option: Piece, piece: Piece) -> Piece:
-    body = f"{option.text.rstrip()} "
-    sources = (*option.sources[: len(body) - 1], piece.start, *piece.sources)
-    return replace(option, text=f"{body}{piece.text}", sources=sources, end=piece.end, wraps=piece.wraps)
+    head = rewrite(option, len(option.text), " ", len(option.text.rstrip()))
+    return replace(run_on(head, piece), kind=option.kind)
 
 
 # the lines of a box, of a question below it, and those above it that may say what it is for; the longest word or sentence in it

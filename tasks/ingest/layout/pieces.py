@@ -100,6 +100,17 @@ def say(piece: Piece, text: str) -> Piece:
     return replace(piece, text=text, sources=(piece.start,) * len(text), kind="body", label_length=0)
 
 
+def run_on(head: Piece, rest: Piece) -> Piece:
+    """A line with another before it; each of its characters keeps its place."""
+    return replace(
+        rest,
+        text=head.text + rest.text,
+        sources=(*head.sources, *rest.sources),
+        start=head.start,
+        label_length=0,
+    )
+
+
 def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """Clean the lines of a document; blank lines and page furniture are left out."""
     pieces: list[Piece] = []
