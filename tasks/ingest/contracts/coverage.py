@@ -13,7 +13,7 @@ from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import names_rules
-from tasks.ingest.words.labels import PARTS, Label, form_of
+from tasks.ingest.words.labels import PARTS, Label, form_of, is_sure
 from tasks.ingest.words.signs import ends_asking
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum", "circ")
@@ -150,7 +150,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         lost += len(piece.text)
         is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
-        if (_counts(piece.label) or is_alike) and not is_rule:
+        if (is_sure(piece.label, _COUNTING) or is_alike) and not is_rule:
             unclaimed.append(piece)
     return [*unclaimed, *(rows if len(rows) >= _LEAST_ROWS else ())], lost, total
 
@@ -184,9 +184,9 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
     if any(ends_asking(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
         return True
     first = place
-    while first and _counts(pieces[first].label) and pieces[first].label.value > 1:  # type: ignore[union-attr]
+    while first and is_sure(label := pieces[first].label, _COUNTING) and label.value > 1:
         first -= 1
-        while first and not _counts(pieces[first].label):
+        while first and not is_sure(pieces[first].label, _COUNTING):
             first -= 1
     return has_title(pieces, pieces[first].start)
 
@@ -215,7 +215,3 @@ def _is_known(piece: Piece) -> bool:
         or len(read_key_line(text)) > 0
         or (len(text) < 200 and read_heading(text) is not None)
     )
-
-
-def _counts(label: Label | None) -> bool:
-    return label is not None and not label.is_weak and label.style in _COUNTING

@@ -21,7 +21,7 @@ from tasks.ingest.words.grammar import (
     may_open_blank,
     truth_word,
 )
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.labels import is_sure
 from tasks.questions import has_blank
 
 _MIN_TIMES = 3
@@ -74,12 +74,12 @@ def write_filled_places(lines: IndexedLines) -> IndexedLines:
     for place, piece in enumerate(pieces):
         match = found.get(place)
         if match is None:
-            is_answered = is_answered and not _asks_next(lines.labels[place])
+            is_answered = is_answered and not is_sure(lines.labels[place], _ASKS_NEXT)
             kept.append(piece)
             continue
         below = place + 1
         is_filled = match["said"] or (
-            below < len(pieces) and below not in found and not _asks_next(lines.labels[below])
+            below < len(pieces) and below not in found and not is_sure(lines.labels[below], _ASKS_NEXT)
         )
         if not is_filled:
             continue
@@ -90,8 +90,9 @@ def write_filled_places(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(kept)
 
 
-def _asks_next(label: Label | None) -> bool:
-    return label is not None and not label.is_weak and label.style in _ASKS_NEXT
+def _choose_mark(text: str) -> str:
+    """The usual mark of an answer, in the script of a line."""
+    return "答案：" if _HAN.search(text) is not None else "Answer: "
 
 
 def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
@@ -153,9 +154,7 @@ def write_led(lines: IndexedLines) -> IndexedLines:
         return lines
     return lines.replace(
         {
-            place: rewrite(
-                pieces[place], match.end(), "答案：" if _HAN.search(pieces[place].text) else "Answer: "
-            )
+            place: rewrite(pieces[place], match.end(), _choose_mark(pieces[place].text))
             for place, match in led.values()
         }
     )
@@ -233,7 +232,7 @@ def _write(lines: IndexedLines, found: Sequence[_Key]) -> IndexedLines:
         letters = re.sub(
             r"[^A-J]|(?i:and)", "", key.letters.upper() if len(key.letters) == 1 else key.letters
         )
-        mark = ("答案：" if _HAN.search(piece.text) is not None else "Answer: ") + letters
+        mark = _choose_mark(piece.text) + letters
         if has_heading and written and _DIGITS.sub("#", written[-1].text.casefold()).strip() == usual:
             written.pop()
         gap = " " if piece.text[key.end :].strip() else ""
@@ -267,12 +266,13 @@ def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
     )
     if between < 0.7 * (len(places) - 1):
         return lines
-    changed: dict[int, Piece] = {}
-    for index in places:
-        text = pieces[index].text
-        mark = "答案：" if re.search(r"[\u4e00-\u9fff]", text) else "Answer:"
-        changed[index] = rewrite(pieces[index], len(text), mark)
-    return lines.replace(changed)
+    texts = {place: pieces[place].text for place in places}
+    return lines.replace(
+        {
+            place: rewrite(pieces[place], len(text), _choose_mark(text).strip())
+            for place, text in texts.items()
+        }
+    )
 
 
 _KEY_LIKE = re.compile(
@@ -311,7 +311,7 @@ def _write_answer(piece: Piece, match: re.Match[str], usual: Collection[str]) ->
     rest = text[match.end() :]
     separator = match.group(1).strip()
     lead = match.group(0)
-    word = "答案：" if _HAN.search(lead) else "Answer: "
+    word = _choose_mark(lead)
     if not rest.strip():
         is_mark = (
             _is_separator(separator)

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
 from tasks.ingest.words.grammar import number_word
+from tasks.ingest.words.labels import is_sure
 from tasks.ingest.words.lexicon import match_type_name
 from tasks.ingest.words.points import BRACKETED_SUM
 from tasks.ingest.words.signs import asks_by_sign
@@ -155,8 +156,7 @@ def _drop_titles(lines: IndexedLines) -> IndexedLines:
 
 def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
     """Whether a number of its own stands right above a stem's label."""
-    label = pieces[index - 1].label if index else None
-    return label is not None and not label.is_weak and label.style in ("num", "word", "paren")
+    return index > 0 and is_sure(pieces[index - 1].label, ("num", "word", "paren"))
 
 
 _TYPE_LINE = re.compile(
@@ -170,7 +170,7 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
     numbers: list[int] = []
     pieces = lines.pieces
     for index, label in enumerate(lines.labels[:-1]):
-        if label is None or label.style != "word" or label.is_weak or not re.search(r"\d", label.text):
+        if not is_sure(label, ("word",)) or not re.search(r"\d", label.text):
             continue
         match = _TYPE_LINE.fullmatch(pieces[index].text, label.end)
         if (

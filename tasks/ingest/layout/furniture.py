@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.headings import FORM, has_options_ahead
+from tasks.ingest.layout.headings import FORM, has_options_ahead, read_heading
 from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, say
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon, match_answer
@@ -74,36 +74,25 @@ _SEAL = re.compile(
 )
 
 
-def drop_notices(lines: IndexedLines) -> IndexedLines:
-    """Leave out the numbered rules below `注意事项` on a cover, up to the first question."""
-    from tasks.ingest.layout.headings import read_heading
+# Rules stand on a cover, and so many lines at most are theirs.
+_LONGEST_COVER, _MOST_RULES = 0.3, 25
 
+
+def drop_notices(lines: IndexedLines) -> IndexedLines:
+    """Leave out the numbered rules below `注意事项` on a cover, up to the first section."""
     pieces = lines.pieces
-    notices = {place for place in lines.open_with("注考答说NnIiDdİı") if _NOTICE.match(pieces[place].text)}
-    if not notices:
-        return lines
-    kept: list[Piece] = []
-    index = 0
-    while index < len(pieces):
-        if index in notices and index < 0.3 * len(pieces) + 3:
-            place = index + 1
-            while place < len(pieces) and place < index + 25:
-                if (
-                    pieces[place].kind == "questions"
-                    or read_heading(pieces[place].text) is not None
-                    or has_options_ahead(pieces[place : place + 2])
-                ):
-                    break
-                place += 1
-            has_end = place < min(len(pieces), index + 25)
-            if has_end and (
-                pieces[place].kind == "questions" or read_heading(pieces[place].text) is not None
-            ):
-                index = place
-                continue
-        kept.append(pieces[index])
-        index += 1
-    return IndexedLines(kept)
+    left_out: set[int] = set()
+    for index in lines.find(_NOTICE, "注考答说NnIiDdİı"):
+        near = range(index + 1, min(index + _MOST_RULES, len(pieces)))
+        ends = (at for at in near if _opens_section(pieces[at]) or has_options_ahead(pieces[at : at + 2]))
+        end = next(ends, None)
+        if end is not None and _opens_section(pieces[end]) and index < _LONGEST_COVER * len(pieces) + 3:
+            left_out.update(range(index, end))
+    return lines.replace({}, left_out)
+
+
+def _opens_section(piece: Piece) -> bool:
+    return piece.kind == "questions" or read_heading(piece.text) is not None
 
 
 _LONGEST_MARK = 3
@@ -115,8 +104,6 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
 
     Below all questions it is left out: it ends above the answers.
     """
-    from tasks.ingest.layout.headings import read_heading
-
     pieces = lines.pieces
     left_out: set[int] = set()
     changed: dict[int, Piece] = {}

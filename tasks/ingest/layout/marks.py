@@ -63,7 +63,7 @@ from tasks.ingest.words.grammar import (
     may_open_status,
     number_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, may_label, read_number
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, is_sure, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
 from tasks.ingest.words.signs import ends_with_mark
@@ -715,11 +715,7 @@ _SECOND = re.compile(r"\s*[,，]?\s*\d{1,3}\s*[.．、](?!\d)\s*(?=\S)|\s*[,，]
 def _cut_second_numbers(lines: IndexedLines) -> IndexedLines:
     """Drop the number that most questions had in a bank: `第 3 题,57、…`."""
     pieces = lines.pieces
-    numbered = [
-        (index, label.end)
-        for index, label in enumerate(lines.labels)
-        if label is not None and label.style == "word" and not label.is_weak
-    ]
+    numbered = [(index, label.end) for index, label in enumerate(lines.labels) if is_sure(label, ("word",))]
     seconds = [(index, end, _SECOND.match(pieces[index].text[end:])) for index, end in numbered]
     if len(numbered) < 5 or sum(1 for *_, match in seconds if match) < 0.7 * len(numbered):
         return lines

@@ -12,7 +12,7 @@ from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLE
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
 from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, run_on, say
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, is_sure, parse_label
 
 _LEAST_ROWS = 3
 
@@ -69,7 +69,7 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
     items: list[Piece] = []
     options: list[Piece] = []
     first = _read_label(lines.pieces[begin])
-    if first is None or first.is_weak or first.style not in (*KNOWN_NUMBERS, *_PARTS):
+    if not is_sure(first, (*KNOWN_NUMBERS, *_PARTS)):
         return items, options, begin
     place = begin
     for place in range(begin, len(lines.pieces)):
@@ -199,11 +199,7 @@ def _read_second_column(lines: IndexedLines, settled: int, begin: int) -> tuple[
     )
     if not (are_columns or is_asked):
         return None
-    end = begin
-    while (
-        end < min(len(pieces), begin + _MOST_LINES) and end not in lines.numbered and not _parts(lines, end)
-    ):
-        end += 1
+    end = _find_end(lines, begin)
     offered, rest = _read_box(pieces[begin:end])
     if len(offered) < below - first or any(_COMBINES.match(option_text(own)[3:]) for own in offered):
         return None
@@ -239,6 +235,14 @@ def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | Non
     if len(offered) < _LEAST_ROWS:
         return None
     return [*below, _lead(lines.pieces[begin], head.value, last.value), *chain.from_iterable(offered)], first
+
+
+def _find_end(lines: IndexedLines, begin: int) -> int:
+    """The line below a box: a number, a heading, or what is too far away."""
+    last = min(len(lines.pieces), begin + _MOST_LINES)
+    return next(
+        (at for at in range(begin, last) if at in lines.numbered or _parts(lines, at)), max(last, begin)
+    )
 
 
 def _read_box(pieces: Sequence[Piece]) -> tuple[list[list[Piece]], list[Piece]]:
@@ -305,11 +309,7 @@ def _write_gaps(
     begin = next((at for at in range(run[-1] + 1, run[-1] + 2 + _MOST_BETWEEN) if _opens_box(pieces, at)), 0)
     if not begin or any(_parts(lines, at) for at in range(run[0] + 1, begin)):
         return {}
-    end = begin
-    while (
-        end < min(len(pieces), begin + _MOST_LINES) and end not in lines.numbered and not _parts(lines, end)
-    ):
-        end += 1
+    end = _find_end(lines, begin)
     offered, below = _read_box(pieces[begin:end])
     if len(offered) < len(numbers):
         return {}
@@ -440,8 +440,7 @@ def _write_cases(lines: IndexedLines) -> IndexedLines:
     if len(found) < _LEAST_TEXTS or not all(_opens_text(lines, one) for one in found):
         return lines
     for place, following in pairwise(found):
-        own = (lines.labels[at] for at in range(place + 1, following))
-        if not any(label is not None and label.style == "num" and not label.is_weak for label in own):
+        if not any(is_sure(label, ("num",)) for label in lines.labels[place + 1 : following]):
             return lines  # two materials of one question
     return lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place in found}, again)
 
@@ -476,8 +475,7 @@ def _count_places(text: str) -> int:
 
 def _parts(lines: IndexedLines, place: int) -> bool:
     """Whether a line heads a section."""
-    label = lines.labels[place]
-    is_part = label is not None and not label.is_weak and label.style in STRONG_STYLES
+    is_part = is_sure(lines.labels[place], STRONG_STYLES)
     return is_part or read_heading(lines.pieces[place].text) is not None
 
 

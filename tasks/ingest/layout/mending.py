@@ -24,7 +24,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import counts_questions, parse_label
+from tasks.ingest.words.labels import counts_questions, is_sure, parse_label
 from tasks.ingest.words.signs import closes_asking
 
 _DECORATION = re.compile(
@@ -78,7 +78,7 @@ def open_cells(lines: IndexedLines) -> IndexedLines:
             continue
         text, first, last = own[0]
         label = parse_label(text)
-        if label is None or label.is_weak or label.style not in ("cn", "part", "roman", "num", "word"):
+        if not is_sure(label, ("cn", "part", "roman", "num", "word")):
             continue
         cell = lines.pieces[place].cut(first, last)
         changed[place] = replace(cell, kind="body", end=lines.pieces[place].end)
@@ -480,7 +480,7 @@ def _raise_rows(lines: IndexedLines) -> dict[int, Piece]:
     numbered = 0
     for place, label in enumerate(lines.labels):
         piece = lines.pieces[place]
-        if label is None or label.is_weak or label.style not in ("num", "paren", "word"):
+        if not is_sure(label, ("num", "paren", "word")):
             continue
         numbered += 1
         marks = [*_SMALL_LETTER.finditer(piece.text, label.end)]
