@@ -607,12 +607,10 @@ def keep_lengths(reading: Reading, found: ContractCheck) -> None:
                 and not draft.material
                 and not draft.explanation
             ):
-                found.doubt(draft)
                 held = sum(1 for piece in reading.inside.get(id(draft), ()) if ends_asking(piece.text))
                 found.missing += held if held >= _MANY_PLACES else 0
-                found.breach(
-                    draft.start,
-                    1,
+                found.doubt_all(
+                    [draft],
                     f"Question {draft.number_label} has {length} characters, the others of its section about {usual:.0f}.",
                     section,
                 )

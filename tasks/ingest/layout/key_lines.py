@@ -335,9 +335,9 @@ def _part_columns(lines: IndexedLines) -> IndexedLines:
             and not all(read_key_line(piece.text) for piece in pieces[place : place + len(rows)])
         )
         if is_key:
-            for at, entry in enumerate(entries):
-                row = pieces[place + min(at, len(rows) - 1)]
-                written.append(say(row, f"{entry.number}. {entry.text}"))
+            texts = [f"{entry.number}. {entry.text}" for entry in entries]
+            for at, text in enumerate(["  ".join(texts)] if are_keys else texts):
+                written.append(say(pieces[place + min(at, len(rows) - 1)], text))
             place += len(rows)
             continue
         label = lines.labels[place]

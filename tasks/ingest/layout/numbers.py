@@ -19,26 +19,6 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.labels import PARTS, Label
 
-QUESTION_STYLES = (
-    "word",
-    "wordp",
-    "num",
-    "sub",
-    "bracket",
-    "nump",
-    "paren",
-    "dec",
-    "capnum",
-    "cn",
-    "cnp",
-    "circ",
-    "bare",
-    "roman",
-    "romanp",
-    "romanl",
-    "letter",
-    "letterp",
-)
 # begins with the digit and looks back from it: a search skips to digits
 _YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
 _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
@@ -54,7 +34,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         if piece.kind == "table":
             continue
         label = piece.label
-        if label is not None and label.style in QUESTION_STYLES:
+        if label is not None and label.style != "part":
             labelled.append((index, label))
     style = _choose_style(labelled, carry, section)
     if style is None:
