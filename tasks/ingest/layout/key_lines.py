@@ -268,7 +268,7 @@ def _join_keys(lines: IndexedLines) -> IndexedLines:
 
 
 def _read_alone(pieces: Sequence[Piece], place: int) -> tuple[int, str, int] | None:
-    """The number and the key of a line that holds nothing else, or of two; on how many lines."""
+    """The number and the key that one line holds alone, or two, and how many they are."""
     if place >= len(pieces) or len(pieces[place].text) > _LONGEST_ALONE:
         return None
     glued = _GLUED_ALONE.fullmatch(pieces[place].text)
@@ -280,7 +280,7 @@ def _read_alone(pieces: Sequence[Piece], place: int) -> tuple[int, str, int] | N
 
 
 def _are_keys(lines: IndexedLines, run: Sequence[tuple[int, int, str, int]]) -> bool:
-    """Whether numbers with keys count on; `1A`, `2B`, `3C`, `4D` are names, where no title says more."""
+    """Whether numbers with keys are a key; `1A`, `2B`, `3C`, `4D` below no title are names."""
     if len(run) < _LEAST_ROWS or run[0][3] > 1:
         return len(run) >= _LEAST_ROWS and run[0][1] == 1
     is_counted = len(run) > _LEAST_NAMED and all(ord(key[0]) - 64 == number for _, number, key, _ in run)

@@ -161,7 +161,7 @@ def open_numbers(lines: IndexedLines) -> IndexedLines:
 
 
 def _number(row: Piece, match: re.Match[str]) -> Piece:
-    """A row whose first cell is its number as a line, without the cell that tells what it is worth."""
+    """A row that begins with its number as a line, without the cell of what it is worth."""
     row = row.cut(0, row.text.rindex("|", 0, match.start("marks"))) if match["marks"] else row
     return replace(rewrite(row, match.end(), f"{match[1]}. "), kind="body")
 

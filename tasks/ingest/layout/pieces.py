@@ -320,9 +320,9 @@ class IndexedLines:
         *,
         tables: bool = True,
     ) -> dict[int, re.Match[str]]:
-        """The matches of a pattern at the beginning of lines, by place; with rows of tables or without.
+        """The matches of a pattern at the beginning of lines, by place.
 
-        `opening` tells with which characters such lines begin.
+        `opening` tells with which characters such lines begin, `tables` whether rows of tables count.
         """
         places = self.open_where(opening) if callable(opening) else self.open_with(opening)
         return {
