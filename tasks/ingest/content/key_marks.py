@@ -19,7 +19,7 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.columns import find_role
 from tasks.ingest.words.grammar import number_word
-from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -65,21 +65,7 @@ class Target:
 CAPITAL = "capital"
 SECTIONS = ("cn", "cnp", "part", "roman", "word", CAPITAL)
 HEADING = "heading"
-_COUNTING = (
-    "num",
-    "sub",
-    "paren",
-    "nump",
-    "word",
-    "bracket",
-    "bare",
-    "circ",
-    "cn",
-    "cnp",
-    "roman",
-    "letter",
-    "part",
-)
+_COUNTING = (*KNOWN_NUMBERS, "bare", "circ", "cn", "cnp", "roman", "letter", "part")
 
 
 def list_marks(parts: Sequence[KeyPart]) -> list[KeyMark]:

@@ -24,7 +24,7 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, match_answer
 from tasks.ingest.words.grammar import answer_mark, asking, key_title, may_open_answer, number_word
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.labels import Label, is_sure
 from tasks.questions import has_blank
 
 
@@ -126,14 +126,8 @@ def _read_section_mark(piece: Piece, counting: str) -> _SectionMark | None:
         name = heading.fine.name if heading.fine is not None else heading.title
         return _SectionMark(heading.label, name)
     label = piece.label
-    if (
-        label is not None
-        and not label.is_weak
-        and label.style in (*STRONG_STYLES, "word")
-        and label.style != counting
-    ):
-        return _SectionMark(label, "")
-    return None
+    is_mark = is_sure(label, (*STRONG_STYLES, "word")) and label.style != counting
+    return _SectionMark(label, "") if is_mark else None
 
 
 def _is_next(mark: _SectionMark, known: Sequence[_SectionMark]) -> bool:
@@ -198,7 +192,7 @@ def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
     runs: dict[str, NumberRun] = {}
     for piece in pieces:
         label = piece.label
-        if label is None or label.is_weak or label.style not in _RUN_STYLES:
+        if not is_sure(label, _RUN_STYLES):
             continue
         own = runs.pop(label.style, None)  # the last one met is the last one kept
         if own is not None and label.value == own.last + 1:
@@ -373,10 +367,7 @@ def _find_keyed(pieces: Sequence[Piece]) -> int | None:
     keyed = [
         place
         for place, piece in enumerate(pieces)
-        if (label := piece.label) is not None
-        and not label.is_weak
-        and label.style in _RUN_STYLES
-        and _KEYED.match(piece.text[label.end :]) is not None
+        if is_sure(label := piece.label, _RUN_STYLES) and _KEYED.match(piece.text[label.end :]) is not None
     ]
     if len(keyed) < _LEAST_KEYED or keyed[0] < _LEAST_KEYED:
         return _find_titled(pieces)
@@ -407,11 +398,7 @@ def _find_titled(pieces: Sequence[Piece]) -> int | None:
     for place in titles[-_LEAST_KEYED:]:
         run = find_run(pieces[:place])
         below = pieces[place + 1 :]
-        counts = [
-            piece.label.value
-            for piece in below
-            if piece.label is not None and piece.label.style in _RUN_STYLES and not piece.label.is_weak
-        ]
+        counts = [label.value for piece in below if is_sure(label := piece.label, _RUN_STYLES)]
         if (
             run is not None
             and run.first == 1

@@ -103,17 +103,22 @@ def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPa
 
 def _count_met(drafts: Sequence[Draft], parts: Sequence[KeyPart]) -> int:
     """How many questions the marks of an answer part open an answer of."""
+    _, targets, pairs = _align_parts(drafts, parts)
+    return len({id(targets[one.target].draft) for one in pairs if targets[one.target].draft is not None})
+
+
+def _align_parts(
+    drafts: Sequence[Draft], parts: Sequence[KeyPart]
+) -> tuple[list[KeyMark], list[Target], list[Pair]]:
+    """The marks of answers, what they may answer, and which do."""
     marks = list_marks(parts)
     targets = list_targets(drafts, max((mark.value or 0 for mark in marks), default=0))
-    pairs = align(marks, targets, [look_ahead(parts, mark) for mark in marks])
-    return len({id(targets[one.target].draft) for one in pairs if targets[one.target].draft is not None})
+    return marks, targets, align(marks, targets, [look_ahead(parts, mark) for mark in marks])
 
 
 def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str | None) -> Matched:
     """Give printed answers to their questions. A question that has an answer keeps it."""
-    marks = list_marks(parts)
-    targets = list_targets(drafts, max((mark.value or 0 for mark in marks), default=0))
-    pairs = align(marks, targets, [look_ahead(parts, mark) for mark in marks])
+    marks, targets, pairs = _align_parts(drafts, parts)
     matched = Matched(is_other=counts_otherwise(pairs, marks, targets))
     if matched.is_other:
         pairs = [one for one in pairs if one.is_echo]

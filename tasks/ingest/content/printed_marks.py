@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.pieces import Piece
@@ -259,12 +260,7 @@ def _take_required(drafts: Sequence[Draft]) -> None:
 
 def _take_offered_truths(drafts: Sequence[Draft]) -> None:
     """Take `(V / F)`, `Vrai / Faux` from stems where all of a section end so, and it judges."""
-    tails: dict[tuple[int, str, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
-    for draft in drafts:
-        tail = _OFFERED_TAIL.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
-        if tail is not None and tail.start() > 0:
-            tails[draft.section, tail["one"], tail["other"]].append((draft, tail))
-    for (section, one, other), found in tails.items():
+    for (section, one, other), found in _list_tails(drafts, _OFFERED_TAIL).items():
         group = [draft for draft in drafts if draft.section == section and not draft.options]
         judges = {read_truth(one), read_truth(other)} == {"true", "false"}
         is_typed = all(draft.question_type == "true_false" for draft in group)
@@ -276,17 +272,25 @@ def _take_offered_truths(drafts: Sequence[Draft]) -> None:
                 _cut_tail(draft, tail, is_stem=True)
 
 
+def _list_tails(
+    drafts: Sequence[Draft], pattern: re.Pattern[str]
+) -> dict[tuple[Any, ...], list[tuple[Draft, re.Match[str]]]]:
+    """What stems without options end with, by section and by the groups of the pattern."""
+    found: dict[tuple[Any, ...], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    for draft in drafts:
+        tail = pattern.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
+        if tail is not None and tail.start() > 0:
+            found[draft.section, *tail.groups()].append((draft, tail))
+    return found
+
+
 _WORD_TAIL = re.compile(r"(?<=[.?!。？！)）])\s*(?P<name>[^\W\d_][^.?!:：\n]{0,23})[:：][\s_]*$")
 
 
 def _take_form_words(drafts: Sequence[Draft]) -> None:
     """Take `Correction: ____` from the stems of a section all of which end so."""
-    tails: dict[tuple[int, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
-    for draft in drafts:
-        tail = _WORD_TAIL.search(draft.stem[-_LONGEST_TAIL:]) if not draft.options else None
-        if tail is not None and draft.question_type != "fill_in_the_blank":
-            tails[draft.section, tail["name"]].append((draft, tail))
-    for (section, _), found in tails.items():
+    asked = [draft for draft in drafts if draft.question_type != "fill_in_the_blank"]
+    for (section, _), found in _list_tails(asked, _WORD_TAIL).items():
         if len(found) == max(_LEAST_OF_ALL, sum(1 for one in drafts if one.section == section)):
             for draft, tail in found:
                 _cut_tail(draft, tail, is_stem=True)

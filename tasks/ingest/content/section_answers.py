@@ -463,16 +463,17 @@ _AGAIN = re.compile(r"\s*[（(]?(\d{1,3})\s*[)）.．、:：]\s*(?=\S)")
 
 def cut_numbers_again(drafts: Sequence[Draft]) -> None:
     """Drop numbers that are printed a second time before the stem: `QUESTION 3:`, `3) …`."""
-    again = [
-        (draft, mark)
-        for draft in drafts
-        if draft.value is not None
-        and (mark := _AGAIN.match(draft.stem)) is not None
-        and int(mark[1]) == draft.value
-    ]
-    if len(again) >= max(_LEAST_BELOW, _LEAST_AGAIN * len(drafts)):
-        for draft, mark in again:
-            draft.stem = draft.stem[mark.end() :]
+    for draft, mark in _find_again(drafts, _AGAIN.match, _LEAST_AGAIN):
+        draft.stem = draft.stem[mark.end() :]
+
+
+def _find_again(
+    drafts: Sequence[Draft], read: Callable[[str], re.Match[str] | None], share: float
+) -> list[tuple[Draft, re.Match[str]]]:
+    """The questions whose stems hold their own number, and where; none where few do."""
+    marks = [(draft, mark) for draft in drafts if (mark := read(draft.stem)) is not None]
+    again = [(draft, mark) for draft, mark in marks if int(mark[1]) == draft.value]
+    return again if len(again) >= max(_LEAST_BELOW, share * len(drafts)) else []
 
 
 # `… equals demand.    1) _____`: the number and the place for its answer in the margin
@@ -481,16 +482,8 @@ _MARGIN = re.compile(r"\s+(\d{1,3})\s*[.)）．、]\s*_*\s*$")
 
 def cut_margins(drafts: Sequence[Draft]) -> None:
     """Drop numbers that are printed once more behind most stems, with a place for the answer."""
-    again = [
-        (draft, mark)
-        for draft in drafts
-        if draft.value is not None
-        and (mark := _MARGIN.search(draft.stem)) is not None
-        and int(mark[1]) == draft.value
-    ]
-    if len(again) >= max(_LEAST_BELOW, _LEAST_SHAPED * len(drafts)):
-        for draft, mark in again:
-            draft.stem = draft.stem[: mark.start()]
+    for draft, mark in _find_again(drafts, _MARGIN.search, _LEAST_SHAPED):
+        draft.stem = draft.stem[: mark.start()]
 
 
 # one pattern for all numbers: a pattern of its own for each would be compiled for every question

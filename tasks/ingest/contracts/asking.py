@@ -69,32 +69,30 @@ def list_silent(reading: Reading) -> frozenset[int]:
     )
 
 
-def keep_asking(reading: Reading) -> ContractCheck:
+def keep_asking(reading: Reading, found: ContractCheck) -> None:
     """What was found asks: no list of it is one of rules, notes or subjects."""
-    found = ContractCheck(checked=bool(reading.drafts))
+    found.checked = bool(reading.drafts)
     silent = _find_silent(reading)
     whole = is_no_paper(reading.drafts)
     odd = reading.drafts if whole else silent
     if odd:
         count, asking_count = len(odd), sum(map(asks, odd))
         found.doubt_all(
-            NOTHING_ASKS if whole else "asking",
             odd,
             f"{count} numbered passages were found, of which {asking_count} ask or offer anything: "
             + ("this is no paper, or its questions stand elsewhere." if whole else "they are rather rules."),
+            name=NOTHING_ASKS if whole else "",
         )
     titles = [draft for draft in reading.drafts if _is_mere_title(draft)]
     found.doubt_all(
-        "titles",
         titles,
         f"{len(titles)} lines without a number ask nothing: what stands below them was taken as their answer.",
+        name="titles",
     )
     code = [draft for draft in reading.drafts if _CODE.search(draft.stem) is not None and not shows(draft)]
     if len(code) >= _LEAST_CODE:
-        found.doubt_all(
-            "code", code, f"{len(code)} numbered lines are lines of a program: a question holds its listing."
-        )
-    return found
+        words = f"{len(code)} numbered lines are lines of a program: a question holds its listing."
+        found.doubt_all(code, words, name="code")
 
 
 # what ends a statement or a block, and how many such lines are no accident

@@ -38,7 +38,8 @@ from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_fo
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.words.warnings import NOT_READ
 
-CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
+Contract = Callable[[Reading, ContractCheck], None]
+CONTRACTS: tuple[Contract, ...] = (
     keep_announced_count,
     keep_announced_here,
     keep_announced_total,
@@ -73,10 +74,18 @@ _OF_TABLES = (keep_option_counts, keep_keys)
 
 def check_reading(reading: Reading) -> tuple[Checked, list[ContractCheck]]:
     """Check every contract; pure: nothing is noted at the questions."""
-    found = [contract(reading) for contract in CONTRACTS]
+    found = _check(reading, CONTRACTS)
     breaches = tuple(breach for one in found for breach in one.breaches)
     kept = sum(1 for one in found if one.checked and not one.breaches)
     return Checked(breaches, kept, score_reading(reading, found)), found
+
+
+def _check(reading: Reading, contracts: Sequence[Contract]) -> list[ContractCheck]:
+    found: list[ContractCheck] = []
+    for contract in contracts:
+        found.append(ContractCheck(contract.__name__.removeprefix("keep_")))
+        contract(reading, found[-1])
+    return found
 
 
 def score_reading(reading: Reading, found: Sequence[ContractCheck]) -> float:
@@ -101,8 +110,7 @@ def note_breaches(found: Sequence[ContractCheck]) -> None:
 
 def note_neighbours(drafts: Sequence[Draft]) -> None:
     """Note a choice that has not as many options as its section, and a lone unanswered question."""
-    reading = Reading(drafts, ())
-    note_breaches([contract(reading) for contract in _OF_TABLES])
+    note_breaches(_check(Reading(drafts, ()), _OF_TABLES))
 
 
 # Where no question is left, the document's error says why.

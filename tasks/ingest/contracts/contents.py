@@ -28,9 +28,9 @@ _MIN_ALIKE, _MOST = 4, 0.8
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 
-def keep_apart(reading: Reading) -> ContractCheck:
+def keep_apart(reading: Reading, found: ContractCheck) -> None:
     """Questions differ: what tells them apart is read where many seem to be worded alike."""
-    found = ContractCheck(checked=len(reading.drafts) >= _MIN_ALIKE)
+    found.checked = len(reading.drafts) >= _MIN_ALIKE
     alike: dict[tuple[object, ...], list[Draft]] = {}
     for draft in reading.drafts:
         words = (draft.stem, draft.material, *(text for _, text in draft.options))
@@ -39,30 +39,24 @@ def keep_apart(reading: Reading) -> ContractCheck:
         if len(drafts) < _MIN_ALIKE:
             continue
         found.doubt_all(
-            "apart",
             drafts,
             f"{len(drafts)} questions are worded alike ({drafts[0].stem[:20]!r}): what tells them apart was not read.",
         )
-    return found
 
 
-def keep_stems(reading: Reading) -> ContractCheck:
+def keep_stems(reading: Reading, found: ContractCheck) -> None:
     """What offers options asks something, in its own words or about a text."""
-    found = ContractCheck(checked=any(draft.options for draft in reading.drafts))
+    found.checked = any(draft.options for draft in reading.drafts)
     silent = [
         draft
         for draft in reading.drafts
         if draft.options and not draft.material and not _NO_LETTERS.sub("", draft.stem)
     ]
-    found.doubt_all(
-        "stems", silent, f"{len(silent)} questions offer options and ask nothing ({_name(silent)})."
-    )
-    return found
+    found.doubt_all(silent, f"{len(silent)} questions offer options and ask nothing ({_name(silent)}).")
 
 
-def keep_blanks(reading: Reading) -> ContractCheck:
+def keep_blanks(reading: Reading, found: ContractCheck) -> None:
     """Questions to be filled in leave something to fill in, or show what fills it."""
-    found = ContractCheck()
     for section, drafts in reading.by_section.items():
         filled = [draft for draft in drafts if draft.question_type == "fill_in_the_blank" and draft.fine]
         whole = [
@@ -73,12 +67,10 @@ def keep_blanks(reading: Reading) -> ContractCheck:
         found.checked = found.checked or bool(filled)
         if len(whole) > 1 and len(whole) >= _MOST_WHOLE * len(filled):
             found.doubt_all(
-                "blanks",
                 whole,
                 f"{len(whole)} questions to be filled in leave no blank ({_name(whole)}).",
                 section,
             )
-    return found
 
 
 _LEAVES_BLANK = re.compile(r"_|\[\s*\]|[□○◯☐△]|[（(\[]\s*\d{1,2}\s*[)）\]]|\.{4,}|…{2,}")
@@ -87,9 +79,9 @@ _BARE_NUMBER = re.compile(r"(\d{1,3})\s+\D")
 _LEAST_RUN = 3
 
 
-def keep_numbers_out(reading: Reading) -> ContractCheck:
+def keep_numbers_out(reading: Reading, found: ContractCheck) -> None:
     """No stems begin with numbers that rise one by one: these count the questions."""
-    found = ContractCheck(checked=bool(reading.drafts))
+    found.checked = bool(reading.drafts)
     run: list[tuple[int, Draft]] = []
     runs: list[list[tuple[int, Draft]]] = []
     for draft in reading.drafts:
@@ -104,13 +96,11 @@ def keep_numbers_out(reading: Reading) -> ContractCheck:
         run.append((value, draft))
     held = [draft for one in runs if len(one) >= _LEAST_RUN for _, draft in one]
     first = held[0].stem[:20] if held else ""
-    found.doubt_all("numbers_out", held, f"{len(held)} stems begin with their numbers (from {first!r} on).")
-    return found
+    found.doubt_all(held, f"{len(held)} stems begin with their numbers (from {first!r} on).")
 
 
-def keep_option_counts(reading: Reading) -> ContractCheck:
+def keep_option_counts(reading: Reading, found: ContractCheck) -> None:
     """The choice questions of a section offer as many options each as nearly all of them do."""
-    found = ContractCheck()
     for section, drafts in reading.by_section.items():
         choices = [draft for draft in drafts if draft.question_type == "multiple_choice"]
         if len(choices) < _MIN_ALIKE:
@@ -127,22 +117,19 @@ def keep_option_counts(reading: Reading) -> ContractCheck:
                 found.doubt(draft)
         if found.doubted and odd:
             found.breach(
-                "option_counts",
                 odd[0].start,
                 len(odd),
                 f"{len(odd)} of {len(choices)} choice questions do not have the {usual} options of the others "
                 f"({_name(odd)}).",
                 section,
             )
-    return found
 
 
-def keep_option_labels(reading: Reading) -> ContractCheck:
+def keep_option_labels(reading: Reading, found: ContractCheck) -> None:
     """Options run A, B, C … without a gap, and no list of them is left in a text.
 
     A list of parts that set tasks is none of options.
     """
-    found = ContractCheck()
     odd: list[Draft] = []
     for draft in reading.drafts:
         labels = [label for label, _ in draft.options]
@@ -169,18 +156,14 @@ def keep_option_labels(reading: Reading) -> ContractCheck:
         wanted = [chr(ord("A") + place) for place in range(len(labels))]
         if len(labels) == 1 or (labels != wanted and len(labels[0]) == 1 and labels[0].isalpha()):
             odd.append(draft)
-    found.doubt_all(
-        "option_labels", odd, f"The options of {len(odd)} questions do not run A, B, C ({_name(odd)})."
-    )
-    return found
+    found.doubt_all(odd, f"The options of {len(odd)} questions do not run A, B, C ({_name(odd)}).")
 
 
 _LISTED = re.compile(r"\s*[（(\[]?([A-F])\s*[)）\].．、]\s*\S")
 
 
-def keep_section_types(reading: Reading) -> ContractCheck:
+def keep_section_types(reading: Reading, found: ContractCheck) -> None:
     """What questions show is what their heading names: options below `选择题`."""
-    found = ContractCheck()
     for stretch in reading.stretches:
         drafts = reading.by_section.get(stretch.index, [])
         if stretch.fine is None or not drafts:
@@ -198,13 +181,11 @@ def keep_section_types(reading: Reading) -> ContractCheck:
         else:
             continue
         words = f"Section {stretch.name!r} holds {len(odd)} questions {what} ({_name(odd)})."
-        found.doubt_all("section_types", odd, words, stretch.index)
-    return found
+        found.doubt_all(odd, words, stretch.index)
 
 
-def keep_keys(reading: Reading) -> ContractCheck:
+def keep_keys(reading: Reading, found: ContractCheck) -> None:
     """Once questions of a section and type have keys, each of them has one."""
-    found = ContractCheck()
     for section, drafts in reading.by_section.items():
         for kind in dict.fromkeys(draft.question_type for draft in drafts):
             alike = [draft for draft in drafts if draft.question_type == kind]
@@ -213,20 +194,18 @@ def keep_keys(reading: Reading) -> ContractCheck:
                 continue
             found.checked = True
             words = f"{len(bare)} of {len(alike)} questions have no answer where the others have one ({_name(bare)})."
-            found.doubt_all("keys", bare, words, section, "only_one_without_answer")
-    return found
+            found.doubt_all(bare, words, section, "only_one_without_answer")
 
 
 _BLANK_FORM = re.compile(r"(?i)sheet|answers? (?:book|paper|form)|答题|答案(?:卷|纸|卡)")
 
 
-def keep_answered(reading: Reading) -> ContractCheck:
+def keep_answered(reading: Reading, found: ContractCheck) -> None:
     """Where a paper prints answers, its choices have keys.
 
     It announces them below its questions, or closes most of these alike. It is said of the paper and noted at each question; no reading is better for having fewer of them.
     """
     choices = [draft for draft in reading.drafts if draft.options]
-    found = ContractCheck()
     headed = [
         piece
         for piece in reading.pieces
@@ -239,7 +218,7 @@ def keep_answered(reading: Reading) -> ContractCheck:
     choices = [draft for draft in choices if not headed or draft.start < headed[-1].start]
     bare = [draft for draft in choices if not draft.answer]
     if len(choices) < _MIN_ALIKE or len(bare) < _MOST * len(choices):
-        return found
+        return
     word, closing = reading.repeated.closing
     if headed or len(closing) >= _MOST * len(choices):
         found.checked = True
@@ -247,59 +226,48 @@ def keep_answered(reading: Reading) -> ContractCheck:
         found.notes += [(draft, note) for draft in bare if note not in draft.notes]
         said = headed[0].text.strip()[:40] if headed else word
         words = f"{len(bare)} of {len(choices)} choice questions have no answer, though the paper prints answers ({said!r})."
-        found.breach("answered", bare[0].start, len(bare), words)
-    return found
+        found.breach(bare[0].start, len(bare), words)
 
 
-def keep_key_length(reading: Reading) -> ContractCheck:
+def keep_key_length(reading: Reading, found: ContractCheck) -> None:
     """The printed answers are as many as the questions: none is left over."""
     left = len(reading.keys)
-    found = ContractCheck(checked=bool(left) or any(draft.answer for draft in reading.drafts))
+    found.checked = bool(left) or any(draft.answer for draft in reading.drafts)
     if left and reading.drafts:
-        found.missing = left
-        found.breach(
-            "key_length", reading.drafts[0].start, left, f"{left} printed answers match no question."
-        )
-    return found
+        found.miss(reading.drafts[0].start, left, f"{left} printed answers match no question.")
 
 
-def keep_closed(reading: Reading) -> ContractCheck:
+def keep_closed(reading: Reading, found: ContractCheck) -> None:
     """As many questions as lines that end with an answer in one form, `正确答案 B`."""
     word, closing = reading.repeated.closing
-    found = ContractCheck(checked=bool(closing) and bool(reading.drafts))
+    found.checked = bool(closing) and bool(reading.drafts)
     if len(closing) > len(reading.drafts) > 0:
         size = len(closing) - len(reading.drafts)
-        found.missing = size
-        found.breach(
-            "closed",
+        found.miss(
             reading.pieces[closing[0]].start,
             size,
             f"{len(closing)} lines end with an answer ({word}), {len(reading.drafts)} questions were found.",
         )
-    return found
 
 
 # Some lines ask twice, and some of those below them do.
 _MOST_ASKING = 0.8
 
 
-def keep_asked(reading: Reading) -> ContractCheck:
+def keep_asked(reading: Reading, found: ContractCheck) -> None:
     """Lines that ask in turn with others, or set tasks in a row, are mostly questions."""
     asking = reading.repeated.asking
     below = ", with one line below each"
     if not asking and len(reading.repeated.tasks) >= TASKS_EACH * len(reading.drafts):
         asking, below = reading.repeated.tasks, " and have no number"
-    found = ContractCheck(checked=bool(asking) and bool(reading.drafts))
+    found.checked = bool(asking) and bool(reading.drafts)
     if 0 < len(reading.drafts) < _MOST_ASKING * len(asking):
         size = len(asking) - len(reading.drafts)
-        found.missing = size
-        found.breach(
-            "asked",
+        found.miss(
             reading.pieces[asking[0]].start,
             size,
             f"{len(asking)} lines ask{below}, {len(reading.drafts)} questions were found.",
         )
-    return found
 
 
 _OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")
@@ -313,9 +281,9 @@ _TOLD = {
 }
 
 
-def keep_own(reading: Reading) -> ContractCheck:
+def keep_own(reading: Reading, found: ContractCheck) -> None:
     """A question holds no further number, answer, list of options, and no heading."""
-    found = ContractCheck(checked=bool(reading.drafts))
+    found.checked = bool(reading.drafts)
     for draft, number, numbered, is_sure in _find_held(reading):
         notes = [*([number] if number else ()), *_held_contents(draft, reading.inside.get(id(draft), []))]
         found.missing += len(numbered) if is_sure else 0
@@ -325,13 +293,11 @@ def keep_own(reading: Reading) -> ContractCheck:
             held = ", ".join(_TOLD[note] for note in notes)
             more = f" ({len(numbered)} from character {numbered[0].start} of the text on)" if numbered else ""
             found.breach(
-                "own",
                 draft.start,
                 1,
                 f"Question {draft.number_label or draft.stem[:20]!r} holds {held}{more}.",
                 draft.section,
             )
-    return found
 
 
 def list_held(
@@ -546,9 +512,8 @@ def _heads_section(piece: Piece) -> bool:
 _MANY_PARTS, _MANY_SPELLED = 5, 2
 
 
-def keep_parts_few(reading: Reading) -> ContractCheck:
+def keep_parts_few(reading: Reading, found: ContractCheck) -> None:
     """What a heading such as `Section A` holds is no question with a long run of numbered lines."""
-    found = ContractCheck()
     parts = [stretch for stretch in reading.stretches if stretch.style == "part"]
     below = [draft for one in parts if not one.is_question for draft in reading.by_section.get(one.index, ())]
     counting = {label.style for one in below if (label := reading.find_line(one.start).label) is not None}
@@ -567,13 +532,11 @@ def keep_parts_few(reading: Reading) -> ContractCheck:
         found.doubt(drafts[0])
         found.missing += count - 1
         found.breach(
-            "parts_few",
             stretch.place,
             count,
             f"Section {stretch.name!r} was read as one question; it holds {count} numbered lines.",
             stretch.index,
         )
-    return found
 
 
 def _count_run(pieces: Sequence[Piece]) -> tuple[str, int]:
@@ -594,11 +557,10 @@ _MIN_KEYS = 3
 _KEY_LEAD = re.compile(r"^(?!\d)[^:：]{0,12}[:：、.．]\s*")
 
 
-def keep_keys_out(reading: Reading) -> ContractCheck:
+def keep_keys_out(reading: Reading, found: ContractCheck) -> None:
     """No question holds the key line of others."""
-    found = ContractCheck()
     if not reading.drafts or all(one.answer for one in reading.drafts):
-        return found
+        return
     bare = {one.value for one in reading.drafts if not one.answer}
     holding: list[tuple[Draft, int]] = []
     for piece in reading.pieces:
@@ -615,7 +577,6 @@ def keep_keys_out(reading: Reading) -> ContractCheck:
     for draft, place in holding:
         found.doubt(draft, "text_holds_answer")
         found.breach(
-            "keys_out",
             place,
             1,
             f"Question {draft.number_label} holds a line of keys of other questions.",
@@ -625,16 +586,14 @@ def keep_keys_out(reading: Reading) -> ContractCheck:
         for draft in reading.drafts:
             if not draft.answer and draft.question_type in _KEYED:
                 found.doubt(draft, "answer_part_without_it")
-    return found
 
 
 # A question this much longer than its like has swallowed others, where it is long at all.
 _TIMES_LONGER, _LONG = 8, 700
 
 
-def keep_lengths(reading: Reading) -> ContractCheck:
+def keep_lengths(reading: Reading, found: ContractCheck) -> None:
     """No question is many times as long as the others of its section and type."""
-    found = ContractCheck()
     for section, drafts in reading.by_section.items():
         if len(drafts) < _MIN_ALIKE:
             continue
@@ -648,17 +607,13 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                 and not draft.material
                 and not draft.explanation
             ):
-                found.doubt(draft)
                 held = sum(1 for piece in reading.inside.get(id(draft), ()) if ends_asking(piece.text))
                 found.missing += held if held >= _MANY_PLACES else 0
-                found.breach(
-                    "lengths",
-                    draft.start,
-                    1,
+                found.doubt_all(
+                    [draft],
                     f"Question {draft.number_label} has {length} characters, the others of its section about {usual:.0f}.",
                     section,
                 )
-    return found
 
 
 # So many lines with a place for an answer are questions that were swallowed.

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.contracts import Breach
 from tasks.ingest.contracts.readings import ContractCheck, Reading
 from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range, read_sum
 from tasks.ingest.layout.numbers import last_number
@@ -20,9 +19,8 @@ from tasks.questions import count_blanks
 _COVER_LINES = 30
 
 
-def keep_announced_count(reading: Reading) -> ContractCheck:
+def keep_announced_count(reading: Reading, found: ContractCheck) -> None:
     """As many questions stand below a heading as it announces."""
-    found = ContractCheck()
     for at, announced in _announced(reading):
         stretch, drafts = reading.stretches[at], _below(reading, at)
         counted = (*_measures(drafts), *_measures(_until_restart(drafts)))
@@ -41,22 +39,20 @@ def keep_announced_count(reading: Reading) -> ContractCheck:
             for draft in drafts[:size]:
                 found.doubt(draft)
         found.breach(
-            "announced_count",
             stretch.place,
             size,
             f"Section {stretch.name!r} announces {expected} questions ({announced.words[:40]}), "
             f"{len(drafts)} were found.",
             stretch.index,
         )
-    return found
 
 
 _LONGEST_TITLE = 120
 
 
-def keep_announced_here(reading: Reading) -> ContractCheck:
+def keep_announced_here(reading: Reading, found: ContractCheck) -> None:
     """No question holds a line that announces others: `得分  三、判断题（共 20 分，每小题 2 分）`."""
-    found = ContractCheck(checked=bool(reading.drafts))
+    found.checked = bool(reading.drafts)
     heads = {line for one in reading.stretches for line in (one.heading, *one.lead.split("\n"))}
     for draft in reading.drafts:
         for piece in reading.inside.get(id(draft), ()):
@@ -66,22 +62,18 @@ def keep_announced_here(reading: Reading) -> ContractCheck:
                 continue
             if _parts(draft) in announced.counts:
                 continue
-            found.missing += announced.counts[0]
             found.doubt(draft)
-            found.breach(
-                "announced_here",
+            found.miss(
                 piece.start,
                 announced.counts[0],
                 f"Question {draft.number_label or draft.stem[:20]!r} holds a line that announces "
                 f"{announced.counts[0]} questions ({announced.words[:40]}).",
                 draft.section,
             )
-    return found
 
 
-def keep_announced_total(reading: Reading) -> ContractCheck:
+def keep_announced_total(reading: Reading, found: ContractCheck) -> None:
     """The paper holds as many questions as its first lines announce."""
-    found = ContractCheck()
     first = min((draft.start for draft in reading.drafts), default=None)
     stretches = [stretch for stretch in reading.stretches if stretch.heading]
     for piece in reading.pieces[:_COVER_LINES]:
@@ -102,17 +94,14 @@ def keep_announced_total(reading: Reading) -> ContractCheck:
         size = max(abs(expected - len(reading.drafts)), 1)
         found.missing = max(found.missing, expected - len(reading.drafts))
         found.breach(
-            "announced_total",
             piece.start,
             size,
             f"The paper announces {expected} questions ({announced.words[:40]}), {len(reading.drafts)} were found.",
         )
-    return found
 
 
-def keep_announced_range(reading: Reading) -> ContractCheck:
+def keep_announced_range(reading: Reading, found: ContractCheck) -> None:
     """The numbers that an instruction names are those of questions."""
-    found = ContractCheck()
     values = {draft.value for draft in reading.drafts if draft.value is not None}
     highest = max((last_number(draft.number_label) for draft in reading.drafts), default=0)
     for at, stretch in enumerate(reading.stretches):
@@ -125,16 +114,13 @@ def keep_announced_range(reading: Reading) -> ContractCheck:
             lost = [value for value in range(first, last + 1) if value not in values and value > highest]
             if not lost or _measures(_below(reading, at))[-1] >= last - first + 1:
                 continue
-            found.missing += len(lost)
-            found.breach(
-                "announced_range",
+            found.miss(
                 stretch.place,
                 len(lost),
                 f"Section {stretch.name!r} speaks of the questions {first} to {last}, "
                 f"{len(lost)} of which were not found.",
                 stretch.index,
             )
-    return found
 
 
 _TABLE = re.compile(r"\s*(?:题\s*[号序型次]|大\s*题)\s*(?:[|\t]|\s)\s*(?=[一1ⅠI第])")
@@ -143,9 +129,8 @@ _TABLE_NUMERAL = re.compile(
 )
 
 
-def keep_score_table(reading: Reading) -> ContractCheck:
+def keep_score_table(reading: Reading, found: ContractCheck) -> None:
     """As many sections hold questions as the score table (题号 一 二 三 四 总分) has columns."""
-    found = ContractCheck()
     for piece in reading.pieces[:_COVER_LINES]:
         head = piece.text.split("\n", 1)[0]
         if len(head) > 200 or _TABLE.match(head) is None:
@@ -166,13 +151,11 @@ def keep_score_table(reading: Reading) -> ContractCheck:
         size = abs(lost)
         found.missing += max(lost, 0)
         found.breach(
-            "score_table",
             piece.start,
             size,
             f"The score table has {len(values)} sections, {len(sections)} with questions were found.",
         )
         break
-    return found
 
 
 # What all the sections of a paper are usually worth.
@@ -184,24 +167,20 @@ _FULL_MARKS = re.compile(
 _LEAST_SECTIONS, _LEAST_SHARE = 2, 0.4
 
 
-def keep_marks(reading: Reading) -> ContractCheck:
+def keep_marks(reading: Reading, found: ContractCheck) -> None:
     """The marks of the sections add up to those of the paper."""
-    found = ContractCheck()
     full, own = _read_full_marks(reading), _sum_marks(reading)
     if full is None or own is None or not reading.drafts or own < _LEAST_SHARE * full:
-        return found
+        return
     found.checked = True
     if own >= full:
-        return found
+        return
     size = max(round(len(reading.drafts) * (full - own) / own), 1)
-    found.missing = size
-    found.breach(
-        "marks",
+    found.miss(
         reading.stretches[-1].place,
         size,
         f"The paper is worth {full:g} marks, its sections {own:g}: about {size} questions are missing.",
     )
-    return found
 
 
 def _read_full_marks(reading: Reading) -> float | None:
@@ -226,9 +205,9 @@ def _sum_marks(reading: Reading) -> float | None:
     return sum(own) if len(own) == len(sections) >= _LEAST_SECTIONS else None
 
 
-def keep_number_runs(reading: Reading) -> ContractCheck:
+def keep_number_runs(reading: Reading, found: ContractCheck) -> None:
     """The numbers of questions rise by one, and start again only below a heading."""
-    found = ContractCheck(checked=len(reading.drafts) > 1)
+    found.checked = len(reading.drafts) > 1
     gaps: list[tuple[Draft, int]] = []
     turned: list[Draft] = []
     for before, draft in pairwise(reading.drafts):
@@ -245,7 +224,6 @@ def keep_number_runs(reading: Reading) -> ContractCheck:
     for draft, lost in gaps:
         found.missing += min(lost, 20)
         found.breach(
-            "number_runs",
             draft.start,
             lost,
             f"{'One number is' if lost == 1 else f'{lost} numbers are'} missing before question {draft.number_label.rstrip('.')}.",
@@ -254,18 +232,10 @@ def keep_number_runs(reading: Reading) -> ContractCheck:
     for draft in _list_cut(reading):
         words = f"Question {draft.number_label} goes on from a number that is no question."
         found.missing += min((draft.value or 1) - 1, 20)
-        found.breach("number_runs", draft.start, 1, words, draft.section)
-    found.breaches += [
-        Breach(
-            "number_runs",
-            draft.start,
-            1,
-            f"Question {draft.number_label} stands after one with the same or a higher number.",
-            draft.section,
-        )
-        for draft in turned
-    ]
-    return found
+        found.breach(draft.start, 1, words, draft.section)
+    for draft in turned:
+        words = f"Question {draft.number_label} stands after one with the same or a higher number."
+        found.breach(draft.start, 1, words, draft.section)
 
 
 _NEAR_ABOVE = 6

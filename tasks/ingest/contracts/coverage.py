@@ -13,7 +13,7 @@ from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import names_rules
-from tasks.ingest.words.labels import PARTS, Label, form_of
+from tasks.ingest.words.labels import PARTS, Label, form_of, is_sure
 from tasks.ingest.words.signs import ends_asking
 
 _COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum", "circ")
@@ -27,43 +27,39 @@ _SHOWN = 8
 _USUAL_LENGTH = 150
 
 
-def keep_claimed(reading: Reading) -> ContractCheck:
+def keep_claimed(reading: Reading, found: ContractCheck) -> None:
     """Every numbered line and most of the text belong to a question, a heading or a key."""
-    found = ContractCheck(checked=bool(reading.drafts))
+    found.checked = bool(reading.drafts)
     unclaimed, lost, total = find_unclaimed(reading)
     if not reading.drafts:
-        return found
+        return
     if unclaimed:
         places = ", ".join(str(piece.start) for piece in unclaimed[:_SHOWN])
         more = " …" if len(unclaimed) > _SHOWN else ""
-        found.missing = len(unclaimed)
-        found.breach(
-            "numbered_lines",
+        found.miss(
             unclaimed[0].start,
             len(unclaimed),
             f"{len(unclaimed)} numbered lines belong to no question, heading or key "
             f"(at characters {places}{more} of the text).",
+            name="numbered_lines",
         )
     if total > MIN_TEXT and lost > (1 - MIN_COVERAGE) * total:
         length = sum(draft.end - draft.start for draft in reading.drafts) / len(reading.drafts)
         found.missing = max(found.missing, int(lost / max(length, _USUAL_LENGTH)))
-        found.breach(
-            "claimed_text", 0, lost, f"{lost} of {total} characters belong to no question, heading or key."
-        )
-        for draft in reading.drafts:
-            found.notes.append((draft, "paper_hardly_covered"))
-    return found
+        words = f"{lost} of {total} characters belong to no question, heading or key."
+        found.breach(0, lost, words, name="claimed_text")
+        found.notes += [(draft, "paper_hardly_covered") for draft in reading.drafts]
 
 
 # A series of so many marks is one, where most of it is claimed by nothing.
 _LEAST_SERIES, _MOST_FREE = 3, 0.6
 
 
-def keep_series(reading: Reading) -> ContractCheck:
+def keep_series(reading: Reading, found: ContractCheck) -> None:
     """What is numbered on through several questions counts or heads something: `题一.`, `题二.`."""
-    found = ContractCheck(checked=bool(reading.drafts))
+    found.checked = bool(reading.drafts)
     if not reading.drafts:
-        return found
+        return
     starts = sorted([*(draft.start for draft in reading.drafts), *(one.place for one in reading.stretches)])
     for run in reading.repeated.runs:
         pieces = [reading.pieces[mark.place] for mark in run]
@@ -73,13 +69,11 @@ def keep_series(reading: Reading) -> ContractCheck:
             continue
         found.missing = max(found.missing, len(free))
         found.breach(
-            "series",
             free[0].start,
             len(free),
             f"{len(free)} lines are numbered on from {free[0].text.strip()[:12]!r} through the paper "
             f"and are neither questions nor headings.",
         )
-    return found
 
 
 def _begins_in(starts: Sequence[int], piece: Piece) -> bool:
@@ -91,22 +85,21 @@ def _is_answer(reading: Reading, piece: Piece) -> bool:
     return piece.start in reading.answer_parts or _is_known(piece)
 
 
-def keep_found(reading: Reading) -> ContractCheck:
+def keep_found(reading: Reading, found: ContractCheck) -> None:
     """A text that is long enough, and no key of another paper, holds questions."""
-    found = ContractCheck(checked=True)
+    found.checked = True
     total = sum(len(piece.text) for piece in reading.pieces)
     if reading.drafts or reading.keys or total < _MIN_NOTHING:
-        return found
+        return
     unclaimed, _, _ = find_unclaimed(reading)
     found.missing = max(1, len(unclaimed))
     found.breach(
-        NOTHING_FOUND,
         reading.pieces[0].start,
         total,
         f"No question was found in {total} characters, of whose lines {len(unclaimed)} are numbered"
         f"{_asking(reading.pieces)}.",
+        name=NOTHING_FOUND,
     )
-    return found
 
 
 def _asking(pieces: Sequence[Piece]) -> str:
@@ -157,7 +150,7 @@ def find_unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
         lost += len(piece.text)
         is_alike = own is not None and piece.label is not None and _is_like(piece.label, own)
         is_rule = start < first and not is_alike and not _asks(reading.pieces, place)
-        if (_counts(piece.label) or is_alike) and not is_rule:
+        if (is_sure(piece.label, _COUNTING) or is_alike) and not is_rule:
             unclaimed.append(piece)
     return [*unclaimed, *(rows if len(rows) >= _LEAST_ROWS else ())], lost, total
 
@@ -191,9 +184,9 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
     if any(ends_asking(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
         return True
     first = place
-    while first and _counts(pieces[first].label) and pieces[first].label.value > 1:  # type: ignore[union-attr]
+    while first and is_sure(label := pieces[first].label, _COUNTING) and label.value > 1:
         first -= 1
-        while first and not _counts(pieces[first].label):
+        while first and not is_sure(pieces[first].label, _COUNTING):
             first -= 1
     return has_title(pieces, pieces[first].start)
 
@@ -222,7 +215,3 @@ def _is_known(piece: Piece) -> bool:
         or len(read_key_line(text)) > 0
         or (len(text) < 200 and read_heading(text) is not None)
     )
-
-
-def _counts(label: Label | None) -> bool:
-    return label is not None and not label.is_weak and label.style in _COUNTING

@@ -137,13 +137,14 @@ class Reading:
 
 @dataclass
 class ContractCheck:
-    """The breaches of one contract.
+    """The breaches of one contract, whose name it has.
 
     `checked`: the paper says, or shows, something that this contract holds it to. `missing` counts the questions that a
     breach says were not found. `doubted` are the questions that a breach concerns, `notes` the reasons in their
     `parse_notes`.
     """
 
+    name: str
     checked: bool = False
     breaches: list[Breach] = field(default_factory=list)
     missing: int = 0
@@ -156,15 +157,25 @@ class ContractCheck:
         if note:
             self.notes.append((draft, note))
 
-    def breach(self, contract: str, place: int, size: int, words: str, section: int | None = None) -> None:
+    def breach(self, place: int, size: int, words: str, section: int | None = None, name: str = "") -> None:
         """Let the contract be one that is not kept; what is asked for is that of `Breach`."""
-        self.breaches.append(Breach(contract, place, size, words, section))
+        self.breaches.append(Breach(name or self.name, place, size, words, section))
+
+    def miss(self, place: int, size: int, words: str, section: int | None = None, name: str = "") -> None:
+        """The same where so many questions were not found."""
+        self.missing += size
+        self.breach(place, size, words, section, name)
 
     def doubt_all(
-        self, contract: str, drafts: Sequence[Draft], words: str, section: int | None = None, note: str = ""
+        self,
+        drafts: Sequence[Draft],
+        words: str,
+        section: int | None = None,
+        note: str = "",
+        name: str = "",
     ) -> None:
         """Doubt questions together, in one breach at the first; without any nothing is broken."""
         for draft in drafts:
             self.doubt(draft, note)
         if drafts:
-            self.breach(contract, drafts[0].start, len(drafts), words, section)
+            self.breach(drafts[0].start, len(drafts), words, section, name)

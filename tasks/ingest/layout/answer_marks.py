@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
@@ -21,7 +21,7 @@ from tasks.ingest.words.grammar import (
     may_open_blank,
     truth_word,
 )
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.labels import is_sure
 from tasks.questions import has_blank
 
 _MIN_TIMES = 3
@@ -74,12 +74,12 @@ def write_filled_places(lines: IndexedLines) -> IndexedLines:
     for place, piece in enumerate(pieces):
         match = found.get(place)
         if match is None:
-            is_answered = is_answered and not _asks_next(lines.labels[place])
+            is_answered = is_answered and not is_sure(lines.labels[place], _ASKS_NEXT)
             kept.append(piece)
             continue
         below = place + 1
         is_filled = match["said"] or (
-            below < len(pieces) and below not in found and not _asks_next(lines.labels[below])
+            below < len(pieces) and below not in found and not is_sure(lines.labels[below], _ASKS_NEXT)
         )
         if not is_filled:
             continue
@@ -90,8 +90,9 @@ def write_filled_places(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(kept)
 
 
-def _asks_next(label: Label | None) -> bool:
-    return label is not None and not label.is_weak and label.style in _ASKS_NEXT
+def _choose_mark(text: str) -> str:
+    """The usual mark of an answer, in the script of a line."""
+    return "答案：" if _HAN.search(text) is not None else "Answer: "
 
 
 def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
@@ -153,9 +154,7 @@ def write_led(lines: IndexedLines) -> IndexedLines:
         return lines
     return lines.replace(
         {
-            place: rewrite(
-                pieces[place], match.end(), "答案：" if _HAN.search(pieces[place].text) else "Answer: "
-            )
+            place: rewrite(pieces[place], match.end(), _choose_mark(pieces[place].text))
             for place, match in led.values()
         }
     )
@@ -233,7 +232,7 @@ def _write(lines: IndexedLines, found: Sequence[_Key]) -> IndexedLines:
         letters = re.sub(
             r"[^A-J]|(?i:and)", "", key.letters.upper() if len(key.letters) == 1 else key.letters
         )
-        mark = ("答案：" if _HAN.search(piece.text) is not None else "Answer: ") + letters
+        mark = _choose_mark(piece.text) + letters
         if has_heading and written and _DIGITS.sub("#", written[-1].text.casefold()).strip() == usual:
             written.pop()
         gap = " " if piece.text[key.end :].strip() else ""
@@ -254,11 +253,8 @@ _ANSWER_HEADING_STARTS = frozenset("【[（(MmSsRrVvHhCcAaKk\u212aſ查显点参
 def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
     """Write `Answer Key`, alone below nearly every question, as the mark of an answer."""
     pieces = lines.pieces
-    places = [
-        index
-        for index in lines.open_with(_ANSWER_HEADING_STARTS)
-        if _ANSWER_HEADING.fullmatch(pieces[index].text)
-    ]
+    found = lines.find(_ANSWER_HEADING, _ANSWER_HEADING_STARTS)
+    places = [place for place, match in found.items() if match.end() == len(pieces[place].text)]
     if len(places) < 3:
         return lines
     numbers = [*lines.numbered]
@@ -270,12 +266,13 @@ def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
     )
     if between < 0.7 * (len(places) - 1):
         return lines
-    changed: dict[int, Piece] = {}
-    for index in places:
-        text = pieces[index].text
-        mark = "答案：" if re.search(r"[\u4e00-\u9fff]", text) else "Answer:"
-        changed[index] = rewrite(pieces[index], len(text), mark)
-    return lines.replace(changed)
+    texts = {place: pieces[place].text for place in places}
+    return lines.replace(
+        {
+            place: rewrite(pieces[place], len(text), _choose_mark(text).strip())
+            for place, text in texts.items()
+        }
+    )
 
 
 _KEY_LIKE = re.compile(
@@ -288,23 +285,18 @@ _COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
 def write_answers(lines: IndexedLines) -> IndexedLines:
     """Write what opens an answer in the usual way, but not below a row of numbers."""
     pieces = lines.pieces
-    marked: list[tuple[int, re.Match[str]]] = []
-    for place in lines.open_where(may_open_answer):
-        piece = pieces[place]
-        match = answer_mark().match(piece.text) if piece.kind != "table" else None
-        if match is not None:
-            marked.append((place, match))
-    usual = _find_usual_leads([match for _, match in marked])
-    changed: dict[int, Piece] = {}
-    for place, match in marked:
-        if place == 0 or not _ROW_OF_NUMBERS.fullmatch(pieces[place - 1].text):
-            written = _write_answer(pieces[place], match, usual)
-            if written is not pieces[place]:
-                changed[place] = written
-    return lines.replace(changed)
+    marked = lines.find(answer_mark(), may_open_answer, tables=False)
+    usual = _find_usual_leads(marked.values())
+    return lines.replace(
+        {
+            place: _write_answer(pieces[place], match, usual)
+            for place, match in marked.items()
+            if place == 0 or not _ROW_OF_NUMBERS.fullmatch(pieces[place - 1].text)
+        }
+    )
 
 
-def _find_usual_leads(marks: Sequence[re.Match[str]]) -> set[str]:
+def _find_usual_leads(marks: Iterable[re.Match[str]]) -> set[str]:
     """The words that open three keys of a paper at least: they open its other answers."""
     leads: Counter[str] = Counter()
     for match in marks:
@@ -319,7 +311,7 @@ def _write_answer(piece: Piece, match: re.Match[str], usual: Collection[str]) ->
     rest = text[match.end() :]
     separator = match.group(1).strip()
     lead = match.group(0)
-    word = "答案：" if _HAN.search(lead) else "Answer: "
+    word = _choose_mark(lead)
     if not rest.strip():
         is_mark = (
             _is_separator(separator)

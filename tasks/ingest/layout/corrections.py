@@ -10,13 +10,13 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from schemas.errors import UsageError
 from tasks.ingest.layout.announcements import read_each
 from tasks.ingest.layout.headings import Heading
 from tasks.ingest.layout.outlines import Outline
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import Piece, rewrite, say
 from tasks.ingest.words.labels import Label, read_number
 from tasks.ingest.words.lexicon import find_fine_type, find_type_in_title
 
@@ -169,7 +169,7 @@ def _apply(correction: Correction, pieces: Sequence[Piece]) -> tuple[list[Piece]
             end = match.end() if (match := _OPTION_MARK.match(piece.text)) else 0
             piece = rewrite(piece, end, f"{_LETTERS[min(letter, len(_LETTERS) - 1)]}. ")
         elif role == "key":
-            kept.append(replace(piece, text="参考答案", sources=[piece.start] * 4, kind="body"))
+            kept.append(say(piece, "参考答案"))
         letter = letter + 1 if role == "option" else 0
         kept.append(piece)
     return kept, Outline(headings=headings, numbers=numbers, family="marked by a person")

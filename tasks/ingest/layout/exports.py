@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, run_on
 from tasks.ingest.words.answers import CORRECT_MARK, STUDENT_MARK
 from tasks.ingest.words.grammar import number_word
+from tasks.ingest.words.labels import is_sure
 from tasks.ingest.words.lexicon import match_exactly, match_type_name
 from tasks.ingest.words.points import BRACKETED_SUM
 from tasks.ingest.words.signs import asks_by_sign
@@ -135,16 +136,12 @@ def _drop_names(lines: IndexedLines) -> IndexedLines:
     if len(stems) < max(_LEAST_NAMED, _MOST_TITLED * len(numbered)):
         stems = {}
     left_out = set(options if len(options) >= _LEAST_NAMED else ())
-    if not stems and not left_out:
-        return lines
     changed = {
         place: rewrite(pieces[place], end, "", label.end)
         for place, end in stems.items()
         if (label := lines.labels[place]) is not None
     }
-    return IndexedLines(
-        [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in left_out]
-    )
+    return lines.replace(changed, left_out)
 
 
 _OPTION_FIRST = re.compile(r"\s*[（(\[]?[Aa]\s*[)）\].．、:：]?\s*\S")
@@ -153,13 +150,9 @@ _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 
 def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
     """Drop the bubble to fill in before an option, `O A: the learning rate`."""
-    found = {
-        index: rewrite(piece, match.end(), "")
-        for index in lines.open_with("Oo")
-        for piece in [lines.pieces[index]]
-        if (match := _BUBBLE.match(piece.text)) is not None
-    }
-    return lines.replace(found) if len(found) >= 4 else lines
+    found = lines.find(_BUBBLE, "Oo")
+    bare = {place: rewrite(lines.pieces[place], match.end(), "") for place, match in found.items()}
+    return lines.replace(bare) if len(found) >= 4 else lines
 
 
 # So many stems must stand below a number and a title, and so large a share of all.
@@ -169,13 +162,9 @@ _MIN_TITLED, _MOST_TITLED = 3, 0.8
 def _drop_titles(lines: IndexedLines) -> IndexedLines:
     """Put the number before the stem where `3. 运算符` stands above `题目：…`."""
     pieces = lines.pieces
-    stems = {
-        index: match.end()
-        for index in lines.open_with(_STEM_STARTS)
-        if pieces[index].kind != "table" and (match := _STEM.match(pieces[index].text)) is not None
-    }
+    stems = lines.find(_STEM, _STEM_STARTS, tables=False)
     # a line without a number may be the answer of the question before
-    ends = {index: end for index, end in stems.items() if _is_numbered(pieces, index)}
+    ends = {index: match.end() for index, match in stems.items() if _is_numbered(pieces, index)}
     if len(ends) < max(_MIN_TITLED, _MOST_TITLED * len(stems)):
         return lines
     written: list[Piece] = []
@@ -184,21 +173,15 @@ def _drop_titles(lines: IndexedLines) -> IndexedLines:
             written.append(piece)
             continue
         above = written.pop()
-        label = above.label
-        head = above.cut(0, label.end if label is not None else 0)
-        rest = piece.cut(ends[index])
-        text = f"{head.text.rstrip()} "
-        sources = (*head.sources, *([above.start] * len(text)))[: len(text)]
-        written.append(
-            replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources))
-        )
+        end = above.label.end if above.label is not None else 0
+        head = rewrite(above, len(above.text), " ", len(above.text[:end].rstrip()))
+        written.append(run_on(head, piece.cut(ends[index])))
     return IndexedLines(written)
 
 
 def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
     """Whether a number of its own stands right above a stem's label."""
-    label = pieces[index - 1].label if index else None
-    return label is not None and not label.is_weak and label.style in ("num", "word", "paren")
+    return index > 0 and is_sure(pieces[index - 1].label, ("num", "word", "paren"))
 
 
 _TYPE_LINE = re.compile(
@@ -212,7 +195,7 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
     numbers: list[int] = []
     pieces = lines.pieces
     for index, label in enumerate(lines.labels[:-1]):
-        if label is None or label.style != "word" or label.is_weak or not re.search(r"\d", label.text):
+        if not is_sure(label, ("word",)) or not re.search(r"\d", label.text):
             continue
         match = _TYPE_LINE.fullmatch(pieces[index].text, label.end)
         if (
@@ -230,9 +213,7 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
         label = pieces[index - 1].label if index - 1 in names else None
         if label is not None:
             head = rewrite(joined.pop(), len(pieces[index - 1].text), f" [{names[index - 1]}]", label.end)
-            piece = replace(
-                piece, text=head.text + piece.text, start=head.start, sources=(*head.sources, *piece.sources), label_length=0
-            )  # fmt: skip
+            piece = run_on(head, piece)
         joined.append(piece)
     return IndexedLines(joined)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.headings import FORM, has_options_ahead
-from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.headings import FORM, has_options_ahead, read_heading
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, say
 from tasks.ingest.layout.sections import OPTION_A
 from tasks.ingest.words.answers import has_colon, match_answer
 from tasks.ingest.words.grammar import (
@@ -19,7 +19,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, parse_label
+from tasks.ingest.words.labels import counts_questions, parse_label
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import POINT, SUM
 
@@ -74,36 +74,25 @@ _SEAL = re.compile(
 )
 
 
-def drop_notices(lines: IndexedLines) -> IndexedLines:
-    """Leave out the numbered rules below `注意事项` on a cover, up to the first question."""
-    from tasks.ingest.layout.headings import read_heading
+# Rules stand on a cover, and so many lines at most are theirs.
+_LONGEST_COVER, _MOST_RULES = 0.3, 25
 
+
+def drop_notices(lines: IndexedLines) -> IndexedLines:
+    """Leave out the numbered rules below `注意事项` on a cover, up to the first section."""
     pieces = lines.pieces
-    notices = {place for place in lines.open_with("注考答说NnIiDdİı") if _NOTICE.match(pieces[place].text)}
-    if not notices:
-        return lines
-    kept: list[Piece] = []
-    index = 0
-    while index < len(pieces):
-        if index in notices and index < 0.3 * len(pieces) + 3:
-            place = index + 1
-            while place < len(pieces) and place < index + 25:
-                if (
-                    pieces[place].kind == "questions"
-                    or read_heading(pieces[place].text) is not None
-                    or has_options_ahead(pieces[place : place + 2])
-                ):
-                    break
-                place += 1
-            has_end = place < min(len(pieces), index + 25)
-            if has_end and (
-                pieces[place].kind == "questions" or read_heading(pieces[place].text) is not None
-            ):
-                index = place
-                continue
-        kept.append(pieces[index])
-        index += 1
-    return IndexedLines(kept)
+    left_out: set[int] = set()
+    for index in lines.find(_NOTICE, "注考答说NnIiDdİı"):
+        near = range(index + 1, min(index + _MOST_RULES, len(pieces)))
+        ends = (at for at in near if _opens_section(pieces[at]) or has_options_ahead(pieces[at : at + 2]))
+        end = next(ends, None)
+        if end is not None and _opens_section(pieces[end]) and index < _LONGEST_COVER * len(pieces) + 3:
+            left_out.update(range(index, end))
+    return lines.replace({}, left_out)
+
+
+def _opens_section(piece: Piece) -> bool:
+    return piece.kind == "questions" or read_heading(piece.text) is not None
 
 
 _LONGEST_MARK = 3
@@ -115,8 +104,6 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
 
     Below all questions it is left out: it ends above the answers.
     """
-    from tasks.ingest.layout.headings import read_heading
-
     pieces = lines.pieces
     left_out: set[int] = set()
     changed: dict[int, Piece] = {}
@@ -145,12 +132,7 @@ def write_scripts(lines: IndexedLines) -> IndexedLines:
         seen = place
         if offers and highest >= _last_number(lines, place, end):
             left_out.update(range(place, end))
-    kept = lines.replace(changed)
-    return (
-        IndexedLines([piece for place, piece in enumerate(kept.pieces) if place not in left_out])
-        if left_out
-        else kept
-    )
+    return lines.replace(changed, left_out)
 
 
 def _last_number(lines: IndexedLines, first: int, last: int) -> int:
@@ -197,7 +179,7 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
         if match is None or _NEXT_OPTION.search(piece.text, match.end()) is not None:
             continue  # `A 12  B 36` offers
         label = parse_label(piece.text[match.end() :])
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+        if counts_questions(label):
             found.append((place, match, label.value))
         elif (other := _OTHER_NUMBER.match(piece.text, match.end())) is not None:
             found.append((place, match, int(other[1])))
@@ -214,8 +196,7 @@ def write_leading_keys(lines: IndexedLines) -> IndexedLines:
             )
         else:
             key = lines.pieces[place].cut(match.start("bare"), match.end("bare"))
-            shown = f" ({key.text.upper() if len(key.text) == 1 else key.text})"
-            bracket = replace(key, text=shown, sources=(key.start,) * len(shown), label_length=0)
+            bracket = say(key, f" ({key.text.upper() if len(key.text) == 1 else key.text})")
         beside = BESIDE.search(bare.pieces[place].text)
         if beside is not None and not bracket.text.startswith("("):
             # the key of `demand      A. a situation …` belongs to what is to be matched
@@ -250,11 +231,7 @@ def _join_keys_above(lines: IndexedLines) -> IndexedLines:
     alone = [place for place in lines.short if _KEY_ALONE.fullmatch(pieces[place].text)]
     if len(alone) < _LEAST_KEYS or alone[-1] + 1 == len(pieces):
         return lines
-    asked = [
-        place
-        for place, label in enumerate(lines.labels[: alone[-1] + 2])
-        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
-    ]
+    asked = [place for place in lines.numbered if place < alone[-1] + 2]
     if [place + 1 for place in alone] != asked:
         return lines
     joined = {
@@ -264,7 +241,7 @@ def _join_keys_above(lines: IndexedLines) -> IndexedLines:
         )
         for place in asked
     }
-    return IndexedLines([joined.get(at, piece) for at, piece in enumerate(pieces) if at + 1 not in joined])
+    return lines.replace(joined, {place - 1 for place in joined})
 
 
 _NUMBERED_ANSWER = re.compile(
@@ -279,7 +256,7 @@ def write_numbered_answers(lines: IndexedLines) -> list[Piece]:
     last: int | None = None
     for place, piece in enumerate(pieces):
         label = piece.label
-        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        if not counts_questions(label):
             continue
         mark = _NUMBERED_ANSWER.match(piece.text, label.end) if label.style == "word" else None
         if mark is None:
@@ -295,11 +272,7 @@ _LEAST_COUNTED = 2
 def _count_answers(lines: IndexedLines) -> list[Piece]:
     """Number answers that name their questions, where no question stands between them."""
     pieces = list(lines.pieces)
-    named = {
-        place: mark
-        for place in lines.open_where(may_open_answer)
-        if (mark := numbered_answer().match(pieces[place].text)) is not None
-    }
+    named = lines.find(numbered_answer(), may_open_answer)
     runs: list[list[int]] = []
     last: int | None = None
     for place, label in enumerate(lines.labels):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise, takewhile
 
-from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite, say
 from tasks.ingest.words.answers import ANSWER_STARTS, TRUTH_KEY, match_answer
 from tasks.ingest.words.grammar import begins_asking, number_word, truth_word, truth_words
 from tasks.ingest.words.labels import parse_label, read_number
@@ -219,30 +219,6 @@ def _read_cells(text: str) -> list[KeyEntry]:
     return entries
 
 
-_PAIR_NUMBER = re.compile(r"(?:Q\s*)?(\d{1,3})\s*[.．、)）-]{0,2}")
-_PAIR_KEY = re.compile(rf"[（(]?({KEY_MARK})[)）]?")
-_LEAST_PAIRS = 2
-
-
-def _read_pairs(text: str) -> list[KeyEntry]:
-    """Read a row of numbers and keys that take turns, `1 | b | 6 | a | 11 | d`."""
-    cells = [cell.strip() for cell in text.split("|")]
-    if len(cells) < 2 * _LEAST_PAIRS or len(cells) % 2:
-        return []
-    entries: list[KeyEntry] = []
-    for number, key in zip(cells[::2], cells[1::2], strict=True):
-        told, said = _PAIR_NUMBER.fullmatch(number), _PAIR_KEY.fullmatch(key)
-        if told is not None and said is not None:
-            entries.append(KeyEntry(int(told[1]), said[1]))
-        elif (number or key) and (said is None or len(number) > _LONGEST_NAME):
-            return []  # `R1 | a`: of a question with a name of its own
-    is_rising = all(left.number < right.number for left, right in pairwise(entries))
-    return entries if len(entries) >= _LEAST_PAIRS and is_rising else []
-
-
-_LONGEST_NAME = 4
-
-
 def _split_tokens(text: str, count: int) -> list[str] | None:
     """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys; None for another number."""
     spaced = [token for token in re.split(r"[\s,，、;；（()）]+", text.strip()) if token]
@@ -257,7 +233,7 @@ _TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
     """Write blocks of keys as lines that number them, below the heading that is missing."""
-    lines = _write_bare_numbers(_join_turns(_part_glued(_part_ranges(_part_headed(lines)))))
+    lines = _write_bare_numbers(_join_keys(_part_ranges(_part_headed(lines))))
     return list(_open_answers(_number_keys(_part_columns(lines))).pieces)
 
 
@@ -337,30 +313,49 @@ _NUMBER_ALONE, _KEY_ALONE = (
     re.compile(r"\s*(\d{1,3})\s*[.．、)）:：]?\s*"),
     re.compile(rf"\s*({KEY_MARK})\s*"),
 )
+# `1B` on a line of its own
+_GLUED_ALONE = re.compile(rf"\s*(\d{{1,3}})\s?([A-J]|[TF]|{truth_word()})\s*")
+_LONGEST_ALONE = 11
 
 
-def _join_turns(lines: IndexedLines) -> IndexedLines:
-    """Write numbers and keys that take turns on lines of their own as `1. B`."""
-    texts = [piece.text for piece in lines.pieces]
+def _join_keys(lines: IndexedLines) -> IndexedLines:
+    """Write `1B`, `2C` on lines of their own, and numbers and keys that take turns, as `1. B`."""
     changed: dict[int, Piece] = {}
     dropped: set[int] = set()
-    for first in lines.short:
-        run: list[str] = []
-        for place in range(first, len(texts) - 1, 2):
-            number = _NUMBER_ALONE.fullmatch(texts[place])
-            key = _KEY_ALONE.fullmatch(texts[place + 1]) if number is not None else None
-            if number is None or key is None or int(number[1]) != len(run) + 1:
-                break
-            run.append(f"{number[1]}. {key[1]}")
-        for at, text in enumerate(run if len(run) >= _LEAST_ROWS else ()):
-            piece = lines.pieces[first + 2 * at]
-            changed[first + 2 * at] = replace(piece, text=text, sources=(piece.start,) * len(text))
-            dropped.add(first + 2 * at + 1)
-    if not changed:
-        return lines
-    return IndexedLines(
-        [changed.get(at, piece) for at, piece in enumerate(lines.pieces) if at not in dropped]
-    )
+    run: list[tuple[int, int, str, int]] = []  # the line, the number, the key, over how many lines
+    place = 0
+    while place <= len(lines.pieces):
+        found = _read_alone(lines.pieces, place)
+        if found is not None and (not run or (found[0], found[2]) == (run[-1][1] + 1, run[-1][3])):
+            run.append((place, *found))
+            place += found[2]
+            continue
+        if _are_keys(lines, run):
+            changed |= {at: say(lines.pieces[at], f"{number}. {key}") for at, number, key, _ in run}
+            dropped |= {at + 1 for at, *_, step in run if step > 1}
+        place += not run
+        run = []
+    return lines.replace(changed, dropped)
+
+
+def _read_alone(pieces: Sequence[Piece], place: int) -> tuple[int, str, int] | None:
+    """The number and the key that one line holds alone, or two, and how many they are."""
+    if place >= len(pieces) or len(pieces[place].text) > _LONGEST_ALONE:
+        return None
+    glued = _GLUED_ALONE.fullmatch(pieces[place].text)
+    if glued is not None:
+        return int(glued[1]), glued[2], 1
+    number = _NUMBER_ALONE.fullmatch(pieces[place].text)
+    below = number is not None and place + 1 < len(pieces) and _KEY_ALONE.fullmatch(pieces[place + 1].text)
+    return (int(number[1]), below[1], 2) if number is not None and below else None
+
+
+def _are_keys(lines: IndexedLines, run: Sequence[tuple[int, int, str, int]]) -> bool:
+    """Whether numbers with keys are a key; `1A`, `2B`, `3C`, `4D` below no title are names."""
+    if len(run) < _LEAST_ROWS or run[0][3] > 1:
+        return len(run) >= _LEAST_ROWS and run[0][1] == 1
+    is_counted = len(run) > _LEAST_NAMED and all(ord(key[0]) - 64 == number for _, number, key, _ in run)
+    return not is_counted or _TITLE.fullmatch(lines.pieces[run[0][0] - 1].text) is not None
 
 
 _BEFORE_RANGE = re.compile(rf"(?:(?!\d)[^:：]{{0,16}}[:：])?\s*(?={_OPEN}\d{{1,3}}\s*[-—–~～至到－])")
@@ -378,32 +373,9 @@ def _part_ranges(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(written) if len(written) > len(lines.pieces) else lines
 
 
-# `1B` on a line of its own
-_GLUED_ALONE = re.compile(rf"\s*(\d{{1,3}})\s?([A-J]|[TF]|{truth_word()})\s*")
-
-
-def _part_glued(lines: IndexedLines) -> IndexedLines:
-    """Write `1B`, `2C`, `3A` on lines below each other as `1.B`."""
-    changed: dict[int, Piece] = {}
-    run: list[tuple[int, re.Match[str]]] = []
-    for place, piece in enumerate([*lines.pieces, None]):
-        match = _GLUED_ALONE.fullmatch(piece.text) if piece is not None and len(piece.text) < 12 else None
-        if match is not None and (not run or int(match[1]) == int(run[-1][1][1]) + 1):
-            run.append((place, match))
-            continue
-        # `1A`, `2B`, `3C`, `4D` are names, where no title says more
-        is_counted = len(run) > _LEAST_NAMED and all(ord(one[2][0]) - 64 == int(one[1]) for _, one in run)
-        is_counted = is_counted and _TITLE.fullmatch(lines.pieces[run[0][0] - 1].text) is None
-        if len(run) >= _LEAST_ROWS and not is_counted:
-            for at, one in run:
-                text = f"{one[1]}.{one[2]}"
-                begin = lines.pieces[at].start
-                changed[at] = replace(lines.pieces[at], text=text, sources=(begin,) * len(text))
-        run = [(place, match)] if match is not None else []
-    return lines.replace(changed)
-
-
-_PAIR = re.compile(r"(\d{1,3})\s*[.．、)）:：]?(?:\s+(\S.*))?")
+_PAIR = re.compile(r"(?:Q\s*)?(\d{1,3})\s*[.．、)）:：-]{0,2}(?:\s+(\S.*))?")
+# `R1 | a`: of a question with a name of its own
+_LONGEST_NAME = 4
 _COLUMN_GAP = re.compile(r"\s{3,}|\t|\s\|\s")
 _LONGEST_ANSWER, _LEAST_ROWS = 40, 3
 
@@ -411,7 +383,7 @@ _LONGEST_ANSWER, _LEAST_ROWS = 40, 3
 def _part_columns(lines: IndexedLines) -> IndexedLines:
     """Give each answer of columns side by side, `1  v    12  chlorine`, its own line.
 
-    So where the rows, in words as well as in letters, answer most questions above them and leave no number out.
+    So where the rows leave no number out, and answer questions above them: in words most of these.
     """
     pieces = lines.pieces
     asked: list[int] = []
@@ -422,19 +394,21 @@ def _part_columns(lines: IndexedLines) -> IndexedLines:
         rows = rows if rows and len(rows[0]) > 1 else []
         entries = sorted(chain.from_iterable(rows), key=lambda entry: entry.number)
         values = [entry.number for entry in entries]
+        are_keys = len({one.text for one in entries}) > 1 and all(
+            _PAIR_KEY.fullmatch(one.text) for one in entries
+        )
         is_key = (
-            len(rows) >= _LEAST_ROWS
+            len(rows) >= (_LEAST_PAIRS if are_keys else _LEAST_ROWS)
             and sum(1 for row in rows if len(row) > 1) > len(rows) // 2
             and _runs_on(entries)
             and {*values} <= {*asked}
-            and len(values) >= _LEAST_ASKED * len({*asked})
+            and (are_keys or len(values) >= _LEAST_ASKED * len({*asked}))
             and not all(read_key_line(piece.text) for piece in pieces[place : place + len(rows)])
         )
         if is_key:
-            for at, entry in enumerate(entries):
-                row = pieces[place + min(at, len(rows) - 1)]
-                text = f"{entry.number}. {entry.text}"
-                written.append(replace(row, text=text, sources=(row.start,) * len(text), kind="body"))
+            texts = [f"{entry.number}. {entry.text}" for entry in entries]
+            for at, text in enumerate(["  ".join(texts)] if are_keys else texts):
+                written.append(say(pieces[place + min(at, len(rows) - 1)], text))
             place += len(rows)
             continue
         label = lines.labels[place]
@@ -445,28 +419,24 @@ def _part_columns(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(written) if len(written) != len(pieces) else lines
 
 
-_MOST_ROWS, _LEAST_ASKED = 100, 0.6
+_MOST_ROWS, _LEAST_ASKED, _LEAST_PAIRS = 100, 0.6, 2
+_PAIR_KEY = re.compile(rf"[（(]?(?:{KEY_MARK})[)）]?")
 
 
 def _read_answers(piece: Piece) -> list[KeyEntry]:
     """The numbers and answers that a row has side by side; [] where it holds anything else."""
-    if not piece.text.lstrip()[:1].isdecimal():
+    if not piece.text.lstrip(" Q")[:1].isdecimal():
         return []
     entries: list[KeyEntry] = []
-    cells = [cell.strip() for cell in _COLUMN_GAP.split(piece.text.strip()) if cell.strip()]
-    number = 0
+    cells = iter([cell.strip() for cell in _COLUMN_GAP.split(piece.text.strip()) if cell.strip()])
     for cell in cells:
-        pair = _PAIR.fullmatch(cell)
-        if number:
-            entries.append(KeyEntry(number, cell))
-            number = 0
-        elif pair is None or len(cell) > _LONGEST_ANSWER:
+        pair = _PAIR.fullmatch(cell) if len(cell) <= _LONGEST_ANSWER else None
+        answer = (pair[2] if pair is not None else None) or next(cells, "")
+        is_named = len(cell) <= _LONGEST_NAME and _PAIR_KEY.fullmatch(answer) is not None
+        if not answer or (pair is None and not is_named):
             return []
-        elif pair[2]:
-            entries.append(KeyEntry(int(pair[1]), pair[2]))
-        else:
-            number = int(pair[1])
-    return entries if not number else []
+        entries += [KeyEntry(int(pair[1]), answer)] if pair is not None else []
+    return entries
 
 
 _QUESTION_ROW = re.compile(r"\s*(\d{1,3})\s*[.．、]?\s*\|\s*[^|]{6}")
@@ -508,8 +478,6 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
         if row is not None and int(row[1]) == len(rows) + 1:
             rows.append(int(row[1]))
         values, keys, last = _read_row_pair(pieces, place, asked)
-        if not keys:
-            values, keys, last = _read_columns(pieces, place, asked)
         if not keys and label is not None and label.style in _STYLES and piece.kind != "table":
             if not label.is_weak:
                 asked.add(label.value)
@@ -526,13 +494,10 @@ def _number_keys(lines: IndexedLines) -> IndexedLines:
                 numbers = [] if lead is not None or opens or is_titled else numbers
                 continue
             values = (numbers or rows)[-len(keys) :]
-        text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
-        changed[place] = replace(piece, text=text, sources=(piece.start,) * len(text), kind="body")
+        changed[place] = say(piece, "  ".join(f"{at}.{key}" for at, key in zip(values, keys, strict=True)))
         dropped.update(range(place + 1, last + 1))
         numbers = []
-    if not changed:
-        return lines
-    return IndexedLines([changed.get(place, one) for place, one in enumerate(pieces) if place not in dropped])
+    return lines.replace(changed, dropped)
 
 
 # what the word before a block may begin with
@@ -648,19 +613,6 @@ def _read_row_pair(
     return values, keys, place + 1
 
 
-def _read_columns(
-    pieces: Sequence[Piece], place: int, asked: Collection[int]
-) -> tuple[list[int], list[str], int]:
-    """Numbers and keys of rows read by column: `1 | b | 6 | a` above `2 | c | 7 | d`."""
-    rows = [*takewhile(bool, (_read_pairs(piece.text) for piece in pieces[place:]))]
-    entries = sorted(chain.from_iterable(rows), key=lambda entry: entry.number)
-    if len(rows) < _LEAST_PAIRS or not _runs_on(entries) or len({one.text for one in entries}) < 2:
-        return [], [], place
-    if not {one.number for one in entries} <= {*asked}:
-        return [], [], place  # the data of a question
-    return [one.number for one in entries], [one.text for one in entries], place + len(rows) - 1
-
-
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
 _ANSWERS = re.compile(
@@ -727,6 +679,5 @@ def _open_answers(lines: IndexedLines) -> IndexedLines:
         above_it = lines.labels[index - 1]
         if above_it is not None and above_it.style in _HEADS and above_it.value == 1:
             index -= _is_above(pieces, index - 1, index - 1)  # `一、选择题`, again above its keys
-        opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
-        return IndexedLines([*pieces[:index], opening, *pieces[index:]])
+        return IndexedLines([*pieces[:index], say(pieces[index], "参考答案"), *pieces[index:]])
     return lines

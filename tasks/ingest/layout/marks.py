@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -65,7 +64,7 @@ from tasks.ingest.words.grammar import (
     may_open_status,
     number_word,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, may_label, read_number
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, is_sure, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.points import BRACKETED, BRACKETED_SUM
 from tasks.ingest.words.signs import ends_with_mark
@@ -152,7 +151,7 @@ def _drop_idle(lines: IndexedLines) -> IndexedLines:
             if ".." in piece.text and _ANSWER_RULE.fullmatch(piece.text)
         }
     idle |= _find_titles(lines)
-    return IndexedLines([piece for place, piece in enumerate(pieces) if place not in idle]) if idle else lines
+    return lines.replace({}, idle)
 
 
 _HOLDS_NEXT = re.compile(r"\s*(?:\W{0,2}\w\W{0,2}|.*[:：】\]])\s*")
@@ -165,7 +164,7 @@ def _find_titles(lines: IndexedLines) -> set[int]:
     asked = 0
     framed: dict[str, list[int]] = {}
     for place, label in enumerate(lines.labels):
-        if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+        if not counts_questions(label):
             continue
         asked += 1
         if not place:
@@ -234,9 +233,7 @@ def _drop_repeated(lines: IndexedLines) -> IndexedLines:
         if "#" in shape and len(found) >= (_LEAST_POINTS if _POINTS.fullmatch(shape) else least)
         for place in found
     }
-    if not idle and not cut:
-        return lines
-    return IndexedLines([cut.get(place, one) for place, one in enumerate(pieces) if place not in idle])
+    return lines.replace(cut, idle)
 
 
 def _is_usual(holders: Collection[int], numbered: int) -> bool:
@@ -321,11 +318,10 @@ def _move_worth(lines: IndexedLines) -> IndexedLines:
         heading = read_heading(rest)
         if match is None or heading is None or not (heading.label or match_exactly(rest)):
             continue
-        tail = f" {match['worth'].strip()}"
         bare = piece.cut(match.end())
-        bare = replace(bare, text=bare.text.rstrip())
-        sources = (*bare.sources[: len(bare.text)], *([piece.start] * len(tail)))
-        changed[place] = replace(bare, text=bare.text + tail, sources=sources, start=piece.start)
+        worth = f" {match['worth'].strip()}"
+        moved = rewrite(bare, len(bare.text), worth, len(bare.text.rstrip()))
+        changed[place] = moved.begin_at(piece.start)
     return lines.replace(changed)
 
 
@@ -443,9 +439,8 @@ def _find_bracketed(lines: IndexedLines) -> list[tuple[int, re.Match[str]]]:
     """The names of types in brackets, where each heads questions and other headings do not."""
     titles = [
         (place, match)
-        for place in lines.open_with(("【", "[", "〔", "＜", "〈", "「", "『"))
-        if (match := _BRACKETED.match(lines.pieces[place].text)) is not None
-        and match_exactly(match["title"].strip()) is not None
+        for place, match in lines.find(_BRACKETED, "【[〔＜〈「『").items()
+        if match_exactly(match["title"].strip()) is not None
     ]
     heads = [
         place
@@ -468,10 +463,7 @@ def _write_types(lines: IndexedLines, titles: Sequence[int]) -> IndexedLines:
             return lines
         tag = lines.pieces[place].text.strip()
         changed[place + 1] = rewrite(lines.pieces[place + 1], label.end, f"{tag} ", label.end)
-    left_out = set(titles)
-    return IndexedLines(
-        [changed.get(place, piece) for place, piece in enumerate(lines.pieces) if place not in left_out]
-    )
+    return lines.replace(changed, set(titles))
 
 
 # `E3-1`, `BE 3-2`, `Ex. 4.1`: a kind of exercise and its chapter before the number
@@ -725,11 +717,7 @@ _SECOND = re.compile(r"\s*[,，]?\s*\d{1,3}\s*[.．、](?!\d)\s*(?=\S)|\s*[,，]
 def _cut_second_numbers(lines: IndexedLines) -> IndexedLines:
     """Drop the number that most questions had in a bank: `第 3 题,57、…`."""
     pieces = lines.pieces
-    numbered = [
-        (index, label.end)
-        for index, label in enumerate(lines.labels)
-        if label is not None and label.style == "word" and not label.is_weak
-    ]
+    numbered = [(index, label.end) for index, label in enumerate(lines.labels) if is_sure(label, ("word",))]
     seconds = [(index, end, _SECOND.match(pieces[index].text[end:])) for index, end in numbered]
     if len(numbered) < 5 or sum(1 for *_, match in seconds if match) < 0.7 * len(numbered):
         return lines

@@ -10,9 +10,9 @@ from itertools import chain, pairwise
 from tasks.ingest.layout.furniture import move_brackets
 from tasks.ingest.layout.headings import CASE, INSTRUCTION, SHARES, STRONG_STYLES, read_heading
 from tasks.ingest.layout.options import offers_options_in, option_text, split_options
-from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite
+from tasks.ingest.layout.pieces import BESIDE, PASSAGE, IndexedLines, Piece, rewrite, run_on, say
 from tasks.ingest.layout.sections import OPTION_A
-from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, parse_label
+from tasks.ingest.words.labels import KNOWN_NUMBERS, Label, counts_questions, is_sure, parse_label
 
 _LEAST_ROWS = 3
 
@@ -61,10 +61,7 @@ def _asks_to_match(above: Sequence[Piece], item: Piece) -> bool:
 
 def _lead(head: Piece, first: int, last: int, what: str = "备选答案") -> Piece:
     """A line in the place of another that says which questions share what is below it."""
-    text = f"{first}～{last}题共用{what}"
-    return replace(
-        head, text=text, sources=(head.start,) * len(text), label_length=0, kind="body", wraps=False
-    )
+    return replace(say(head, f"{first}～{last}题共用{what}"), wraps=False)
 
 
 def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece], int]:
@@ -72,7 +69,7 @@ def _read_rows(lines: IndexedLines, begin: int) -> tuple[list[Piece], list[Piece
     items: list[Piece] = []
     options: list[Piece] = []
     first = _read_label(lines.pieces[begin])
-    if first is None or first.is_weak or first.style not in (*KNOWN_NUMBERS, *_PARTS):
+    if not is_sure(first, (*KNOWN_NUMBERS, *_PARTS)):
         return items, options, begin
     place = begin
     for place in range(begin, len(lines.pieces)):
@@ -134,9 +131,8 @@ def _runs_on(option: Piece, piece: Piece) -> bool:
 
 
 def _join(option: Piece, piece: Piece) -> Piece:
-    body = f"{option.text.rstrip()} "
-    sources = (*option.sources[: len(body) - 1], piece.start, *piece.sources)
-    return replace(option, text=f"{body}{piece.text}", sources=sources, end=piece.end, wraps=piece.wraps)
+    head = rewrite(option, len(option.text), " ", len(option.text.rstrip()))
+    return replace(run_on(head, piece), kind=option.kind)
 
 
 # the lines of a box, of a question below it, and those above it that may say what it is for; the longest word or sentence in it
@@ -204,11 +200,7 @@ def _read_second_column(lines: IndexedLines, settled: int, begin: int) -> tuple[
     )
     if not (are_columns or is_asked):
         return None
-    end = begin
-    while (
-        end < min(len(pieces), begin + _MOST_LINES) and end not in lines.numbered and not _parts(lines, end)
-    ):
-        end += 1
+    end = _find_end(lines, begin)
     offered, rest = _read_box(pieces[begin:end])
     if len(offered) < below - first or any(_COMBINES.match(option_text(own)[3:]) for own in offered):
         return None
@@ -244,6 +236,14 @@ def _read_bank(lines: IndexedLines, begin: int) -> tuple[list[Piece], int] | Non
     if len(offered) < _LEAST_ROWS:
         return None
     return [*below, _lead(lines.pieces[begin], head.value, last.value), *chain.from_iterable(offered)], first
+
+
+def _find_end(lines: IndexedLines, begin: int) -> int:
+    """The line below a box: a number, a heading, or what is too far away."""
+    last = min(len(lines.pieces), begin + _MOST_LINES)
+    return next(
+        (at for at in range(begin, last) if at in lines.numbered or _parts(lines, at)), max(last, begin)
+    )
 
 
 def _read_box(pieces: Sequence[Piece]) -> tuple[list[list[Piece]], list[Piece]]:
@@ -310,11 +310,7 @@ def _write_gaps(
     begin = next((at for at in range(run[-1] + 1, run[-1] + 2 + _MOST_BETWEEN) if _opens_box(pieces, at)), 0)
     if not begin or any(_parts(lines, at) for at in range(run[0] + 1, begin)):
         return {}
-    end = begin
-    while (
-        end < min(len(pieces), begin + _MOST_LINES) and end not in lines.numbered and not _parts(lines, end)
-    ):
-        end += 1
+    end = _find_end(lines, begin)
     offered, below = _read_box(pieces[begin:end])
     if len(offered) < len(numbers):
         return {}
@@ -473,11 +469,9 @@ def _write_cases(lines: IndexedLines) -> IndexedLines:
     if len(found) < _LEAST_TEXTS or not all(_opens_text(lines, one) for one in found):
         return lines
     for place, following in pairwise(found):
-        own = (lines.labels[at] for at in range(place + 1, following))
-        if not any(label is not None and label.style == "num" and not label.is_weak for label in own):
+        if not any(is_sure(label, ("num",)) for label in lines.labels[place + 1 : following]):
             return lines  # two materials of one question
-    written = lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place in found}).pieces
-    return IndexedLines([piece for place, piece in enumerate(written) if place not in again])
+    return lines.replace({place: rewrite(lines.pieces[place], 0, PASSAGE) for place in found}, again)
 
 
 def _opens_text(lines: IndexedLines, place: int) -> bool:
@@ -510,8 +504,7 @@ def _count_places(text: str) -> int:
 
 def _parts(lines: IndexedLines, place: int) -> bool:
     """Whether a line heads a section."""
-    label = lines.labels[place]
-    is_part = label is not None and not label.is_weak and label.style in STRONG_STYLES
+    is_part = is_sure(lines.labels[place], STRONG_STYLES)
     return is_part or read_heading(lines.pieces[place].text) is not None
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import is_
 
 from tasks.ingest.layout.headings import tells_how
 from tasks.ingest.layout.key_lines import read_key_line
@@ -23,7 +24,7 @@ from tasks.ingest.words.grammar import (
     truth_word,
     truth_words,
 )
-from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
+from tasks.ingest.words.labels import counts_questions, is_sure, parse_label
 from tasks.ingest.words.signs import closes_asking
 
 _DECORATION = re.compile(
@@ -77,7 +78,7 @@ def open_cells(lines: IndexedLines) -> IndexedLines:
             continue
         text, first, last = own[0]
         label = parse_label(text)
-        if label is None or label.is_weak or label.style not in ("cn", "part", "roman", "num", "word"):
+        if not is_sure(label, ("cn", "part", "roman", "num", "word")):
             continue
         cell = lines.pieces[place].cut(first, last)
         changed[place] = replace(cell, kind="body", end=lines.pieces[place].end)
@@ -106,12 +107,7 @@ def open_options(lines: IndexedLines) -> IndexedLines:
             offered = [(len(written), option[1])] if option is not None and option[0] == 0 else []
         if piece is not None:
             written.append(piece)
-    return (
-        IndexedLines(written)
-        if len(written) != len(lines.pieces)
-        or any(one is not other for one, other in zip(written, lines.pieces, strict=False))
-        else lines
-    )
+    return lines if all(map(is_, written, lines.pieces)) else IndexedLines(written)
 
 
 def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
@@ -130,11 +126,7 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
     line = replace(rewrite(piece, rest[1][1], f"{letter}. "), kind="body")
     sign = next((cell[0] for cell in signs if cell not in rest), "")
     if sign:
-        tail = f" {sign}"
-        sources = (*line.sources, *([piece.sources[-1]] * len(tail)))
-        line = replace(
-            line, text=line.text.rstrip() + tail, sources=sources[: len(line.text.rstrip()) + len(tail)]
-        )
+        line = rewrite(line, len(line.text), f" {sign}", len(line.text.rstrip()))
     return ord(letter) - ord("A"), line
 
 
@@ -163,35 +155,40 @@ def open_numbers(lines: IndexedLines) -> IndexedLines:
         if not match["marks"] or worth[_NUMBERS.sub("#", match["marks"])] >= _MOST_NUMBERED * len(rows)
     }
     heads = [place for place in rows if place + 1 not in rows]
-    run = [place for at, place in enumerate(heads, start=1) if int(rows[place][1]) == at]
-    if len(run) < max(_LEAST_NUMBERED, _MOST_NUMBERED * len(rows)):
+    return _open_rows(
+        lines, {place: (int(one[1]), _number(pieces[place], one)) for place, one in rows.items()}, heads
+    )
+
+
+def _number(row: Piece, match: re.Match[str]) -> Piece:
+    """A row that begins with its number as a line, without the cell of what it is worth."""
+    row = row.cut(0, row.text.rindex("|", 0, match.start("marks"))) if match["marks"] else row
+    return replace(rewrite(row, match.end(), f"{match[1]}. "), kind="body")
+
+
+def _open_rows(
+    lines: IndexedLines, numbered: Mapping[int, tuple[int, Piece]], heads: Collection[int]
+) -> IndexedLines:
+    """Numbered rows as lines, and those of a box and a text, of an answer, or of one text below.
+
+    The numbers of nearly all of them, those of `heads`, run on from 1.
+    """
+    run = [place for at, place in enumerate(heads, start=1) if numbered[place][0] == at]
+    if len(run) < max(_LEAST_NUMBERED, _MOST_NUMBERED * len(numbered)):
         return lines
-    changed = {
-        place: replace(
-            rewrite(_cut_marks(pieces[place], rows[place]), rows[place].end(), f"{rows[place][1]}. "),
-            kind="body",
-        )
-        for place in run
-    }
-    changed |= _open_rows(pieces, range(run[0], len(pieces)), rows)
-    return lines.replace(changed)
-
-
-def _open_rows(pieces: Sequence[Piece], places: range, others: Collection[int]) -> dict[int, Piece]:
-    """Rows of a box and a text, of an answer, or of one text as lines; `others` are left out."""
-    opened: dict[int, Piece] = {}
-    for place in places:
-        filled = [cell for cell in _part_cells(pieces[place].text) if cell[0]]
-        if place in others or pieces[place].kind != "table":
+    opened = {place: numbered[place][1] for place in run}
+    for place, row in enumerate(lines.pieces[run[0] :], start=run[0]):
+        filled = [cell for cell in _part_cells(row.text) if cell[0]]
+        if place in numbered or row.kind != "table":
             continue
         name = filled[0][0].rstrip(":：") if filled else ""
         if len(filled) == 2 and (_BOX_CELL.fullmatch(name) or answer_mark().fullmatch(f"{name}:")):
-            _, begin, _ = filled[1]
-            row = replace(pieces[place].cut(0, filled[1][2]), kind="body")
-            opened[place] = rewrite(row, begin, f"{name} " if _BOX_CELL.fullmatch(name) else f"{name}: ")
+            _, begin, end = filled[1]
+            mark = f"{name} " if _BOX_CELL.fullmatch(name) else f"{name}: "
+            opened[place] = replace(rewrite(row.cut(0, end), begin, mark), kind="body")
         elif len(filled) == 1:
-            opened[place] = replace(pieces[place].cut(*filled[0][1:]), kind="body")
-    return opened
+            opened[place] = replace(row.cut(*filled[0][1:]), kind="body")
+    return lines.replace(opened)
 
 
 # what stands beside a question: its key, or room for it
@@ -209,14 +206,11 @@ def open_numbered(lines: IndexedLines) -> IndexedLines:
         for place, piece in enumerate(pieces)
         if piece.kind == "table" and (row := _read_numbered(piece)) is not None
     }
-    run = [place for at, place in enumerate(rows, start=1) if rows[place][0] == at]
-    if len(run) < max(_LEAST_NUMBERED, _MOST_NUMBERED * len(rows)) or any(
-        label is not None and not label.is_weak and label.style in KNOWN_NUMBERS and piece.kind != "table"
-        for piece, label in zip(pieces[: run[-1]], lines.labels, strict=False)
+    if len(rows) < _LEAST_NUMBERED or any(
+        place < max(rows) and pieces[place].kind != "table" for place in lines.numbered
     ):
         return lines
-    changed = {place: rows[place][1] for place in run}
-    return lines.replace(changed | _open_rows(pieces, range(run[0], len(pieces)), changed))
+    return _open_rows(lines, rows, rows)
 
 
 def _read_numbered(row: Piece) -> tuple[int, Piece] | None:
@@ -224,16 +218,11 @@ def _read_numbered(row: Piece) -> tuple[int, Piece] | None:
     cells = [cell for cell in _part_cells(row.text.rstrip(" |")) if cell[0]]
     asked = [cell for cell in cells if not _KEY_CELL.fullmatch(cell[0])]
     label = parse_label(asked[0][0]) if len(asked) == 1 and len(cells) <= len(asked) + 1 else None
-    if label is None or label.is_weak or label.style not in KNOWN_NUMBERS:
+    if not counts_questions(label):
         return None
     line = replace(row.cut(*asked[0][1:]), kind="body")
     keys = [match["key"] for cell in cells if (match := _KEY_CELL.fullmatch(cell[0])) is not None]
     return label.value, rewrite(line, 0, f"（{keys[0].strip()}）") if keys else line
-
-
-def _cut_marks(row: Piece, match: re.Match[str]) -> Piece:
-    """The row of a question without the cell that tells what it is worth."""
-    return row.cut(0, row.text.rindex("|", 0, match.start("marks"))) if match["marks"] else row
 
 
 _SQUARE = re.compile(r"\s*(?:[-*+]\s+)?\[\s?(?P<tick>[xX✓✔√]?)\s?\]\s+(?=\S)")
@@ -242,11 +231,7 @@ _LEAST_SQUARES = 3
 
 def write_boxes(lines: IndexedLines) -> IndexedLines:
     """Write `[x]` and `[ ]` before lines as boxes where there are several of both."""
-    found = {
-        place: match
-        for place in lines.open_with("[-*+")
-        if (match := _SQUARE.match(lines.pieces[place].text)) is not None
-    }
+    found = lines.find(_SQUARE, "[-*+")
     ticked = sum(1 for match in found.values() if match["tick"])
     is_unticked = not ticked and len(found) >= 2 * _LEAST_SQUARES
     if is_unticked and any(parse_label(lines.pieces[at].text[one.end() :]) for at, one in found.items()):
@@ -269,11 +254,7 @@ _LEAST_BOXES = 3
 
 def drop_lettered_boxes(lines: IndexedLines) -> IndexedLines:
     """Drop the empty boxes before options that have letters, where none of them is ticked."""
-    found = {
-        place: match
-        for place in lines.open_with("□☐◻○◯")
-        if (match := _LETTERED_BOX.match(lines.pieces[place].text)) is not None
-    }
+    found = lines.find(_LETTERED_BOX, "□☐◻○◯")
     if len(found) < _LEAST_BOXES or _TICKED.search(lines.text) is not None:
         return lines
     return lines.replace({place: lines.pieces[place].cut(match.end()) for place, match in found.items()})
@@ -466,15 +447,10 @@ def tick_right(lines: IndexedLines) -> IndexedLines:
     }
     if len(right) < _LEAST_SAID:
         return lines
-    boxes = {
-        place: match
-        for place in lines.open_with_sign()
-        if (match := _BOX.match(lines.pieces[place].text)) is not None
-    }
     return lines.replace(
         {
             place: rewrite(lines.pieces[place], match.end(), "☑ " if place in right else "□ ")
-            for place, match in {**boxes, **said}.items()
+            for place, match in {**lines.find(_BOX, is_sign), **said}.items()
         }
     )
 
@@ -529,7 +505,7 @@ def _raise_rows(lines: IndexedLines) -> dict[int, Piece]:
     numbered = 0
     for place, label in enumerate(lines.labels):
         piece = lines.pieces[place]
-        if label is None or label.is_weak or label.style not in ("num", "paren", "word"):
+        if not is_sure(label, ("num", "paren", "word")):
             continue
         numbered += 1
         marks = [*_SMALL_LETTER.finditer(piece.text, label.end)]
@@ -724,7 +700,4 @@ def drop_upright(lines: IndexedLines) -> IndexedLines:
             runs[-1].append(place)
         else:
             runs.append([place])
-    upright = {place for run in runs if len(run) >= _LEAST_UPRIGHT for place in run}
-    if not upright:
-        return lines
-    return IndexedLines([piece for place, piece in enumerate(lines.pieces) if place not in upright])
+    return lines.replace({}, {place for run in runs if len(run) >= _LEAST_UPRIGHT for place in run})

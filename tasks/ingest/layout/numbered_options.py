@@ -20,7 +20,7 @@ from tasks.ingest.layout.option_marks import DEMANDS, HAS_LETTERS, asks_somethin
 from tasks.ingest.layout.pieces import IndexedLines, Piece, rewrite
 from tasks.ingest.words.answers import match_answer
 from tasks.ingest.words.grammar import number_word
-from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions
+from tasks.ingest.words.labels import KNOWN_NUMBERS, counts_questions, is_sure
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import closes_asking
 
@@ -145,8 +145,7 @@ def _find_runs(lines: IndexedLines, form: _Form, of_keys: Collection[int]) -> li
         if piece.kind == "table" or place in of_keys:
             continue
         label = labels[place]
-        is_other = label is not None and label.style in KNOWN_NUMBERS and label.style != form.style
-        begin = label.end if label is not None and is_other and not label.is_weak else 0
+        begin = label.end if counts_questions(label) and label.style != form.style else 0
         found += [(place, one) for one in form.mark.finditer(piece.text, begin)]
     groups: list[list[tuple[int, re.Match[str]]]] = []
     group: list[tuple[int, re.Match[str]]] = []
@@ -222,7 +221,7 @@ def _find_owner(
         label = lines.labels[at]
         if label is not None and label.style in STRONG_STYLES:
             return None  # a section begins
-        if label is None or label.style not in KNOWN_NUMBERS or label.is_weak:
+        if not counts_questions(label):
             continue
         if at == place and label.end > one.start():
             continue  # the mark itself
@@ -258,10 +257,7 @@ def _part(runs: Sequence[_Run], lines: IndexedLines, types: Sequence[tuple[int, 
     numbered = [
         place
         for place, label in enumerate(lines.labels)
-        if label is not None
-        and (label.style == style or place in by_owner)
-        and place not in inside
-        and not label.is_weak
+        if (is_sure(label, (style,)) or place in by_owner) and place not in inside
     ]
     blocks: list[list[_Run]] = []
     block: list[_Run] = []

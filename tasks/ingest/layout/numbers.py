@@ -19,26 +19,6 @@ from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.labels import PARTS, Label
 
-QUESTION_STYLES = (
-    "word",
-    "wordp",
-    "num",
-    "sub",
-    "bracket",
-    "nump",
-    "paren",
-    "dec",
-    "capnum",
-    "cn",
-    "cnp",
-    "circ",
-    "bare",
-    "roman",
-    "romanp",
-    "romanl",
-    "letter",
-    "letterp",
-)
 # begins with the digit and looks back from it: a search skips to digits
 _YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
 _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
@@ -47,18 +27,18 @@ _WIDE_BEFORE = re.compile(r"\S\s{6,}$")
 _GIVEN = 30.0
 
 
-def find_candidates(section: Section, carry: int | None, expects_options: bool) -> tuple[list[Mark], str]:
+def find_candidates(section: Section, carry: int | None, expects_options: bool) -> list[Mark]:
     """Return the numbers of the style that counts questions in this section."""
     labelled: list[tuple[int, Label]] = []
     for index, piece in enumerate(section.pieces):
         if piece.kind == "table":
             continue
         label = piece.label
-        if label is not None and label.style in QUESTION_STYLES:
+        if label is not None and label.style != "part":
             labelled.append((index, label))
     style = _choose_style(labelled, carry, section)
     if style is None:
-        return [], ""
+        return []
     spots: list[tuple[int, int, Label, bool]] = []
     for index, label in labelled:
         if label.style == style or (style == "num" and label.style == "bare"):
@@ -95,15 +75,9 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             hint -= 1.0  # the columns of a page, read as one line
         if label.is_given and not is_inline:
             hint -= _GIVEN
-        marks.append(
-            (
-                index,
-                begin,
-                Candidate(label.value, is_weak, is_inline, has_options, broke, hint, _until(label)),
-                label,
-            )
-        )
-    return marks, style
+        candidate = Candidate(label.value, is_weak, is_inline, has_options, broke, hint, _until(label))
+        marks.append((index, begin, candidate, label))
+    return marks
 
 
 @lru_cache(maxsize=1 << 13)  # every reading of a paper asks it of the same lines

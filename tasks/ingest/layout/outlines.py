@@ -27,7 +27,7 @@ from tasks.ingest.layout.series import (
     find_chain,
     run_up,
 )
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.labels import Label, is_sure
 from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 from tasks.ingest.words.points import COUNTS, POINTS
 from tasks.ingest.words.signs import ends_with_mark
@@ -74,12 +74,7 @@ class Outline:
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
-            if (
-                not self.given
-                and label is not None
-                and (label.style, label.value) == ("num", mark[1])
-                and not label.is_weak
-            ):
+            if not self.given and is_sure(label, ("num",)) and label.value == mark[1]:
                 return piece
             own = piece.text[: mark[0]].strip()
             return piece.with_label(Label("num", mark[1], mark[0], own, is_given=self.given))

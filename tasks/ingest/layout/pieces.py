@@ -95,6 +95,22 @@ def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
     return replace(piece, text=text, sources=sources, label_length=0)
 
 
+def say(piece: Piece, text: str) -> Piece:
+    """A line with a text that the paper does not print there, in the place of another."""
+    return replace(piece, text=text, sources=(piece.start,) * len(text), kind="body", label_length=0)
+
+
+def run_on(head: Piece, rest: Piece) -> Piece:
+    """A line with another before it; each of its characters keeps its place."""
+    return replace(
+        rest,
+        text=head.text + rest.text,
+        sources=(*head.sources, *rest.sources),
+        start=head.start,
+        label_length=0,
+    )
+
+
 def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """Clean the lines of a document; blank lines and page furniture are left out."""
     pieces: list[Piece] = []
@@ -288,14 +304,33 @@ class IndexedLines:
         """The places of the shortest lines, in order."""
         return self._short if self.openings else []
 
-    def replace(self, changed: Mapping[int, Piece]) -> IndexedLines:
-        """The lines with others in the places that are named."""
-        if all(self.pieces[place] is piece for place, piece in changed.items()):
+    def replace(self, changed: Mapping[int, Piece], left_out: Collection[int] = ()) -> IndexedLines:
+        """The lines with others in the places that are named, and without some."""
+        if not left_out and all(self.pieces[place] is piece for place, piece in changed.items()):
             return self
         pieces = list(self.pieces)
         for place, piece in changed.items():
             pieces[place] = piece
-        return IndexedLines(pieces)
+        return IndexedLines([piece for place, piece in enumerate(pieces) if place not in left_out])
+
+    def find(
+        self,
+        pattern: re.Pattern[str],
+        opening: Collection[str] | Callable[[str], bool],
+        *,
+        tables: bool = True,
+    ) -> dict[int, re.Match[str]]:
+        """The matches of a pattern at the beginning of lines, by place.
+
+        `opening` tells with which characters such lines begin, `tables` whether rows of tables count.
+        """
+        places = self.open_where(opening) if callable(opening) else self.open_with(opening)
+        return {
+            place: match
+            for place in places
+            if (tables or self.pieces[place].kind != "table")
+            and (match := pattern.match(self.pieces[place].text)) is not None
+        }
 
     def open_with(self, characters: Collection[str]) -> list[int]:
         """The places of the lines that begin with one of these characters, in order."""

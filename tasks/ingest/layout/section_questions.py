@@ -25,7 +25,7 @@ def split_section(
     """Return (label, lines, material) of every question in a section, and the last number used."""
     pieces = section.pieces
     expects_options = section.fine is not None and section.fine.question_type == "multiple_choice"
-    marks, style = find_candidates(section, carry, expects_options)
+    marks = find_candidates(section, carry, expects_options)
     if not marks:
         return split_unnumbered(section), carry
     chosen = choose_questions([mark[2] for mark in marks], carry, expects_options)
@@ -71,7 +71,6 @@ def split_section(
             if told is not None or not names_range(tail[0]):
                 material, material_until = told, until
             shared = shared_options(tail)
-    del style
     if section.fine is not None and section.fine.question_type == "material_analysis":
         found = join_shared(found, section)
     return found, picks[-1][2].value
@@ -381,7 +380,6 @@ def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None,
         not is_marked
         and not (section.number and _GIVEN.match(lines[0].text) and _LEADS.search(lines[-1].text.rstrip()))
         and not (is_analysis and len(text) > 40)
-        and not (section.fine is not None and section.fine.name == "cloze" and len(text) > 40)
         and not (section.fine is None and section.number and len(text) > 200)
     ):
         return None, None

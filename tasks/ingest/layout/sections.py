@@ -21,7 +21,7 @@ from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import asking, begins_asking, is_instruction_title, names_subject
-from tasks.ingest.words.labels import Label
+from tasks.ingest.words.labels import Label, is_sure
 from tasks.ingest.words.lexicon import FineType
 from tasks.ingest.words.points import BRACKETED
 from tasks.questions import has_blank
@@ -136,11 +136,7 @@ def _begins_below(section: Section) -> bool:
 def _child_numbers(section: Section) -> list[int]:
     """The numbers of the lines of a section, without those in brackets, which count parts."""
     labels = (piece.label for piece in section.pieces if piece.kind != "table")
-    return [
-        label.value
-        for label in labels
-        if label is not None and label.style in ("num", "paren", "word", "bracket") and not label.is_weak
-    ]
+    return [label.value for label in labels if is_sure(label, ("num", "paren", "word", "bracket"))]
 
 
 _NAMES_RULES = re.compile(
@@ -203,9 +199,7 @@ def names_rules(text: str) -> bool:
 
 
 def _count(piece: Piece) -> Label | None:
-    label = piece.label
-    counts = label is not None and not label.is_weak and label.style in _COUNTED and piece.kind != "table"
-    return label if counts else None
+    return piece.label if is_sure(piece.label, _COUNTED) and piece.kind != "table" else None
 
 
 def _is_question(section: Section, last: int = 0) -> bool:
@@ -284,12 +278,7 @@ def _heads_one(first: str, section: Section) -> bool:
     """Whether `二、短论（20 分）` is the bare title above the only question of its section, `1. …`."""
     title = _BRACKETS.sub("", first).strip(" :：")
     label = section.pieces[1].label if len(section.pieces) > 1 else None
-    return (
-        len(title) <= 6
-        and label is not None
-        and (label.style, label.value) == ("num", 1)
-        and not label.is_weak
-    )
+    return len(title) <= 6 and is_sure(label, ("num",)) and label.value == 1
 
 
 _OFFERED = re.compile(r"[（(]\s*A\s*[.．、]|^\s*[（(\[]?A\s*[.．、)）]")

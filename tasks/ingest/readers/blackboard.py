@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.readers.extraction import Extraction
@@ -19,14 +18,13 @@ def find_blackboard(text: str) -> Extraction | None:
     if len(rows) < 2 or any(len(row) < 2 or row[0].strip().upper() not in _TYPES for row in rows):
         return None
     records: list[dict[str, str]] = []
-    unread: Counter[str] = Counter()
+    unread: list[str] = []
     for kind, *cells in rows:
         found = _read_row(kind.strip().upper(), [read_markup_text(cell) for cell in cells])
-        unread[kind] += not found
+        unread += [] if found else [kind]
         records += found
     extraction = Extraction(converter="blackboard", converter_version="1", records=[*records])
-    for kind, count in sorted((+unread).items()):
-        extraction.warnings.append(f"{count} questions of the type {kind!r} were not read.")
+    extraction.leave_unread(unread)
     return extraction
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -151,6 +152,11 @@ class Extraction:
     pictures: list[FoundPicture] = field(default_factory=list)
     # the file that `pictures` are taken from: the Word package, workbook or PDF that was read
     package: bytes = field(default=b"", repr=False)
+
+    def leave_unread(self, kinds: Iterable[str]) -> None:
+        """Say of how many questions of each type nothing was read."""
+        for kind, count in sorted(Counter(kinds).items()):
+            self.warnings.append(f"{count} questions of the type {kind!r} were not read.")
 
     def add_picture(self, picture: FoundPicture) -> str:
         """Keep a picture; returns the mark that stands for it in the text."""

@@ -149,7 +149,7 @@ def read_moodle_xml(data: bytes) -> Extraction:
             "corrupt", f"The XML cannot be parsed: {error}. Export the questions again."
         ) from error
     extraction = Extraction(converter="moodle-xml", converter_version="1")
-    unread: dict[str, int] = {}
+    unread: list[str] = []
     records: list[dict[str, str]] = []
     for question in root.iter("question"):
         kind = question.get("type", "")
@@ -157,11 +157,9 @@ def read_moodle_xml(data: bytes) -> Extraction:
             continue
         found = _read_element(question, kind, extraction)
         records.extend(found)
-        if not found:
-            unread[kind] = unread.get(kind, 0) + 1
+        unread += [] if found else [kind]
     extraction.records = [dict(record) for record in records]
-    for kind, count in sorted(unread.items()):
-        extraction.warnings.append(f"{count} questions of the type {kind!r} were not read.")
+    extraction.leave_unread(unread)
     return extraction
 
 

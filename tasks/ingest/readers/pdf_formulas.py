@@ -372,16 +372,12 @@ def _join_baselines(rows: Sequence[Row]) -> list[Row]:
         between = joined[place + 1 :]
         del joined[place + 1 :]
         before = joined[place]
-        text = before.text.rstrip() + "".join(one.text.strip() for one in between)
+        text = "".join(one.text.strip() for one in between)
         gap = row.left - max(one.right for one in (before, *between))
         is_open = before.text.rstrip()[-1:] in ("(", "[", "{") or row.text.lstrip()[:1] in (")", "]", "}")
         space = " " if not is_open and (gap > 0.1 * before.size or before.text[-1:] == " ") else ""
         joined[place] = replace(
-            before,
-            text=text + space + row.text.lstrip(),
-            right=max(before.right, row.right),
-            bottom=min(before.bottom, row.bottom),
-            top=max(before.top, row.top),
+            append_part(before, text + space + row.text.lstrip(), row),
             is_bold=before.is_bold and row.is_bold,
             is_coloured=before.is_coloured and row.is_coloured,
         )
@@ -472,18 +468,8 @@ def _join_limits(rows: Sequence[Row]) -> list[Row]:
             and row.right <= before.right + 0.8 * before.size
             and 0.3 * before.size < abs(row.baseline - before.baseline) < 1.4 * before.size
         ):
-            script = (
-                raise_text(row.text.strip())
-                if row.baseline > before.baseline
-                else lower_text(row.text.strip())
-            )
-            joined[-1] = replace(
-                before,
-                text=before.text.rstrip() + script,
-                right=max(before.right, row.right),
-                bottom=min(before.bottom, row.bottom),
-                top=max(before.top, row.top),
-            )
+            write = raise_text if row.baseline > before.baseline else lower_text
+            joined[-1] = append_part(before, write(row.text.strip()), row)
         else:
             joined.append(row)
     return joined

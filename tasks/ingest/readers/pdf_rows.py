@@ -258,12 +258,7 @@ class _RowBuilder:
             if self.near or self.has_space or gap > 0.28 * own:
                 self._space(gap, item)
             self.text.append(item.text)
-            if self.near:
-                self._note_lined(item)
-            if item.is_coloured:
-                self._note_colour(item)
-            if item.text in BIG_SIGNS:
-                self._note_sign(item)
+            self._note(item)
         elif is_small and 0.08 * own < abs(rise) < 0.85 * own and self._may_script(item, rise > 0):
             if not self.script or self.script[-1].is_raised != (rise > 0):
                 self.script.append(_Script(rise > 0, left, right))
@@ -291,8 +286,14 @@ class _RowBuilder:
         self.last_right, self.last_x = right, item.x
         self.has_space = self.has_break = False
 
-    def _note_sign(self, item: Character) -> None:
-        self.signs.append((len("".join(self.text)), item.left, item.right))
+    def _note(self, item: Character) -> None:
+        """Note what else than its text a character of the row tells."""
+        if self.near:
+            self._note_lined(item)
+        if item.is_coloured:
+            self._note_colour(item)
+        if item.text in BIG_SIGNS:
+            self.signs.append((len("".join(self.text)), item.left, item.right))
 
     def _note_lined(self, item: Character) -> None:
         for rule in self.near:
@@ -367,7 +368,7 @@ class _RowBuilder:
         return True
 
     def _space(self, gap: float, item: Character) -> None:
-        blank = self._blank_between(self.last_right, item.left)
+        blank = self._find_blank(self.last_right, item.left, begins=True, ends=True)
         if blank:
             self.text.append(blank)
             return
@@ -393,19 +394,16 @@ class _RowBuilder:
             for rule in self.blanks
         )
 
-    def _blank_between(self, first: float, last: float) -> str:
-        """The blank that a line drawn between two places of the row stands for, or ''."""
-        slack = 0.5 * self.size
-        for rule in self.near:
-            if first - slack <= rule.low and rule.high <= last + slack:
-                return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
-        return ""
+    def _find_blank(self, first: float, last: float, *, begins: bool, ends: bool) -> str:
+        """The blank that a line drawn between two places of the row stands for, or ''.
 
-    def _blank_touching(self, first: float, last: float, is_before: bool) -> str:
+        It `begins` after the first of them, or `ends` before the last, or both.
+        """
+        half = 0.5 * self.size
         for rule in self.near:
-            edge = rule.high if is_before else rule.low
-            if first - 0.5 * self.size <= edge <= last + 0.5 * self.size:
-                return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
+            edges = [rule.low] * begins + [rule.high] * ends
+            if all(first - half <= edge <= last + half for edge in edges):
+                return "_" * max(4, min(int((rule.high - rule.low) / half), 12))
         return ""
 
     def _start(self, item: Character, size: float) -> None:
@@ -417,12 +415,7 @@ class _RowBuilder:
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
         self.gaps, self.signs, self.colours, self.lined = [], [], [], {}
-        if self.near:
-            self._note_lined(item)
-        if item.is_coloured:
-            self._note_colour(item)
-        if item.text in BIG_SIGNS:
-            self._note_sign(item)
+        self._note(item)
         self.has_space = self.has_break = False
 
     def _hangs(self) -> bool:
@@ -477,10 +470,10 @@ class _RowBuilder:
         if self.near and text.strip():
             # a blank at the end of a row begins where its text ends, one at the beginning ends where it begins
             left, right, reach = self.box[0], self.last_right, 1.5 * self.size
-            blank = self._blank_touching(left - reach, left, is_before=True)
+            blank = self._find_blank(left - reach, left, begins=False, ends=True)
             before = len(blank)
             text = blank + text.rstrip()
-            text += self._blank_touching(right, right + reach, is_before=False)
+            text += self._find_blank(right, right + reach, begins=True, ends=False)
         if text.strip():
             self.page.rows.append(
                 Row(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
@@ -107,15 +107,7 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     """
     found: list[QuestionTable] = []
     records: list[QuestionTable] = []
-    index = 0
-    while index < len(lines):
-        if not lines[index].table:
-            index += 1
-            continue
-        first = index
-        while index < len(lines) and lines[index].table == lines[first].table:
-            index += 1
-        rows = [list(line.cells) for line in lines[first:index]]
+    for first, end, rows in _list_tables(lines):
         if _read_key_cells(rows, is_below=False):
             continue  # `Answer | A | C | B` below `Question | 1 | 2 | 3`
         before = found[-1] if found else None
@@ -127,10 +119,10 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
             line.text.strip() and line.kind != "furniture" for line in lines[before.lines[-1] + 1 : first]
         )
         if before is not None and is_next and _fits(before, header, rows, lines, first):
-            found[-1] = replace(before, lines=(*before.lines, *range(first, index)))
+            found[-1] = replace(before, lines=(*before.lines, *range(first, end)))
             continue
         if header is not None:
-            found.append(QuestionTable(tuple(range(first, index)), header, slots))
+            found.append(QuestionTable(tuple(range(first, end)), header, slots))
         else:
             records += [
                 QuestionTable(tuple(range(first + begin, first + end)), own)
@@ -140,6 +132,14 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         found += [replace(table, record=place) for place, table in enumerate(records, start=1)]
         found.sort(key=lambda table: table.lines)
     return found
+
+
+def _list_tables(lines: Sequence[Line]) -> Iterator[tuple[int, int, list[list[str]]]]:
+    """Where each table of a document begins and ends among its lines, and its rows."""
+    for table, run in groupby(range(len(lines)), key=lambda at: lines[at].table):
+        places = [*run]
+        if table:
+            yield places[0], places[-1] + 1, [list(lines[at].cells) for at in places]
 
 
 _LEAST_RECORDS = 2
@@ -176,18 +176,13 @@ def _fits(
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
     """The tables that hold one answer to a row: `题号 | 答案`, pairs side by side."""
     found: list[tuple[range, list[KeyEntry]]] = []
-    index = 0
-    is_below = False
-    while index < len(lines):
-        first = index
-        while index < len(lines) and lines[index].table == lines[first].table:
-            index += 1
-        is_below = is_below or any(is_region_heading(line.text) for line in lines[first:index])
-        if lines[first].table:
-            rows = [list(line.cells) for line in lines[first:index]]
-            entries = _read_key_table(rows) or _read_key_cells(rows, is_below)
-            if entries:
-                found.append((range(first, index), entries))
+    headings = [place for place, line in enumerate(lines) if is_region_heading(line.text)]
+    for first, end, rows in _list_tables(lines):
+        entries = _read_key_table(rows) or _read_key_cells(
+            rows, is_below=bool(headings) and headings[0] < end
+        )
+        if entries:
+            found.append((range(first, end), entries))
     return found
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tasks.ingest.words.columns import Header, find_role, is_a_students
 from tasks.ingest.words.lexicon import match_exactly
 from tasks.ingest.words.signs import ends_asking
+from tasks.ingest.words.word_lists import WORDS
 
 _SAMPLE = 200
 _MIN_ASKING = 6  # letters that a column of stems has in the mean
@@ -121,37 +122,14 @@ def _take_offers(header: Header, columns: Sequence[_Column]) -> None:
             return
 
 
-_TICKS = (
-    "√", "✓", "✔", "☑", "✅", "x", "v", "1", "y", "yes", "true", "t", "correct", "right", "是", "对", "正确", "●", "*",
-)  # fmt: skip
-_CROSSES = (
-    "×",
-    "✗",
-    "✘",
-    "❌",
-    "0",
-    "n",
-    "no",
-    "false",
-    "f",
-    "incorrect",
-    "wrong",
-    "否",
-    "错",
-    "错误",
-    "-",
-    "/",
-)
-
-
 def is_ticked(cell: str) -> bool:
     """Whether a cell says that what stands beside it is right."""
-    return cell.strip().casefold() in _TICKS
+    return cell.strip().casefold() in WORDS["cell_ticks"]
 
 
 def is_flag(cell: str) -> bool:
     """Whether a cell says nothing but that what stands beside it is right, or is wrong."""
-    return is_ticked(cell) or cell.casefold() in _CROSSES
+    return is_ticked(cell) or cell.casefold() in WORDS["cell_crosses"]
 
 
 def _take_flags(header: Header, columns: Sequence[_Column], rows: Sequence[Sequence[str]]) -> None:

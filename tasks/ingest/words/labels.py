@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
@@ -134,9 +135,14 @@ PARTS = ("letter", "letterp", "romanl", "romanp", "dec")
 KNOWN_NUMBERS = ("num", "nump", "paren", "word", "bracket", "sub")
 
 
+def is_sure(label: Label | None, styles: Collection[str]) -> TypeGuard[Label]:
+    """Whether a label is of one of these styles, and can hardly be ordinary text."""
+    return label is not None and not label.is_weak and label.style in styles
+
+
 def counts_questions(label: Label | None) -> TypeGuard[Label]:
     """Whether a label needs nothing else to be the number of a question."""
-    return label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    return is_sure(label, KNOWN_NUMBERS)
 
 
 def may_label(character: str) -> bool:
@@ -188,11 +194,8 @@ def parse_label(text: str) -> Label | None:
 
 def _read_letter(token: str) -> int | None:
     """Read a letter as a number; `Part V` is the fifth all the same."""
-    if len(token) == 1 and "A" <= token <= "H":
-        return ord(token) - ord("A") + 1
-    if len(token) == 1 and "a" <= token <= "z":
-        return ord(token) - ord("a") + 1
-    return read_number(token)
+    is_letter = len(token) == 1 and ("A" <= token <= "H" or "a" <= token <= "z")
+    return ord(token.casefold()) - ord("a") + 1 if is_letter else read_number(token)
 
 
 def read_number(token: str) -> int | None:
@@ -211,11 +214,8 @@ def read_number(token: str) -> int | None:
         return _WORDS.index(token.title()) + 1
     if all(character in _ROMAN for character in token.upper()) and token:
         return _read_roman(token.upper())
-    if len(token) == 1 and "A" <= token <= "H":
-        return ord(token) - ord("A") + 1
-    if len(token) == 1 and "a" <= token <= "z":
-        return ord(token) - ord("a") + 1
-    return _read_chinese(token)
+    is_letter = len(token) == 1 and ("A" <= token <= "H" or "a" <= token <= "z")
+    return _read_letter(token) if is_letter else _read_chinese(token)
 
 
 def _read_roman(token: str) -> int | None:
