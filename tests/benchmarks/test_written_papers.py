@@ -1,6 +1,6 @@
 """Papers written by somebody who had not seen the reader, with their truth.
 
-They lie in `written_papers/`: rules were mended on all but *m* and *p*, of which nobody has looked at what is read of them, so they tell
+They lie in `written_papers/`: rules were mended on all but *p* and *q*, of which nobody has looked at what is read of them, so they tell
 what to expect at first sight. Whoever mends on one writes another group first. Their content is our own.
 """
 
@@ -22,15 +22,16 @@ GROUPS = Path(__file__).with_name("written_papers")
     [
         ("a", 17, 0.84),
         ("b", 17, 0.86),
-        ("c", 17, 0.38),
+        ("c", 17, 0.64),
         ("h", 22, 0.92),
         ("j", 20, 0.95),
         ("k", 20, 0.95),
         ("l", 23, 0.95),
-        ("m", 20, 0.64),
+        ("m", 20, 0.88),
         ("n", 19, 0.97),
         ("o", 20, 0.89),
         ("p", 20, 0.68),
+        ("q", 20, 0.54),
     ],
 )
 def test_written_papers_are_read_as_well_as_is_said(group: str, count: int, floor: float) -> None:
@@ -55,6 +56,7 @@ def test_every_written_paper_has_a_truth_that_counts_its_questions() -> None:
         "C5 Energy Changes topic test MS.docx",
         "Class X Social Science Sample Paper Set 2 - Marking Scheme.pdf",
         "中级财务会计A卷参考答案及评分标准.docx",
+        "数据结构B卷参考答案及评分标准.docx",
         "Y11 Physics Mock - Electricity MARK SCHEME.pdf",
         "C语言程序设计期末试卷A答案.docx",
         "docx_forklift_answers.txt",
