@@ -518,6 +518,25 @@ def test_a_query_takes_named_parameters_of_every_plain_kind(lake: Lake) -> None:
     rows = lake.query("SELECT $text AS t, $flag AS b", {"text": "it's; --", "flag": False}).rows()
     assert rows == [("it's; --", False)]
     assert lake.query("SELECT len($names) AS n", {"names": ["a", "b"]}).item() == 2
+    plain_lists = {
+        "names": ["it's", '"', "\\", "a, b", "NULL", " ", "", "[{题"], "numbers": [-1, 2**60], "none": [],
+    }  # fmt: skip
+    listed = lake.query("SELECT $names AS names, $numbers AS numbers, $none AS none", plain_lists)
+    assert listed.rows(named=True) == [plain_lists]
+    assert lake.query("SELECT 2-$less AS n, 2-$part AS f", {"less": -1, "part": -0.5}).rows() == [(3, 2.5)]
+
+
+def test_a_name_in_a_text_a_comment_or_a_quoted_name_is_no_parameter(lake: Lake) -> None:
+    sql = r"""
+        SELECT '''$x' AS a, E'\'$x' AS b, $$'$x$$ AS c, $q$"$x$q$ AS d, $x AS "$x" -- $x '
+        /* $x " */
+    """
+    rows = lake.query(sql, {"x": 1}).rows(named=True)
+    assert rows == [{"a": "'$x", "b": "'$x", "c": "'$x", "d": '"$x', "$x": 1}]
+    wrong: list[dict[str, object]] = [{}, {"y": 1}, {"x": 1, "y": 1}]
+    for given in wrong:
+        with pytest.raises(StoreError, match="parameters"):
+            lake.query(sql, given)
 
 
 def test_an_error_of_a_query_explains_the_statement_but_quotes_no_row(lake: Lake) -> None:
