@@ -113,9 +113,9 @@ def write_command(command: Path, address: Path, *first: str) -> None:
 
 
 class WarmProcess(subprocess.Popen[str]):
-    """A program of the warm server that signals reach: the process itself, not the one that asked for it.
+    """A program of the warm server that signals reach.
 
-    As that one, it has ended when the process has.
+    They go to the process itself, not to the one that asked for it, which ends after it.
     """
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:

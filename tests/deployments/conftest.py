@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
 from argon2 import PasswordHasher
 
-from deployments.auth import passwords
 from tests.fits import remembering_fits
 from tests.fresh import copying_new_stores
 
@@ -16,7 +16,8 @@ def own_hasher() -> Iterator[PasswordHasher]:
 
     All tests but those that ask for it hash with the smallest parameters, which a hash brings with it.
     """
-    own = passwords._hasher
+    passwords = import_module("deployments.auth.passwords")
+    own: PasswordHasher = passwords._hasher
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         passwords.prepare_dummy.cache_clear()

@@ -40,7 +40,10 @@ def build_month(lake: Lake, history: History, number: int) -> None:
 
 
 def ask(rows: held.HeldRows | Lake) -> dict[str, pl.DataFrame]:
-    """Every query that wants no value; the pages of a report, made both ways, compare theirs in every run."""
+    """Queries that want no value.
+
+    The pages of a report, made both ways, compare theirs in every run.
+    """
     names = [
         query.name
         for query in list_runnable_queries()

@@ -144,7 +144,7 @@ def test_a_query_that_names_the_lake_itself_is_refused(tmp_path: Any) -> None:
 def test_every_analysis_is_answered_over_what_a_team_sees(
     narrowed: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
-    """All are planned over the views of a team; some of them, in an ordinary run, are run as a team runs them."""
+    """All are planned over a team's views; in an ordinary run some are run as a team runs them."""
     given = {
         query: {one.name: "x" for one in query.parameters if one.default is None}
         for query in list_runnable_queries()
