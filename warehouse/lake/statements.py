@@ -73,8 +73,25 @@ def _execute(
     params: Mapping[str, object],
     fetch: Callable[[duckdb.DuckDBPyConnection], T],
 ) -> T:
+    import duckdb
+
     written = _write_values(sql, params)
-    return fetch(connection.execute(sql, dict(params)) if written is None else connection.execute(written))
+    if written is None:
+        return fetch(connection.execute(sql, dict(params)))
+    try:
+        return fetch(connection.execute(written))
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+        if params:
+            _raise_without_values(connection, sql, error)
+        raise
+
+
+def _raise_without_values(connection: duckdb.DuckDBPyConnection, sql: str, error: duckdb.Error) -> None:
+    """Raise what is wrong with a statement; the message quotes none of its values."""
+    connection.execute(f"PREPARE proctor_query AS {sql}")
+    connection.execute("DEALLOCATE proctor_query")
+    # Only with its values DuckDB sees what is wrong: the line that it quotes has them.
+    raise type(error)(str(error).partition("\nLINE ")[0].rstrip()) from None
 
 
 def _write_values(sql: str, params: Mapping[str, object]) -> str | None:

@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -537,6 +538,20 @@ def test_a_name_in_a_text_a_comment_or_a_quoted_name_is_no_parameter(lake: Lake)
     for given in wrong:
         with pytest.raises(StoreError, match="parameters"):
             lake.query(sql, given)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["SELECT $x, nonsense FROM sessions", "SELEC $x", "SELECT $x FROM nonsense"]
+)
+def test_an_error_about_a_statement_quotes_no_value_of_a_parameter(lake: Lake, wrong: str) -> None:
+    for is_held in (False, True):
+        held = lake.read_transaction() if is_held else nullcontext()
+        with held, pytest.raises(UsageError, match=r"nonsense|SELEC \$x") as failure:
+            lake.query(wrong, {"x": SECRET_STEM})
+        assert SECRET_STEM not in str(failure.value)
+    with pytest.raises(UsageError, match="can only be applied to lists") as failure:
+        lake.query("SELECT unnest($x)", {"x": SECRET_STEM})
+    assert SECRET_STEM not in str(failure.value)
 
 
 def test_an_error_of_a_query_explains_the_statement_but_quotes_no_row(lake: Lake) -> None:
