@@ -225,6 +225,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """
     if not hasattr(session.config, "workerinput"):
         _stop_shared_server(session.config)
+    # Pytest looks for garbage five times before it ends: not in what ends with the process.
+    gc.freeze()
     if os.environ.get("CI") and _skipped and not hasattr(session.config, "workerinput"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -7,7 +7,7 @@ commands. Every command still reads its settings and opens its stores by itself.
 import, and nothing of it is seen in a command (`Aside`) until that imports it or a flow: then it reads the environment
 again, as the command has set it. `write_command` makes a `proctor` to put first on PATH: it hands its arguments,
 environment, folder and open files to the server, waits, and ends with the same exit code. Signals are not passed on:
-tests that kill or interrupt start the installed command.
+tests that kill or interrupt start a `WarmProcess`.
 
 `PYTHON` beside it is a Python that starts warm: it runs `-c CODE` and `-m MODULE`, for what ends or kills itself.
 
@@ -27,7 +27,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -54,6 +56,8 @@ PREFECT = (
 READER = "read-papers"
 # The Python that starts warm, and the first word of what it asks for.
 PYTHON = "warm-python"
+# The variable that says where the number of the process itself is to be noted.
+NOTED = "WARM_PROCESS_NOTED"
 
 CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
@@ -62,6 +66,10 @@ with socket.socket(socket.AF_UNIX) as server:
     request = json.dumps([{first!r} + sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
     socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
     server.sendall(request)
+    number = server.recv(16, socket.MSG_WAITALL)
+    if noted := os.environ.get({noted!r}):
+        with open(noted, "wb") as file:
+            file.write(number)
     reply = server.recv(64)
 # Without a reply the command's process died in a way of its own; what a signal ended ends here by the same one.
 code = int(reply) if reply else 70
@@ -99,9 +107,36 @@ def start_warm(folder: Path, owner: int) -> Path:
 def write_command(command: Path, address: Path, *first: str) -> None:
     """Write the command that asks the server at `address`; `first` stands before its words."""
     command.parent.mkdir(parents=True, exist_ok=True)
-    told = CLIENT.format(python=sys.executable, address=str(address), first=list(first))
+    told = CLIENT.format(python=sys.executable, address=str(address), first=list(first), noted=NOTED)
     command.write_text(told, encoding="utf-8")
     command.chmod(0o755)
+
+
+class WarmProcess(subprocess.Popen[str]):
+    """A program of the warm server that signals reach.
+
+    They go to the process itself, not to the one that asked for it, which ends after it.
+    """
+
+    def __init__(self, command: Sequence[str], **options: Any) -> None:
+        handle, self._noted = tempfile.mkstemp(prefix="warm-process-")
+        os.close(handle)
+        environment = {**(options.pop("env", None) or os.environ), NOTED: self._noted}
+        super().__init__(command, env=environment, text=True, **options)
+
+    def find_number(self) -> int:
+        """The number of the process itself, as soon as there is one."""
+        while len(noted := Path(self._noted).read_bytes()) < 16:
+            if self.poll() is not None:
+                raise ProcessLookupError("It ended before it began.")
+            time.sleep(0.002)
+        return int(noted)
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal to the process itself, unless it has ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.find_number(), sig)
 
 
 class Aside(MetaPathFinder, Loader):
@@ -223,6 +258,7 @@ def _serve(client: socket.socket, run: Callable[[list[str], dict[str, str], str]
             os.dup2(file, number)
             os.close(file)
         os._exit(run(arguments, environment, folder))
+    client.sendall(f"{pid:16}".encode())
     for file in files:
         os.close(file)
     command = os.pidfd_open(pid)

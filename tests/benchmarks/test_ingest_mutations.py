@@ -27,19 +27,19 @@ from tests.hunts import some
 
 @pytest.fixture(scope="module")
 def outcomes() -> list[list[Outcome]]:
-    return run()
+    return run(lambda changes: some(changes, 45))
 
 
 def test_every_plain_paper_is_read_rightly_as_it_is_and_has_ninety_changes(
     outcomes: list[list[Outcome]],
 ) -> None:
-    assert [(paper[0].right, len(paper) - 1) for paper in outcomes] == [
-        (paper[0].asked, CHANGES) for paper in outcomes
-    ]
-    assert len(outcomes) >= 5
+    assert [paper[0].right for paper in outcomes] == [paper[0].asked for paper in outcomes]
+    counts = [len(list(mutate(make_paper(SIZE, seed, *form)))) for seed, form in enumerate(PAPERS)]
+    assert counts == [CHANGES] * 5
     assert len({name for name, _ in list_changes()}) == len(list_changes())
 
 
+@pytest.mark.hunt
 def test_changed_papers_keep_98_of_100_questions_and_none_collapses_without_a_warning(
     outcomes: list[list[Outcome]],
 ) -> None:
@@ -51,6 +51,7 @@ def test_changed_papers_keep_98_of_100_questions_and_none_collapses_without_a_wa
     assert figures["silent_below_half"] == 0, lost
 
 
+@pytest.mark.hunt
 def test_of_the_questions_that_it_is_sure_of_at_most_one_in_a_hundred_is_wrong(
     outcomes: list[list[Outcome]],
 ) -> None:

@@ -1,11 +1,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
+from argon2 import PasswordHasher
 
 from tests.fits import remembering_fits
 from tests.fresh import copying_new_stores
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_hasher() -> Iterator[PasswordHasher]:
+    """The product's own hasher of passwords, which takes .1 CPU seconds by design.
+
+    All tests but those that ask for it hash with the smallest parameters, which a hash brings with it.
+    """
+    passwords = import_module("deployments.auth.passwords")
+    own: PasswordHasher = passwords._hasher
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        passwords.prepare_dummy.cache_clear()
+        yield own
+    passwords.prepare_dummy.cache_clear()
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -95,7 +95,7 @@ def read_sessions(settings: Settings) -> list[tuple[Any, ...]]:
 
 
 def read_tables(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
-    with open_lake(settings, read_only=True) as lake:
+    with open_lake(settings, read_only=True) as lake, lake.read_transaction():
         return {name: lake.query(f'SELECT * FROM "{name}" ORDER BY ALL').rows() for name in TABLES}
 
 

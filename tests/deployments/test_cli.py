@@ -357,7 +357,7 @@ def test_an_error_is_json_when_json_was_asked_for(home: Path) -> None:
     assert json.loads(done.stdout)["exit_code"] == 3
 
 
-def test_a_missing_key_variable_is_named_before_anything_is_claimed(home: Path) -> None:
+def test_a_missing_key_variable_is_named_before_anything_is_claimed(home: Path, warm_python: str) -> None:
     registry = home / "keyless.yaml"
     registry.write_text(
         "providers:\n  lab: {base_url: 'http://127.0.0.1:9/v1', key_variable: PROCTOR_TEST_NO_SUCH_KEY}\n"
@@ -386,9 +386,8 @@ with open_ledger(settings.ledger_address) as ledger:
         "PROCTOR_HOME": str(home), "PROCTOR_REGISTRY": str(registry), "PROCTOR_SET_SIZE": "3", "PROCTOR_REPEATS": "1",
         "PROCTOR_DISCIPLINES": '["Engineering","Law","History"]',
     }  # fmt: skip
-    root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, cwd=root, capture_output=True, text=True
+        [warm_python, "-c", script], env=environment, cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 ")
@@ -500,9 +499,9 @@ def test_a_locale_of_another_encoding_is_no_reason_to_fail(home: Path) -> None:
     assert (done.returncode, "│ state │" in done.stdout) == (0, True), done.stderr
 
 
-def test_the_shell_answers_statements_and_survives_mistakes(home: Path) -> None:
+def test_the_shell_answers_statements_and_survives_mistakes(home: Path, warm: Path) -> None:
     done = subprocess.run(
-        [PROCTOR, "shell"],
+        [str(warm / "proctor"), "shell"],
         env=os.environ | {"PROCTOR_HOME": str(home)},
         input="select 40 + 2 as answer;\nselect nonsense;\nselect 7\n as seven;\n.quit\n",
         capture_output=True,

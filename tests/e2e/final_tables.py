@@ -65,7 +65,7 @@ def read_final_tables(settings: Settings) -> Tables:
     Each is given as its rows, sorted, without the columns that are left aside.
     """
     found: Tables = {}
-    with open_lake(settings, read_only=True) as lake:
+    with open_lake(settings, read_only=True) as lake, lake.read_transaction():
         for name in TABLES:
             if name == "closed_months":
                 # What they rest on is named by the numbers of the lake's files.

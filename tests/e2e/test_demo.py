@@ -24,7 +24,7 @@ pytestmark = pytest.mark.prefect
 def read_contents(home: Path) -> dict[str, str]:
     """A hash over every row of every table."""
     contents = {}
-    with open_lake(Settings(home=home), read_only=True) as lake:
+    with open_lake(Settings(home=home), read_only=True) as lake, lake.read_transaction():
         for name in TABLES:
             frame = lake.query(f"select * from {name} order by all")
             contents[name] = f"{frame.height} {hashlib.sha256(frame.write_json().encode()).hexdigest()}"

@@ -104,7 +104,7 @@ def read_written(settings: Settings) -> tuple[set[int], set[int]]:
 
 def read_others(settings: Settings) -> dict[str, list[Any]]:
     """Every row of every table but those that were written meanwhile."""
-    with open_lake(settings, read_only=True) as lake:
+    with open_lake(settings, read_only=True) as lake, lake.read_transaction():
         found = {}
         for name in TABLES:
             condition = {"sessions": f"run_id <> '{WRITTEN}'", "landings": f"unit not like '{WRITTEN}%'"}.get(

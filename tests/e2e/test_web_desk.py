@@ -8,10 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -34,6 +31,7 @@ from tests.browser import CHROMIUM, needs_browser
 from tests.fresh import open_new_lake
 from tests.tasks.review.conftest import make_frame, make_question
 from tests.tasks.review.kit import Annotator, read_decisions
+from tests.warm import WarmProcess
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.review import assigning
@@ -41,7 +39,6 @@ from warehouse.ledger.trust import users
 
 pytestmark = [*needs_browser, pytest.mark.slow]
 
-PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PASSWORD, BATCH = "correct horse battery", "2026-11-desk"
 SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 800}
@@ -58,18 +55,18 @@ QUESTIONS = [
 class Server:
     """`proctor web` as a process that can be killed and started again on its port."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, warm: Path) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
         self.address = f"http://127.0.0.1:{self.port}"
-        self._home = home
+        self._home, self._proctor = home, str(warm / "proctor")
         self._log = (home.parent / "web.log").open("w")
         self.start()
 
     def start(self) -> None:
-        self._process = subprocess.Popen(
-            [PROCTOR, "web", "--port", str(self.port)],
+        self._process = WarmProcess(
+            [self._proctor, "web", "--port", str(self.port)],
             env=os.environ
             | {
                 "PROCTOR_HOME": str(self._home),
@@ -78,7 +75,6 @@ class Server:
             },
             stdout=self._log,
             stderr=self._log,
-            start_new_session=True,
         )
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -88,7 +84,7 @@ class Server:
         raise AssertionError("proctor web does not answer")
 
     def kill(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
+        self._process.kill()
         self._process.wait()
 
     def end(self) -> None:
@@ -123,13 +119,13 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[Server]:
-    started = Server(settings.home)
+def server(settings: Settings, warm: Path) -> Iterator[Server]:
+    started = Server(settings.home, warm)
     yield started
     started.end()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     # However busy the machine is; five seconds are what is waited for otherwise.
     expect.set_options(timeout=60_000)
@@ -137,6 +133,13 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(autouse=True)
+def _nobody_stays_at_the_browser(browser: Browser) -> Iterator[None]:
+    yield
+    for context in browser.contexts:
+        context.close()
 
 
 class Reader:

@@ -196,7 +196,7 @@ def read_billed_usd(server: RunningServer) -> float:
 def read_tables(settings: Settings) -> dict[str, list[dict[str, Any]]]:
     """Every table of the run, without what differs from one execution to the next."""
     found: dict[str, list[dict[str, Any]]] = {}
-    with open_lake(settings, read_only=True) as lake:
+    with open_lake(settings, read_only=True) as lake, lake.read_transaction():
         for table in TABLES:
             frame = lake.query(f"SELECT * FROM {table}")
             kept = [name for name in frame.columns if name not in PASSING and not name.endswith("_at")]

@@ -9,7 +9,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,7 @@ from tests.tasks.shared_run import (
 from tests.tasks.test_queue import IN_FLIGHT, Workers, kill_at_random, working
 from tests.tasks.test_shared_runs import share_on_postgresql
 from tests.warehouse.ledger.postgresql import PostgresqlServer
+from tests.warm import WarmProcess
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.jobs import list_jobs
 from warehouse.ledger.engine.opening import open_ledger
@@ -168,7 +168,7 @@ def test_twenty_kills_of_three_processes_that_watch_the_judges(
 
 
 def test_a_worker_conducts_the_league_of_a_command_that_was_killed(
-    postgresql: PostgresqlServer, tmp_path: Path
+    postgresql: PostgresqlServer, tmp_path: Path, warm: Path
 ) -> None:
     values = share_on_postgresql(postgresql, tmp_path, 6)[0]
     settings = claim(values, run_count=1)
@@ -177,16 +177,14 @@ def test_a_worker_conducts_the_league_of_a_command_that_was_killed(
         others = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
         environment = others | write_variables(values | {"no_server": "true", "budget_usd": 5.0})
         environment |= {"PROCTOR_SIMULATED_URL": server.url, "PROCTOR_QUIET": "1"}
-        proctor = [sys.executable, "-m", "deployments.cli"]
-        command = subprocess.Popen(
-            [*proctor, "league", "run", "one"], env=environment, start_new_session=True
-        )
+        proctor = str(warm / "proctor")
+        command = WarmProcess([proctor, "league", "run", "one"], env=environment)
         while sum(server.state.answered.values()) < 10:
             assert command.poll() is None, "the league ended before it could be killed"
             time.sleep(0.005)
         command.kill()
         command.wait()
-        subprocess.run([*proctor, "worker", "--only-jobs", "--name", "w2"], env=environment, check=True)
+        subprocess.run([proctor, "worker", "--only-jobs", "--name", "w2"], env=environment, check=True)
     with open_lake(settings, read_only=True) as lake:
         assert lake.query("SELECT count(*) FROM league_rounds").item() == len(FOUR) * 2
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:

@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +22,12 @@ from tests.paid_calls import count_calls
 from tests.tasks.judging.test_unparsed import QUESTIONS, REGISTRY, land_session
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
+from tests.warm import ROOT, WarmProcess
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 IN_FLIGHT = 4
 REPLAYED = 40
 SLOW = {"latency_ms": 60, "latency_spread": 0.3}
@@ -53,28 +52,27 @@ def settings(tmp_path: Path) -> Settings:
 
 def start(
     server: RunningServer, settings: Settings, *words: str, ledger_url: str | None = None
-) -> subprocess.Popen[str]:
-    what, *rest = words
+) -> WarmProcess:
+    python, what, *rest = words
     variables = {**os.environ, "PROCTOR_SIMULATED_URL": server.url, "PROCTOR_QUIET": "1"}
     if ledger_url is not None:
         variables["PROCTOR_LEDGER_URL"] = ledger_url
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.tasks.killed_payer", what, str(settings.home), *rest],
+    return WarmProcess(
+        [python, "-m", "tests.tasks.killed_payer", what, str(settings.home), *rest],
         cwd=ROOT,
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
 
 
-def finish(process: subprocess.Popen[str]) -> dict[str, int]:
+def finish(process: WarmProcess) -> dict[str, int]:
     output, faults = process.communicate(timeout=120)
     assert process.returncode == 0, faults[-2_000:]
     return dict(json.loads(output.splitlines()[-1]))
 
 
-def kill_after(process: subprocess.Popen[str], server: RunningServer, model: str, served: int) -> None:
+def kill_after(process: WarmProcess, server: RunningServer, model: str, served: int) -> None:
     deadline = time.monotonic() + 120
     while server.state.served[model] < served:
         assert process.poll() is None, "it ended before it could be killed"
@@ -111,20 +109,23 @@ def check_nothing_paid_twice(
     assert finish(start(server, settings, *words)).get("sent", 0) == 0
 
 
-def test_killed_judging_repeats_no_paid_call(server: RunningServer, settings: Settings) -> None:
-    check_nothing_paid_twice(server, settings, "run-1", "first-judge", QUESTIONS, ("judge",))
+def test_killed_judging_repeats_no_paid_call(
+    server: RunningServer, settings: Settings, warm_python: str
+) -> None:
+    words = (warm_python, "judge")
+    check_nothing_paid_twice(server, settings, "run-1", "first-judge", QUESTIONS, words)
     with open_lake(settings) as lake:
         assert lake.query("select count(*) from judgements").item() == QUESTIONS
 
 
 @pytest.mark.long
 def test_killed_replaying_repeats_no_paid_call(
-    server: RunningServer, settings: Settings, tmp_path: Path
+    server: RunningServer, settings: Settings, tmp_path: Path, warm_python: str
 ) -> None:
     path = tmp_path / "public.csv"
     lines = [f"q{number},第{number}次会议于{1700 + number}年召开。" for number in range(100, 100 + REPLAYED)]
     path.write_text("\n".join(["item_id,question", *lines]), "utf-8")
-    words = ("replay", str(path))
+    words = (warm_python, "replay", str(path))
     check_nothing_paid_twice(server, settings, "contamination/r1", "sim", 3 * REPLAYED, words)
     with open_lake(settings) as lake:
         assert lake.query("select count(*) from replays").item() == 3 * REPLAYED
@@ -133,21 +134,21 @@ def test_killed_replaying_repeats_no_paid_call(
 @pytest.mark.long
 @pytest.mark.service
 def test_of_two_that_judge_one_run_at_once_on_postgresql_each_call_is_paid_once(
-    server: RunningServer, settings: Settings, postgresql: PostgresqlServer
+    server: RunningServer, settings: Settings, postgresql: PostgresqlServer, warm_python: str
 ) -> None:
-    check_two_judging(server, settings, postgresql.new_ledger_url())
+    check_two_judging(server, settings, postgresql.new_ledger_url(), warm_python)
 
 
 @pytest.mark.long
 def test_of_two_that_judge_one_run_at_once_on_sqlite_each_call_is_paid_once(
-    server: RunningServer, settings: Settings
+    server: RunningServer, settings: Settings, warm_python: str
 ) -> None:
-    check_two_judging(server, settings, settings.ledger_address)
+    check_two_judging(server, settings, settings.ledger_address, warm_python)
 
 
-def check_two_judging(server: RunningServer, settings: Settings, ledger_url: str) -> None:
+def check_two_judging(server: RunningServer, settings: Settings, ledger_url: str, warm_python: str) -> None:
     open_ledger(ledger_url).close()
-    processes = [start(server, settings, "judge", ledger_url=ledger_url) for _ in range(2)]
+    processes = [start(server, settings, warm_python, "judge", ledger_url=ledger_url) for _ in range(2)]
     told = [process.communicate(timeout=120) for process in processes]
     # The later one waits for the session that the other judges, or finds it judged.
     assert [process.returncode for process in processes] == [0, 0], told

@@ -1,12 +1,14 @@
 """Run a statement on a DuckDB connection, with parameters as SQL literals.
 
 DuckDB imports pandas (a second or two) as soon as it is handed any Python object to look into: a bound parameter, a
-registered frame. So plain values are written as SQL, and rows go in by file (`warehouse/lake/landing.py`).
+registered frame. So plain values are written into the statement, and rows go in by file (`warehouse/lake/landing.py`).
+DuckDB does no less with what it has prepared: it plans a statement again when it is given its values.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -14,12 +16,20 @@ from typing import TYPE_CHECKING, TypeVar
 from schemas.errors import StoreError
 from warehouse.lake.attach import ALIAS
 from warehouse.lake.faults import retry_opening
-from warehouse.lake.quoting import quote_name, quote_text
+from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
     import duckdb
 
 T = TypeVar("T")
+# What a `$` in it means nothing in: texts, names, comments.
+_NAMES_AND_WHAT_HAS_NONE = re.compile(
+    r"""
+    \b[eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | \$(?P<tag>\w*)\$.*?\$(?P=tag)\$
+    | --[^\n]* | /\*.*?\*/ | \$(?P<name>[A-Za-z_]\w*)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 def begin_reading(connection: duckdb.DuckDBPyConnection) -> int:
@@ -63,17 +73,45 @@ def _execute(
     params: Mapping[str, object],
     fetch: Callable[[duckdb.DuckDBPyConnection], T],
 ) -> T:
-    if not params:
-        return fetch(connection.execute(sql))
-    literals = {name: _write_literal(value) for name, value in params.items()}
-    if any(literal is None for literal in literals.values()):
+    import duckdb
+
+    written = _write_values(sql, params)
+    if written is None:
         return fetch(connection.execute(sql, dict(params)))
-    connection.execute(f"PREPARE proctor_query AS {sql}")
     try:
-        values = ", ".join(f"{quote_name(name)} := {literal}" for name, literal in literals.items())
-        return fetch(connection.execute(f"EXECUTE proctor_query({values})"))
-    finally:
-        connection.execute("DEALLOCATE proctor_query")
+        return fetch(connection.execute(written))
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+        if params:
+            _raise_without_values(connection, sql, error)
+        raise
+
+
+def _raise_without_values(connection: duckdb.DuckDBPyConnection, sql: str, error: duckdb.Error) -> None:
+    """Raise what is wrong with a statement; the message quotes none of its values."""
+    connection.execute(f"PREPARE proctor_query AS {sql}")
+    connection.execute("DEALLOCATE proctor_query")
+    # Only with its values DuckDB sees what is wrong: the line that it quotes has them.
+    raise type(error)(str(error).partition("\nLINE ")[0].rstrip()) from None
+
+
+def _write_values(sql: str, params: Mapping[str, object]) -> str | None:
+    """The statement with a literal for each `$name`.
+
+    None where a value has no literal, or the statement takes others than these: DuckDB says which.
+    """
+    if not params:
+        return sql
+    literals = {name: _write_literal(value) for name, value in params.items()}
+    used: set[str] = set()
+
+    def write(found: re.Match[str]) -> str:
+        if (name := found["name"]) is None:
+            return found[0]
+        used.add(name)
+        return f"({literals.get(name)})"
+
+    written = _NAMES_AND_WHAT_HAS_NONE.sub(write, sql)
+    return written if used == literals.keys() and None not in literals.values() else None
 
 
 def quote_list(values: Iterable[str]) -> str:
@@ -109,7 +147,18 @@ def _write_literal(value: object) -> str | None:
         case date():
             return f"'{value.isoformat()}'::DATE"
         case list() if all(isinstance(item, str) for item in value):
-            return f"[{', '.join(quote_text(item) for item in value)}]::VARCHAR[]"
+            return _write_list("VARCHAR", map(_quote_item, value))
         case list() if all(type(item) is int for item in value):
-            return f"[{', '.join(map(str, value))}]::BIGINT[]"
+            return _write_list("BIGINT", map(str, value))
     return None
+
+
+def _write_list(item_type: str, items: Iterable[str]) -> str:
+    """A list as one text: of an expression for each item DuckDB would make a plan."""
+    text = f"[{', '.join(items)}]"
+    return f"{quote_text(text)}::{item_type}[]"
+
+
+def _quote_item(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

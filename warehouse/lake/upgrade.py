@@ -88,15 +88,16 @@ def bring_up_to_date(
     """Create what the contract has and the lake lacks, in one transaction under the lock."""
     import duckdb
 
-    if not has_moved(settings):
-        if has_every_definition(settings):
-            return
-        check_form(settings, connection)
-        if not list_missing_definitions(connection) and not list_missing_packings(connection):
-            remember_definitions(settings)
-            return
-    else:
-        check_form(settings, connection)
+    is_moved = has_moved(settings)
+    if has_every_definition(settings):
+        if is_moved:
+            with hold_writer_lock(settings, lock_timeout_s):
+                remember_data_path(settings)
+        return
+    check_form(settings, connection)
+    if not (is_moved or list_missing_definitions(connection) or list_missing_packings(connection)):
+        remember_definitions(settings)
+        return
     for attempt in range(1, CONFLICT_TRIES + 1):
         with hold_writer_lock(settings, lock_timeout_s):
             remember_data_path(settings)

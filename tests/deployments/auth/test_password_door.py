@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from argon2 import PasswordHasher
+from argon2 import PasswordHasher, extract_parameters
+from argon2.profiles import RFC_9106_LOW_MEMORY
 
+from deployments.auth import passwords
 from deployments.auth.passwords import PASSWORDS_AT_ONCE, Weakness, find_weakness
 from deployments.auth.sign_in import MOST_WAITING, Outcome, PasswordDoor, PlacesTaken, RankedPlaces
 from deployments.auth.throttle import FailureCounter, name_source
@@ -35,8 +37,18 @@ class NotedPlaces(RankedPlaces):
 
 @pytest.fixture(scope="module")
 def stored() -> str:
-    """A hash that is checked fast: the parameters are read from it."""
-    return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    return passwords.hash_password(PASSWORD)
+
+
+def test_a_password_and_the_one_of_nobody_cost_as_much_as_rfc_9106_wishes(
+    own_hasher: PasswordHasher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "_hasher", own_hasher)
+    hashed = passwords.hash_password(PASSWORD)
+    nobodys = passwords.prepare_dummy.__wrapped__()
+    assert extract_parameters(hashed) == extract_parameters(nobodys) == RFC_9106_LOW_MEMORY
+    assert passwords.check_password(hashed, PASSWORD)
+    assert not passwords.check_password(hashed, "another password")
 
 
 def test_of_a_hundred_guesses_at_once_ten_are_checked_and_the_account_is_open_from_elsewhere(

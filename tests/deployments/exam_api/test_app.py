@@ -12,7 +12,6 @@ from typing import Any
 
 import jwt
 import pytest
-from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 
 from deployments.auth import LARGEST_BODY_BYTES
@@ -318,10 +317,6 @@ def test_no_token_is_given_for_a_password_that_was_replaced_while_it_was_checked
 def test_guesses_at_once_are_counted_like_guesses_one_after_the_other(
     client: TestClient, world: World
 ) -> None:
-    fast = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
-    with world.ledger.write() as connection:
-        users.write_password_hash(connection, "ada", fast)
-
     def guess(number: int) -> int:
         return client.post("/token", json={"user_id": "ada", "password": f"guess {number}"}).status_code
 

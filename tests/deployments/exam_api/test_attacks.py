@@ -8,12 +8,10 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import jwt
 import pytest
-from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 
 from deployments.auth import guard, passwords
@@ -33,18 +31,6 @@ from warehouse.ledger.exam import tokens as ledger_tokens
 from warehouse.ledger.trust import users
 
 SIT = ("sit", "list_own_sessions")
-
-
-@pytest.fixture
-def quick_hashes(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Passwords that are checked in no time: argon2 with its smallest parameters."""
-    monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    passwords.prepare_dummy.cache_clear()
-    with world.ledger.write() as connection:
-        for name in ("ada", "eve", "ann"):
-            users.write_password_hash(connection, name, passwords.hash_password(PASSWORD))
-    yield
-    passwords.prepare_dummy.cache_clear()
 
 
 @pytest.fixture
@@ -475,7 +461,6 @@ def test_an_endless_answer_is_cut_and_the_session_continues(
 # --- junk and logs ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("quick_hashes")
 def test_a_stranger_writes_so_many_entries_a_minute_and_no_more(client: TestClient, world: World) -> None:
     others = str(world.sessions("rho")[0]["session_id"])
     for number in range(100):
@@ -540,7 +525,6 @@ INJECTIONS = (
 )
 
 
-@pytest.mark.usefixtures("quick_hashes")
 def test_no_text_of_a_caller_is_ever_sql(client: TestClient, world: World, session_id: str) -> None:
     examiner, admin = bearer(ask_token(client, "eve")), bearer(ask_token(client, "ada"))
     _, lease = open_own(client, world, session_id)
@@ -572,7 +556,6 @@ def test_no_text_of_a_caller_is_ever_sql(client: TestClient, world: World, sessi
     assert set(INJECTIONS) < named
 
 
-@pytest.mark.usefixtures("quick_hashes")
 def test_no_reply_sends_the_caller_to_the_host_it_named(client: TestClient, world: World) -> None:
     evil = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", **bearer(ask_token(client, "eve"))}
     for path in (
@@ -590,7 +573,6 @@ def test_no_reply_sends_the_caller_to_the_host_it_named(client: TestClient, worl
         assert "evil.example" not in reply.text + str(reply.headers)
 
 
-@pytest.mark.usefixtures("quick_hashes")
 def test_lists_come_in_pages_and_a_page_of_others_tells_nothing(client: TestClient, world: World) -> None:
     examiner, admin = bearer(ask_token(client, "eve")), bearer(ask_token(client, "ada"))
 
@@ -652,7 +634,6 @@ def test_a_login_of_nobody_costs_the_same_work_as_one_of_somebody(
         assert work == ["verify"]
 
 
-@pytest.mark.usefixtures("quick_hashes")
 def test_who_guesses_at_a_name_does_not_lock_its_owner_out(client: TestClient, world: World) -> None:
     for number in range(11):
         client.post("/token", json={"user_id": "eve", "password": f"guess {number}"})

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,10 +14,10 @@ import pytest
 from tasks.exam.protocol import Answer, Lease, Put
 from tests.tasks.exam.kit import HttpDoor, check_ledger
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import sittings
 
-ROOT = Path(__file__).parents[3]
 SERVER = """
 import sys
 from pathlib import Path
@@ -35,18 +32,18 @@ serve_exam(settings, Listening("127.0.0.1", int(sys.argv[2])))
 class Server:
     """A server process that is killed and started again on the same port."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, home: Path, warm_python: str) -> None:
+        self._home, self._python = home, warm_python
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process = self._start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", SERVER, str(self._home), str(self.port)], cwd=ROOT)
+    def _start(self) -> WarmProcess:
+        return WarmProcess([self._python, "-c", SERVER, str(self._home), str(self.port)], cwd=ROOT)
 
     def kill_and_restart(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
+        self.process.kill()
         self.process.wait()
         self.process = self._start()
 
@@ -107,16 +104,18 @@ class Sitter:
 
 
 @pytest.mark.slow
-def test_a_server_killed_at_random_moments_skips_repeats_and_loses_nothing(tmp_path: Path) -> None:
-    check_kills(tmp_path, kills=2, size=40)
+def test_a_server_killed_at_random_moments_skips_repeats_and_loses_nothing(
+    tmp_path: Path, warm_python: str
+) -> None:
+    check_kills(tmp_path, warm_python, kills=2, size=40)
 
 
 @pytest.mark.long
-def test_a_hundred_kills_of_the_server(tmp_path: Path) -> None:
-    check_kills(tmp_path, kills=100, size=200)
+def test_a_hundred_kills_of_the_server(tmp_path: Path, warm_python: str) -> None:
+    check_kills(tmp_path, warm_python, kills=100, size=200)
 
 
-def check_kills(tmp_path: Path, *, kills: int, size: int) -> None:
+def check_kills(tmp_path: Path, warm_python: str, *, kills: int, size: int) -> None:
     """Nine sessions, whose answers are a little slower than the kills of the server come."""
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     print(f"seed {seed}")
@@ -132,7 +131,7 @@ def check_kills(tmp_path: Path, *, kills: int, size: int) -> None:
             for session in plan.sessions
             if session.model == "alpha"
         ]
-        server = Server(tmp_path)
+        server = Server(tmp_path, warm_python)
         killed = asyncio.run(_sit_under_fire(server, sitters, moments, kills))
         assert killed == kills, f"seed {seed}: the exam was over before it could be disturbed"
         for sitter in sitters:

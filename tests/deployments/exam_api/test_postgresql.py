@@ -66,7 +66,7 @@ def ledger(ledger_url: str, password_hash: str) -> Iterator[Ledger]:
         yield opened
 
 
-session_id, quick_hashes = attacks.session_id, attacks.quick_hashes
+session_id = attacks.session_id
 # The same sentences as for SQLite: those in which a text, a number or an order of the caller's reaches the database.
 for _name in (
     "test_every_forged_token_is_refused",

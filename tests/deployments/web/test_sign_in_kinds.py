@@ -449,7 +449,7 @@ def test_a_name_that_nobody_has_costs_the_same_work_as_one_that_somebody_has(
 ) -> None:
     """Counted in hashes, not in time: argon2 is all that takes any."""
     work = list[str]()
-    hasher = PasswordHasher()
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
     class Counting:
         def verify(self, stored: str, password: str) -> bool:

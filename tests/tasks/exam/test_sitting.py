@@ -7,8 +7,6 @@ import dataclasses
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -45,14 +43,13 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
+from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.leases.jobs import list_jobs, make_job
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log
 from warehouse.ledger.exam import sittings
 from warehouse.stores import away
-
-ROOT = Path(__file__).parents[3]
 
 
 class Unreachable(ProctorError):
@@ -467,7 +464,9 @@ with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger:
 
 @pytest.mark.slow
 @pytest.mark.hunt
-def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_path: Path) -> None:
+def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(
+    tmp_path: Path, warm_python: str
+) -> None:
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     print(f"seed {seed}")
     moments = random.Random(seed)
@@ -476,11 +475,11 @@ def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_pat
     with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as ledger:
         plan = publish(ledger, settings, registry, make_bank())
         world = World(ledger, settings, registry, make_bank(), plan)
-        command = [sys.executable, "-c", SITTER, str(tmp_path), plan.run_id]
+        command = [warm_python, "-c", SITTER, str(tmp_path), plan.run_id]
         killed = 0
         acknowledged: dict[str, dict[int, str]] = {}
         for _ in range(60):
-            process = subprocess.Popen(command, cwd=ROOT)
+            process = WarmProcess(command, cwd=ROOT)
             if killed < tries(2, 5) and _answer_count(world) < 150:
                 before = _answer_count(world)
                 give_up_at = time.monotonic() + 60

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,9 +17,9 @@ from tasks.ingest.removal import release_document
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.ingest.finnish_paper import write_paper
+from tests.warm import WarmProcess
 from warehouse.lake import Lake, open_lake
 
-ROOT = Path(__file__).resolve().parents[3]
 GOOD = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n3. 太阳绕地球转。（×）\n"
 
 
@@ -128,7 +125,7 @@ with open_lake(settings) as lake:
 
 
 @pytest.mark.slow
-def test_a_killed_release_is_whole_or_not_there(tmp_path: Path, settings: Settings) -> None:
+def test_a_killed_release_is_whole_or_not_there(tmp_path: Path, settings: Settings, warm_python: str) -> None:
     folder = tmp_path / "papers"
     folder.mkdir()
     names = [f"{number}.txt" for number in range(12)]
@@ -138,15 +135,13 @@ def test_a_killed_release_is_whole_or_not_there(tmp_path: Path, settings: Settin
         assert land_documents(lake, settings, [folder]).documents["held"] == len(names)
     acknowledged: set[str] = set()
     for delay in (0.4, 0.8):
-        process = subprocess.Popen(
-            [sys.executable, "-c", RELEASE, str(settings.home), *names],
-            stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+        command = [warm_python, "-c", RELEASE, str(settings.home), *names]
+        process = WarmProcess(command, stdout=subprocess.PIPE)
         with process:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
             time.sleep(delay)
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             acknowledged |= set(process.stdout.read().split())
         with open_lake(settings, read_only=True) as lake:
             released = lake.query(

@@ -120,18 +120,15 @@ rows._insert = insert
 
 @pytest.mark.parametrize("moment", sorted(MOMENTS))
 def test_a_kill_between_the_bytes_of_pictures_and_their_rows_loses_and_doubles_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, warm_python: str
 ) -> None:
     monkeypatch.setenv("PROCTOR_QUIET", "1")
     folder, killed = tmp_path / "papers", tmp_path / "killed"
     folder.mkdir()
     write_word(folder / "paper.docx", CHOICES, PICTURES)
     code = LAND.replace("landing.DOCUMENTS", f"import os, signal\n{MOMENTS[moment]}\nlanding.DOCUMENTS")
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(killed), str(folder)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.DEVNULL,
-    )
+    command = [warm_python, "-c", code, str(killed), str(folder)]
+    done = subprocess.run(command, stderr=subprocess.DEVNULL)
     assert done.returncode == -signal.SIGKILL
     left = {path.name for path in (killed / "archive").rglob("*.picture")}
     # Bytes may be there without a row, a row never without its bytes.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 from tasks.models.client import CallReply
 from tests.paid_calls import count_calls, read_calls
 from tests.tasks.models.simulation import call_all, make_model, make_request, start_server
+from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.opening import open_ledger
 
 CALLS = 40
@@ -20,12 +19,12 @@ IN_FLIGHT = 4
 
 @pytest.mark.parametrize("killed_after", [pytest.param(5, marks=pytest.mark.long), 17])
 def test_after_a_kill_only_calls_in_flight_are_sent_again_and_they_are_reported(
-    tmp_path: Path, killed_after: int
+    tmp_path: Path, killed_after: int, warm_python: str
 ) -> None:
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with start_server(sim={"latency_ms": 60, "latency_spread": 0.3}) as server:
-        command = [sys.executable, "-m", "tests.tasks.models.killed_caller", address, server.url, str(CALLS)]
-        caller = subprocess.Popen(command)
+        command = [warm_python, "-m", "tests.tasks.models.killed_caller", address, server.url, str(CALLS)]
+        caller = WarmProcess(command, cwd=ROOT)
         deadline = time.monotonic() + 120
         while server.state.served["sim"] < killed_after:
             assert time.monotonic() < deadline, "the caller never got that far"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +20,12 @@ from tasks.models.registry.models import Registry
 from tests.paid_calls import count_calls
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer
+from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import list_shares, name_provider_account
 from warehouse.ledger.money.calls import read_spent_usd
 
-ROOT = Path(__file__).parents[3]
 SPENDER = """
 import json, sys
 from schemas.errors import BudgetError, UsageError
@@ -137,11 +134,9 @@ def test_two_processes_never_spend_more_than_their_budget_together_on_postgresql
     check_two_spenders(warm_python, postgresql.new_ledger_url())
 
 
-def start_spender(
-    program: str, address: str, url: str, first: int, limit_usd: float
-) -> subprocess.Popen[str]:
-    command = [program, "-c", SPENDER, address, url, str(first), str(limit_usd)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def start_spender(warm_python: str, address: str, url: str, first: int, limit_usd: float) -> WarmProcess:
+    command = [warm_python, "-c", SPENDER, address, url, str(first), str(limit_usd)]
+    return WarmProcess(command, cwd=ROOT, stdout=subprocess.PIPE)
 
 
 def check_two_spenders(warm_python: str, address: str) -> None:
@@ -166,15 +161,15 @@ def check_two_spenders(warm_python: str, address: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_killed_process_had_in_flight_counts_as_spent(tmp_path: Path) -> None:
+def test_what_a_killed_process_had_in_flight_counts_as_spent(tmp_path: Path, warm_python: str) -> None:
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     with start_server(sim={"latency_ms": 100}) as server:
-        spender = start_spender(sys.executable, address, server.url, 0, 1.0)
+        spender = start_spender(warm_python, address, server.url, 0, 1.0)
         deadline = time.monotonic() + 60
         while server.state.served["sim"] < 6:
             assert time.monotonic() < deadline and spender.poll() is None
             time.sleep(0.002)
-        os.kill(spender.pid, signal.SIGKILL)
+        spender.kill()
         spender.communicate()
     with open_ledger(address) as ledger:
         with ledger.read() as connection:

@@ -54,8 +54,10 @@ def test_only_what_changed_is_made_again_and_all_is_as_if_it_were(tmp_path: Path
         publish_month(lake, settings, "2025-02", is_equated=False)
         # Each page names at its top the editions that are provisional, and there is one more.
         assert render(lake, kept) == every
-        whole.mkdir()
-        shutil.copyfile(kept / "vega.js", whole / "vega.js")
+        # What a damaged file says of pages that are there counts for nothing.
+        shutil.copytree(kept, whole, ignore=shutil.ignore_patterns("data"))
+        (whole / "data").mkdir()
+        (whole / "data" / "kept.json").write_text("{", encoding="utf-8")
         assert render(lake, whole, is_plain=True) == every
         assert read(kept) == read(whole)
         assert read(kept)["index.html"] != first["index.html"]
@@ -63,8 +65,4 @@ def test_only_what_changed_is_made_again_and_all_is_as_if_it_were(tmp_path: Path
         (kept / "errors.html").write_text("edited by hand", encoding="utf-8")
         (kept / "data" / "board.js").unlink()
         assert render(lake, kept) == ["errors", "index", "method"]
-        assert read(kept) == read(whole)
-
-        (kept / "data" / "kept.json").write_text("{", encoding="utf-8")
-        assert render(lake, kept) == every
         assert read(kept) == read(whole)

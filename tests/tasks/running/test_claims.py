@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from schemas.errors import StoreError
 from tasks.running.claiming.claims import claim_work
 from tests.warehouse.test_lake_postgres import server as postgres
+from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.leases.jobs import read_job
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -26,7 +26,6 @@ with open_ledger(sys.argv[1]) as ledger, claim_work(ledger, "judge", "run-1", wh
     print("held", flush=True)
     time.sleep(600)
 """
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -73,16 +72,16 @@ def test_what_raises_lets_go_of_its_claim(url: str) -> None:
             assert read_job(connection, "judge", "run-1") is None
 
 
-def test_the_claim_of_a_process_that_was_killed_here_is_taken_over_at_once(url: str) -> None:
+def test_the_claim_of_a_process_that_was_killed_here_is_taken_over_at_once(
+    url: str, warm_python: str
+) -> None:
     with open_ledger(url) as ledger:
-        child = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE, text=True, cwd=ROOT
-        )
+        child = WarmProcess([warm_python, "-c", HOLDER, url], stdout=subprocess.PIPE, cwd=ROOT)
         try:
             assert child.stdout is not None
             assert child.stdout.readline().strip() == "held"
             with (
-                pytest.raises(StoreError, match=f"Process {child.pid} on"),
+                pytest.raises(StoreError, match=f"Process {child.find_number()} on"),
                 claim_work(ledger, "judge", "run-1", what="judging run-1"),
             ):
                 raise AssertionError("two hold it")

@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -518,6 +519,39 @@ def test_a_query_takes_named_parameters_of_every_plain_kind(lake: Lake) -> None:
     rows = lake.query("SELECT $text AS t, $flag AS b", {"text": "it's; --", "flag": False}).rows()
     assert rows == [("it's; --", False)]
     assert lake.query("SELECT len($names) AS n", {"names": ["a", "b"]}).item() == 2
+    plain_lists = {
+        "names": ["it's", '"', "\\", "a, b", "NULL", " ", "", "[{题"], "numbers": [-1, 2**60], "none": [],
+    }  # fmt: skip
+    listed = lake.query("SELECT $names AS names, $numbers AS numbers, $none AS none", plain_lists)
+    assert listed.rows(named=True) == [plain_lists]
+    assert lake.query("SELECT 2-$less AS n, 2-$part AS f", {"less": -1, "part": -0.5}).rows() == [(3, 2.5)]
+
+
+def test_a_name_in_a_text_a_comment_or_a_quoted_name_is_no_parameter(lake: Lake) -> None:
+    sql = r"""
+        SELECT '''$x' AS a, E'\'$x' AS b, $$'$x$$ AS c, $q$"$x$q$ AS d, $x AS "$x" -- $x '
+        /* $x " */
+    """
+    rows = lake.query(sql, {"x": 1}).rows(named=True)
+    assert rows == [{"a": "'$x", "b": "'$x", "c": "'$x", "d": '"$x', "$x": 1}]
+    wrong: list[dict[str, object]] = [{}, {"y": 1}, {"x": 1, "y": 1}]
+    for given in wrong:
+        with pytest.raises(StoreError, match="parameters"):
+            lake.query(sql, given)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["SELECT $x, nonsense FROM sessions", "SELEC $x", "SELECT $x FROM nonsense"]
+)
+def test_an_error_about_a_statement_quotes_no_value_of_a_parameter(lake: Lake, wrong: str) -> None:
+    for is_held in (False, True):
+        held = lake.read_transaction() if is_held else nullcontext()
+        with held, pytest.raises(UsageError, match=r"nonsense|SELEC \$x") as failure:
+            lake.query(wrong, {"x": SECRET_STEM})
+        assert SECRET_STEM not in str(failure.value)
+    with pytest.raises(UsageError, match="can only be applied to lists") as failure:
+        lake.query("SELECT unnest($x)", {"x": SECRET_STEM})
+    assert SECRET_STEM not in str(failure.value)
 
 
 def test_an_error_of_a_query_explains_the_statement_but_quotes_no_row(lake: Lake) -> None:

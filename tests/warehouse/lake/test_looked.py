@@ -264,7 +264,8 @@ def test_a_unit_that_its_landing_counts_otherwise_is_found_at_the_next_look(home
             expected = {COUNTING: len(run_check(lake, COUNTING).offending)}
         assert expected not in (found, {COUNTING: 0}), change
         found = look(home, checks=[COUNTING])[2]
-        assert found == look(home, checks=[COUNTING])[2] == expected, change
+        assert found == expected, change
+    assert look(home, checks=[COUNTING])[2] == found
 
 
 def test_a_check_that_fails_is_made_again_until_it_passes(home: Path) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,12 +16,11 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import IntegrityError
 
 from schemas.errors import StoreError
+from tests.warm import ROOT, WarmProcess
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import organisations
-
-ROOT = Path(__file__).parents[3]
 
 
 def add(name: str) -> Callable[[Connection], str]:
@@ -138,15 +134,13 @@ def ledger_url(tmp_path: Path) -> str:
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_survives_a_kill(ledger_url: str) -> None:
+def test_what_was_acknowledged_survives_a_kill(ledger_url: str, warm_python: str) -> None:
     url = ledger_url
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, url], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+    process = WarmProcess([warm_python, "-c", WRITER, url], cwd=ROOT, stdout=subprocess.PIPE)
     assert process.stdout is not None
     acknowledged = [process.stdout.readline().strip() for _ in range(50)]
     time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     acknowledged += [line.strip() for line in process.stdout if line.endswith("\n")]
     process.stdout.close()
     process.wait()

@@ -197,7 +197,7 @@ def find_marked(settings: Settings, markers: tuple[str, ...] = MARKERS) -> list[
         for marker in markers
         if marker.encode() in path.read_bytes()
     ]
-    with open_lake(settings, read_only=True) as lake:
+    with open_lake(settings, read_only=True) as lake, lake.read_transaction():
         tables = lake.query("select distinct table_name from landings")["table_name"].to_list()
         for table in [*tables, "landings", "quarantine"]:
             text = lake.query(f"select * from {table}").write_json()

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +33,7 @@ from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import World, make_bank, make_settings, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
 from tests.warehouse.sample_rows import session_frame
+from tests.warm import ROOT, WarmProcess
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.engine.opening import open_ledger
@@ -45,7 +44,6 @@ from warehouse.stores.files import read_acknowledged_commit
 from warehouse.stores.homes import check_stores
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[4]
 
 
 @dataclass
@@ -54,6 +52,7 @@ class Sitting:
 
     settings: Settings
     world: World
+    python: str
 
     @property
     def home(self) -> Path:
@@ -106,7 +105,7 @@ class Sitting:
 
 
 @pytest.fixture
-def sitting(tmp_path: Path) -> Sitting:
+def sitting(tmp_path: Path, warm_python: str) -> Sitting:
     settings = make_settings(tmp_path / "home", call_concurrency=1)
     with copying_new_stores():
         create_home(settings)
@@ -115,7 +114,7 @@ def sitting(tmp_path: Path) -> Sitting:
         plan = publish(ledger, settings, registry, bank)
     # The ledger is opened again by whoever asks.
     world = World(_Reopened(settings), settings, registry, bank, plan)  # type: ignore[arg-type]
-    return Sitting(settings, world)
+    return Sitting(settings, world, warm_python)
 
 
 class _Reopened:
@@ -131,22 +130,21 @@ class _Reopened:
 
 
 @contextmanager
-def sitting_process(sitting: Sitting, answers: int, *options: str) -> Iterator[subprocess.Popen[str]]:
+def sitting_process(sitting: Sitting, answers: int, *options: str) -> Iterator[WarmProcess]:
     """A process that has answered so many questions, and has the files open until it is killed."""
     arguments = [str(sitting.home), str(answers), *options]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.tasks.operations.repair.writer", *arguments],
+    process = WarmProcess(
+        [sitting.python, "-m", "tests.tasks.operations.repair.writer", *arguments],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
     )
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
         yield process
     finally:
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.communicate()
 
 
@@ -162,7 +160,8 @@ def test_a_log_that_a_living_process_holds_is_saved_and_put_back_with_every_answ
             check_stores(sitting.settings)
 
         seen = inspect_home(sitting.settings)
-        assert (seen.held_by, seen.used_by, seen.is_done) == ([process.pid], [process.pid], False)
+        number = process.find_number()
+        assert (seen.held_by, seen.used_by, seen.is_done) == ([number], [number], False)
         assert not (sitting.home / "repairs").exists()
         saved = repair_home(sitting.settings)
         assert (saved.is_done, saved.missing) == (False, [])
