@@ -301,8 +301,6 @@ def load_command(listed: Listed) -> Any:
 
     The module is imported.
     """
-    from deployments.command_line.command import Command
-
     module = import_module(f"deployments.commands.{listed.module}")
     word = listed.name.split()[-1]
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -310,15 +308,19 @@ def load_command(listed: Listed) -> Any:
         holder.add_typer(group, name=listed.name, help=listed.summary)
     else:
         holder.command(listed.name)(getattr(module, word))
-    _make_shared(holder, Command)
+    _make_shared(holder)
     built = typer.main.get_command(holder)
     return built.commands[listed.name] if isinstance(built, TyperGroup) else built
 
 
-def _make_shared(group: typer.Typer, kind: type[TyperCommand]) -> None:
-    """Let every command below the group be of that kind."""
+def _make_shared(group: typer.Typer) -> None:
+    """Let every command below the group have what all commands have."""
+    from deployments.command_line.command import Command, with_option_groups
+
     for command in group.registered_commands:
-        command.cls = kind
+        command.cls = Command
+        if command.callback is not None:
+            command.callback = with_option_groups(command.callback)
     for below in group.registered_groups:
         if below.typer_instance is not None:
-            _make_shared(below.typer_instance, kind)
+            _make_shared(below.typer_instance)

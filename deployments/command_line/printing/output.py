@@ -14,7 +14,9 @@ import shutil
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date, datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
@@ -31,19 +33,34 @@ _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 _LONGEST_CELL = 40
 _GAP = " │ "
 _printed: Counter[str] = Counter()
+# Whether the command that runs was asked for JSON.
+_as_json: ContextVar[bool] = ContextVar("as_json", default=False)
 # Letters beyond this may be two columns wide.
 _NARROW = 0x2E7F
 
 
-def print_result(
-    result: Mapping[str, Any], *, as_json: bool, lines: Sequence[str] | None = None, then: str = ""
-) -> None:
+@contextmanager
+def printing_json(is_asked: bool) -> Iterator[None]:
+    """Within the block a result is one JSON document, or lines for people."""
+    before = _as_json.set(is_asked)
+    try:
+        yield
+    finally:
+        _as_json.reset(before)
+
+
+def is_json() -> bool:
+    """Whether the command that runs was asked for JSON."""
+    return _as_json.get()
+
+
+def print_result(result: Mapping[str, Any], *, lines: Sequence[str] | None = None, then: str = "") -> None:
     """Print a result and the step that follows.
 
     It is printed as JSON, or as the given lines (default: one line per entry). Within `proctor start` the guide says what follows.
     """
-    if as_json:
-        _print_document(result)
+    if is_json():
+        print_document(result)
         return
     is_guided = GUIDED_VARIABLE in os.environ
     if lines is None:
@@ -56,7 +73,8 @@ def print_result(
         print_note(f"Next: {then}")
 
 
-def _print_document(value: object) -> None:
+def print_document(value: object) -> None:
+    """Print one JSON document, whatever was asked for."""
     _printed["documents"] += 1
     print(render_json(value))
 
@@ -136,16 +154,16 @@ def render_value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def print_frame(frame: pl.DataFrame, *, format: str = "table", title: str | None = None) -> None:
-    """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file)."""
+def print_frame(frame: pl.DataFrame, *, format: str = "", title: str | None = None) -> None:
+    """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file), or as the command was asked to."""
     if format == "csv":
         from tasks.texts import write_safe_csv
 
         sys.stdout.write(write_safe_csv(flatten_lists(frame)))
     elif format == "parquet":
         frame.write_parquet(sys.stdout.buffer)
-    elif format == "json":
-        _print_document(frame.to_dicts())
+    elif format == "json" or (not format and is_json()):
+        print_document(frame.to_dicts())
     else:
         lines = draw_table(frame.columns, frame.rows(), title=title, width=_find_width(is_wide=False))
         _print_lines(lines, is_wide=False)
@@ -154,18 +172,18 @@ def print_frame(frame: pl.DataFrame, *, format: str = "table", title: str | None
 def print_rows(
     rows: Rows,
     *,
-    format: str = "table",
+    format: str = "",
     title: str | None = None,
     is_wide: bool = False,
     shown: Sequence[str] = (),
     way_to_all: str = "--json",
 ) -> None:
-    """Print rows that were read without Polars, as `table` or `json`.
+    """Print rows that were read without Polars, as `table` or `json`, or as the command was asked to.
 
     `shown` names the columns to show first.
     """
-    if format == "json":
-        _print_document(rows.as_records())
+    if format == "json" or (not format and is_json()):
+        print_document(rows.as_records())
         return
     width = _find_width(is_wide)
     lines = draw_table(rows.columns, rows.rows, title=title, width=width, shown=shown, way_to_all=way_to_all)
@@ -173,16 +191,12 @@ def print_rows(
 
 
 def print_records(
-    columns: Sequence[str],
-    records: Sequence[Mapping[str, Any]],
-    *,
-    as_json: bool,
-    title: str | None = None,
+    columns: Sequence[str], records: Sequence[Mapping[str, Any]], *, title: str | None = None
 ) -> None:
     """Print records that a command made itself: a table, or JSON."""
-    if as_json:
+    if is_json():
         chosen = [{name: record[name] for name in columns} for record in records]
-        _print_document(chosen)
+        print_document(chosen)
         return
     rows = [tuple(record[name] for name in columns) for record in records]
     _print_lines(draw_table(columns, rows, title=title, width=_find_width(is_wide=False)), is_wide=False)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from deployments.command_line.printing import is_json
 from schemas.settings import load_settings
 from tasks.exam.public import name_public_files, run_verifier
 
@@ -24,7 +25,6 @@ def witness(
     public_key: Annotated[
         str, typer.Option("--key", help="The installation's key (GET /log/key), in base64, or its name.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Be a witness: check the public log, and keep its last signed head.
 
@@ -38,5 +38,5 @@ def witness(
     Example: proctor witness ~/heads-of-the-exam.jsonl /mirror/public
     """
     public = folder or name_public_files(load_settings())
-    if not run_verifier(public, keep=file, key=public_key, as_json=as_json):
+    if not run_verifier(public, keep=file, key=public_key, as_json=is_json()):
         raise typer.Exit(1)
