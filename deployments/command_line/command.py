@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
+from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -25,9 +25,7 @@ from typer.core import TyperCommand, TyperGroup
 from deployments.command_line.printing import count_documents, print_error, print_note, printing_json
 from deployments.home import close_home, keep_to_owner
 from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
-
-if TYPE_CHECKING:
-    from schemas.settings import Settings
+from schemas.settings import HOME_NAME, Settings, is_home, load_settings
 
 
 def _has_exam_role() -> bool:
@@ -35,8 +33,6 @@ def _has_exam_role() -> bool:
 
     If so, the exam API has a host, or container, without a home.
     """
-    from schemas.settings import load_settings
-
     settings = load_settings()
     return settings.exam_database_url is not None and settings.secrets_path.is_dir()
 
@@ -150,8 +146,6 @@ def group_with_default(default: str) -> type[TyperGroup]:
 
 def check_home(settings: Settings) -> None:
     """Raise UsageError unless PROCTOR_HOME is a home."""
-    from schemas.settings import HOME_NAME, is_home
-
     if is_home(settings.home):
         return
     if "PROCTOR_HOME" in os.environ or settings.home != Path(HOME_NAME):
@@ -180,7 +174,6 @@ def _checked_home(ctx: Any) -> Iterator[None]:
     if needs_none is not None and needs_none(ctx.params):
         yield
         return
-    from schemas.settings import load_settings
     from tasks.running import say_line
     from warehouse.stores.away import add_listener
 

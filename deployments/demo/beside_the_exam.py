@@ -12,18 +12,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import polars as pl
 
 from deployments.model_server import ErrorlessMarker, draw_uniform, write_model_answer
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from tasks.judging.marking import MarkItem, give_mark, land_given, open_work, read_given
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
+from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.ledger import Ledger
 
 LEAGUE = "demo"
 CANDIDATES = (
@@ -81,7 +79,6 @@ def play_demo_league(settings: Settings) -> dict[str, Any]:
     from deployments.flow_runs import run_flow
     from tasks.league import LeagueRules, claim_league, read_domain
     from tasks.models.registry import read_registry
-    from warehouse.lake import open_lake
 
     rules = LeagueRules(CANDIDATES, {name: read_domain(name).content for name in DOMAINS}, run_count=2)
     with open_lake(settings) as lake:
@@ -99,7 +96,6 @@ def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
     from tasks.league.statistics import StatisticsRequest, write_statistics
     from tasks.proof import close_report
     from tasks.report import render_league
-    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     page = settings.home / "reports" / f"league-{LEAGUE}.html"

@@ -6,6 +6,7 @@ the ledger's, with which each session was closed. One session at a time is in me
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -253,7 +254,5 @@ def _list_answers(
 
 
 def _hash_file(path: Path) -> str:
-    import hashlib
-
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,7 +7,6 @@ the entry of the public log, the file of that log.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
 from tasks.editions.grades import keep_grades
@@ -18,12 +17,10 @@ from tasks.exam.log.signing import open_signer
 from tasks.exam.public.log import keep_public_head, tell_witnesses
 from tasks.running.approvals import Request, check_approved, finish
 from tasks.running.claiming import hold_work
+from warehouse.lake import Lake
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import editions
-
-if TYPE_CHECKING:
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
 
 
 def publish_and_keep_root(

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from schemas.settings import Settings
 from tasks.exam.closed import find_changed_sessions
@@ -16,21 +17,15 @@ from tasks.ingest.originals import find_archived
 from tasks.models.registry import REGISTRY_UNIT, read_registry_rows
 from tasks.proof.files import REPORT, read_report_rows
 from tasks.running.archives import read_whole
+from warehouse.lake import Lake
 from warehouse.lake.upkeep import check_landings
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.logs import stages
+from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow
 from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.exam.archives import find_session
 from warehouse.ledger.trust.sealed_state import list_sessions
 from warehouse.stores.whole_files import hash_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sqlalchemy import Connection
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow
 
 _SHOWN: Final = 3
 # What a landing is called that was closed and did not come: a kill between the two is the likely cause.

@@ -6,6 +6,7 @@ asked (a page, an analysis, a report) is answered from these rows alone, and a t
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -100,8 +101,6 @@ class _NarrowLake(Lake):
 
     def _find_past(self, sql: str) -> str:
         """What a query reads and may not, as DuckDB parses it; '' for nothing or wrong grammar."""
-        import json
-
         with self._lock, self.connection.cursor() as cursor:
             (text,) = cursor.execute("SELECT json_serialize_sql($sql)", {"sql": sql}).fetchall()[0]
         tree = json.loads(text)

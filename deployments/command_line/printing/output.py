@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 import textwrap
 from collections import Counter
@@ -155,7 +157,7 @@ def render_value(value: object) -> str:
 
 
 def print_frame(frame: pl.DataFrame, *, format: str = "", title: str | None = None) -> None:
-    """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file), or as the command was asked to."""
+    """Print a frame as the command was asked to, or as `table`, `csv`, `json` or `parquet`."""
     if format == "csv":
         from tasks.texts import write_safe_csv
 
@@ -178,7 +180,7 @@ def print_rows(
     shown: Sequence[str] = (),
     way_to_all: str = "--json",
 ) -> None:
-    """Print rows that were read without Polars, as `table` or `json`, or as the command was asked to.
+    """Print rows read without Polars as the command was asked to, or as `table` or `json`.
 
     `shown` names the columns to show first.
     """
@@ -319,15 +321,11 @@ def _find_width(is_wide: bool) -> int | None:
     """Columns of the terminal; None where every column is printed in full."""
     if is_wide or not sys.stdout.isatty():
         return None
-    import shutil
-
     return shutil.get_terminal_size().columns
 
 
 def _print_lines(lines: Sequence[str], is_wide: bool) -> None:
     """Print, through a pager where a terminal cannot show it at once."""
-    import shutil
-
     if sys.stdout.isatty():
         size = shutil.get_terminal_size()
         is_long = len(lines) >= size.lines or (
@@ -341,10 +339,6 @@ def _print_lines(lines: Sequence[str], is_wide: bool) -> None:
 
 def _page(text: str) -> bool:
     """Show a text in the person's pager; whether there is one."""
-    import shlex
-    import shutil
-    import subprocess
-
     try:
         command = shlex.split(os.environ.get("PAGER") or "less -SR")
     except ValueError:  # A quotation mark without its other

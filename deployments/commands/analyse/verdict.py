@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import polars as pl
 import typer
@@ -16,12 +16,17 @@ from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import PROMPT_STYLES
 from tasks.exchange.imports import compute_table_agreement
-from tasks.report import Asked, SpokenVerdict, compare_pair, draw_figure, follow_candidate, follow_family
+from tasks.report import (
+    Asked,
+    Language,
+    SpokenVerdict,
+    compare_pair,
+    draw_figure,
+    follow_candidate,
+    follow_family,
+)
 from warehouse.lake import open_lake
 from warehouse.lake.reading import LakeReader
-
-if TYPE_CHECKING:
-    from tasks.report import Language
 
 
 def verdict(

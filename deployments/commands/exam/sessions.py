@@ -28,6 +28,7 @@ from tasks.exam.log.signing import open_signer
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys, read_token_id
 from tasks.exam.public.log import keep_public_log
 from tasks.models.registry import read_registry
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.leases.clock import read_lease_time, read_time
 from warehouse.ledger.engine.logs.chain import Entry, add_entry, name_account
 from warehouse.ledger.engine.moments import write_moment
@@ -112,7 +113,6 @@ def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
     """What judging anchor responses again costs this month; nothing without lake or set."""
     from tasks.judging.calibration import estimate_watch
-    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -122,7 +122,6 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
 def _foresee_grade(run_id: str) -> dict[str, str]:
     """How the edition of a run will be attested, and what the next grade takes."""
     from tasks.editions import foresee_grade
-    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -133,7 +132,6 @@ def _foresee_grade(run_id: str) -> dict[str, str]:
 def _estimate_controls(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """What a run's control answers will cost at each judge; nothing once it has an edition."""
     from tasks.judging.controls import estimate_controls
-    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:

@@ -146,7 +146,6 @@ def report(
     Example: proctor league report summer
     """
     from tasks.proof import close_report
-    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     folder = out or settings.home / "reports"

@@ -81,7 +81,6 @@ def learn(
     Example: proctor ingest learn --truth papers-read-by-eye
     """
     from tasks.ingest import learn_confidence, make_options
-    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=not apply) as lake:

@@ -19,8 +19,15 @@ from deployments.commands.review.people import annotator, guidelines, messages, 
 from deployments.flow_runs import record_and_continue
 from schemas.errors import StoreError
 from schemas.settings import load_settings
-from tasks.review import land_row_faults
-from tasks.review.assigning import AssignmentSummary, AssignmentTerms, LeftOut, assign_batch, read_gold_supply
+from tasks.review import land_row_faults, read_unreviewed
+from tasks.review.assigning import (
+    AssignmentSummary,
+    AssignmentTerms,
+    LeftOut,
+    assign_batch,
+    read_gold_scores,
+    read_gold_supply,
+)
 from tasks.review.channels import export_batch, export_open_batches, read_workbooks
 from tasks.review.desk import count_waiting, list_conversations
 from tasks.review.overview import BatchProgress, Workload, list_progress, list_workloads
@@ -90,8 +97,6 @@ def assign(
 
     Example: proctor review assign
     """
-    from tasks.review import read_unreviewed
-
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         questions = read_unreviewed(lake)
@@ -211,7 +216,6 @@ def agreement(
     Example: proctor review agreement --batch 2026-11-3ad61f79
     """
     from tasks.review import compute_review_agreement, read_votes
-    from tasks.review.assigning import read_gold_scores
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

@@ -10,6 +10,7 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.review.handed_in import Batch
+from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.review.assigning import write_annotator
 from warehouse.ledger.engine.moments import now_text
@@ -184,7 +185,6 @@ def guidelines(
 
     Example: proctor review guidelines --publish "A question whose figure is missing is rejected as unclear."
     """
-    from schemas.errors import UsageError
     from tasks.review.desk import list_guidelines, publish_guidelines
 
     if chinese and not publish:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from tasks.bank.dedupe.signatures import GRAM
 
 if TYPE_CHECKING:
@@ -108,8 +110,6 @@ def describe_alike(forms: pl.DataFrame) -> pl.Series:
     That is their type, numbers, negations, and how many options they have. Of rows with question_type,
     normal_text and normal_options; what `asks_the_same` asks for, as one text.
     """
-    import polars as pl
-
     offered = pl.col("normal_options").list.join(" ").str.extract_all(_NUMBER_IN_POLARS).list.sort()
     return forms.select(
         pl.concat_str(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -66,8 +67,6 @@ def land_semantic_pairs(
 
 
 def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    from contextlib import closing
-
     from tasks.gscore import load_embedder
 
     with closing(load_embedder(encoder, cache=settings.home / "dedupe" / "embeddings.sqlite")) as embedder:

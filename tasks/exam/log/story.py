@@ -11,7 +11,9 @@ from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row
+    from sqlalchemy import Row
+
+    from warehouse.ledger.engine.ledger import Connection
 
 _ANSWERS: Final = ("submit", "submit_and_next")
 # Part of what another sentence tells.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from schemas.ledger.engine import Job
 from tasks.running.claiming import LEASE_S, is_dead, make_worker
@@ -28,11 +28,8 @@ from warehouse.ledger.engine.leases.jobs import (
     withdraw_jobs,
 )
 from warehouse.ledger.engine.leases.renewal import Renewal
-from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.writer import Operation, name_job_row
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 T = TypeVar("T")
 

@@ -12,15 +12,14 @@ import os
 import re
 from functools import lru_cache
 from threading import RLock
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
+
+import polars as pl
 
 from schemas.errors import ContractError
 from schemas.rules import Allowed, Pattern, Range, Required, Rule, Unique, list_rule_columns, list_rules
 from schemas.table import LANDING_UNIT, Table
 from warehouse.lake.validation import RefusedRow
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LOCK = RLock()
 

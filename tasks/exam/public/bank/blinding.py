@@ -13,7 +13,7 @@ from warehouse.ledger.exam import draws
 from warehouse.stores.secrets import LENGTH, read_home_key
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from warehouse.ledger.engine.ledger import Connection
 
 FILE: Final = "blinding-key"
 _SHAPE: Final = re.compile(rb"[0-9a-fA-F]{%d}" % LENGTH)

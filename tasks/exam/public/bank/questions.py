@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import polars as pl
 
 from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
@@ -18,15 +20,11 @@ from tasks.exam.public.files import encode_line, iter_lines, write_bytes, write_
 from tasks.exam.public.hashing import compute_root, follow_path, make_path
 from tasks.exam.public.log import keep_public_log, name_public_folder
 from tasks.questions.pictures import read_picture
+from warehouse.lake import Lake
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.public_log import add_public_entry, list_public_entries
 from warehouse.ledger.exam import exposure
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from warehouse.lake import Lake
-    from warehouse.ledger.engine.ledger import Ledger
 
 KIND: Final = "question"
 # The entry of the audit log.

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
-    from sqlalchemy import Connection
 
     from tasks.exam.plan import Allotment, PlanRequest, RunPlan
     from tasks.exam.plan.bank import DrawnQuestion
+    from warehouse.ledger.engine.ledger import Connection
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 

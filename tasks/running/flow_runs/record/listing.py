@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from schemas.ledger.engine import FlowRun
 from tasks.running.flow_runs.record.lost import is_lost
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.runs.flow_runs import list_flow_runs
-
-if TYPE_CHECKING:
-    from warehouse.ledger.engine.ledger import Ledger
 
 # A run whose process was killed could say nothing any more.
 LOST = "lost"

@@ -5,19 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from psutil import AccessDenied, NoSuchProcess, Process
 
 from schemas.ledger.engine import FlowRun
 from tasks.running.claiming import is_dead, name_host
 from warehouse.ledger.engine.leases.clock import TOLERANCE_S, is_lapsed
+from warehouse.ledger.engine.ledger import Connection, Ledger
 from warehouse.ledger.engine.runs.flow_runs import end_lost_run, list_unended_runs
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from warehouse.ledger.engine.ledger import Ledger
 
 log = logging.getLogger("proctor.runs")
 
