@@ -22,16 +22,15 @@ from tasks.models import ModelClient
 from tasks.models.batches import BatchClient, collect_batches
 from tasks.models.budget import open_budget
 from tasks.models.registry import read_registry
-from tasks.running import Progress, choose_month, hide_content
+from tasks.running import Progress, choose_month
 from tasks.running.approvals import ApprovalNeeded
-from tasks.running.flow_runs import RETRIED, show_progress, sign_landings, step
+from tasks.running.flow_runs import RETRIED, show_progress, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="plan_month")
-@hide_content
+@step()
 def plan_month(wishes: RunWishes) -> dict[str, object]:
     """Plan the month's run and publish it; an empty id where nobody is due or it waits."""
     settings = load_settings()
@@ -50,9 +49,8 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
         return {"run_id": published, "repetition": plan.repetition}
 
 
-@step(name="sit_run")
+@step()
 @show_progress
-@hide_content
 def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     """Let every in-house candidate of the run answer what it has not answered yet.
 
@@ -81,8 +79,7 @@ def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     }
 
 
-@step(name="close_overdue_sessions", **RETRIED)
-@hide_content
+@step(**RETRIED)
 def close_overdue_sessions() -> dict[str, object]:
     """Close the sessions whose deadline has passed; what is unanswered in them counts 0."""
     settings = load_settings()
@@ -97,9 +94,7 @@ def close_overdue_sessions() -> dict[str, object]:
     return {"overdue_sessions": len(report.session_ids), "unanswered_questions": report.unanswered_count}
 
 
-@step(name="land_run", **RETRIED)
-@hide_content
-@sign_landings
+@step(**RETRIED)
 def land_run(run_id: str) -> dict[str, object]:
     """Disclose what closed runs were drawn from, then land what has closed in the ledger."""
     if not run_id:
@@ -110,8 +105,7 @@ def land_run(run_id: str) -> dict[str, object]:
         return {"landed_rows": land_closed_sessions(ledger, lake) | land_access_log(ledger, lake)}
 
 
-@step(name="collect_provider_batches", **RETRIED)
-@hide_content
+@step(**RETRIED)
 def collect_provider_batches() -> dict[str, object]:
     """Book what providers have answered in batches; one that cannot be asked is asked again."""
     settings = load_settings()

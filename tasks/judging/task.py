@@ -6,16 +6,14 @@ import asyncio
 
 from schemas.settings import load_settings
 from tasks.judging.batched import JudgingChoices, judge_collected
-from tasks.running import Progress, hide_content
-from tasks.running.flow_runs import show_progress, sign_landings, step
+from tasks.running import Progress
+from tasks.running.flow_runs import show_progress, step
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-@step(name="judge_run")
+@step()
 @show_progress
-@hide_content
-@sign_landings
 def judge_run(
     run_id: str = "", only_unparsed: bool = False, in_batches: bool = False, waits: bool = False
 ) -> dict[str, object]:
