@@ -113,9 +113,7 @@ SECTIONS: Final = {
             "Responses for which no judge's reply could be read: a person gives the stars.",
         ),
         Listed("approvals", "exam.approvals", "Requests that need a second person (PROCTOR_TWO_PERSONS)."),
-        Listed(
-            "witness", "exam.witness", "Be a witness: check the public log, and keep its last signed head."
-        ),
+        Listed("witness", "exam.log", "Be a witness: check the public log, and keep its last signed head."),
     ),
     "How far the judges can be believed": (
         Listed(
@@ -216,7 +214,7 @@ SECTIONS: Final = {
         Listed("clock", "operate.hosts", "Compare the clock with other evidence of the time."),
         Listed(
             "validate",
-            "operate.validate",
+            "operate.upkeep",
             "Run the Great Expectations suite of every table over what has landed.",
         ),
         Listed(
@@ -232,7 +230,7 @@ SECTIONS: Final = {
         ),
         Listed(
             "archive",
-            "operate.archive",
+            "operate.upkeep",
             "Move replies, answers and steps of closed runs from the ledger to the lake.",
         ),
         Listed(

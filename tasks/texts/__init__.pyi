@@ -5,7 +5,7 @@ from .bilingual import Words as Words
 from .bilingual import read_bilingual as read_bilingual
 
 # The frame as CSV, texts and names of columns that a spreadsheet would run with an apostrophe in front.
-from .csv_text import write_safe_csv as write_safe_csv
+from .table_files import write_safe_csv as write_safe_csv
 
 # Those of these sessions whose texts were erased.
 from .erased import list_erased as list_erased

@@ -1,8 +1,8 @@
 # The answer that is typed at the terminal; Ctrl-C ends the question at once.
-from .asking import ask as ask
+from .output import ask as ask
 
 # Yes or no, asked at the terminal.
-from .asking import ask_whether as ask_whether
+from .output import ask_whether as ask_whether
 
 # JSON documents that this process has printed: a command prints one, also where it then fails.
 from .output import count_documents as count_documents

@@ -12,6 +12,7 @@ import math
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -22,6 +23,8 @@ from contextvars import ContextVar
 from datetime import date, datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
+
+import typer
 
 from schemas.settings import GUIDED_VARIABLE
 
@@ -419,3 +422,20 @@ def render_plain(value: object) -> object:
 def to_number(value: Decimal) -> int | float:
     """What DuckDB gives for a sum of whole numbers, or for 1.5, as the number that it is."""
     return int(value) if value == value.to_integral_value() else float(value)
+
+
+def ask(question: str, **options: Any) -> str:
+    """The answer that is typed; options are those of `typer.prompt`."""
+    _hear_interrupts()
+    return str(typer.prompt(question, **options))
+
+
+def ask_whether(question: str, **options: Any) -> bool:
+    """Yes or no; options are those of `typer.confirm`."""
+    _hear_interrupts()
+    return bool(typer.confirm(question, **options))
+
+
+def _hear_interrupts() -> None:
+    # Polars has the system restart whatever a signal breaks off: a question would hear Ctrl-C at the next Enter only.
+    signal.siginterrupt(signal.SIGINT, True)

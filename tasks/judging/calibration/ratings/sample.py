@@ -14,7 +14,7 @@ from schemas.errors import UsageError
 from schemas.table import MONTH_PATTERN
 from schemas.tables import get_table
 from tasks.judging.calibration.agreement import FIRST_OCCASION, LEAST_RATERS
-from tasks.judging.persons import check_persons
+from tasks.judging.people import check_persons
 from tasks.questions import compute_rank
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
