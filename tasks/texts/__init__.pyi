@@ -4,6 +4,9 @@ from .bilingual import Words as Words
 # The content of a YAML file of a package, every `{zh: …, en: …}` in it as a pair of texts, Chinese first.
 from .bilingual import read_bilingual as read_bilingual
 
+# The content of a YAML file of a package; raises ValueError for a key that is given twice.
+from .bilingual import read_texts as read_texts
+
 # The frame as CSV, texts and names of columns that a spreadsheet would run with an apostrophe in front.
 from .table_files import write_safe_csv as write_safe_csv
 
