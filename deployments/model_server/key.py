@@ -14,16 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from tasks.exam import extract_answer
 from tasks.questions import BareQuestion, Option, QuestionContent
 from tasks.questions.forms import render_question
 from tasks.texts import read_texts
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _SPACE = re.compile(r"\s+")
 # The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.

@@ -17,8 +17,6 @@ from tasks.statistics import on_one_thread
 from tasks.statistics.scores import compute_improvements
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 

@@ -32,8 +32,6 @@ from warehouse.ledger.trust import access, editions
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Connection, Ledger
 

@@ -39,8 +39,6 @@ from warehouse.lake import RowParts, hash_rows, read_code_version, unsign_zeros
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
-
     from warehouse.lake import Batch, Lake
 
 # The version of how intervals and comparisons are made; what was published before keeps its own.

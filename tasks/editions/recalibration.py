@@ -19,8 +19,6 @@ from tasks.editions.standings import MAIN_STYLE
 from tasks.statistics import on_one_thread
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
 from schemas.tables import TABLES
@@ -34,9 +33,6 @@ from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import editions
-
-if TYPE_CHECKING:
-    from warehouse.lake import Lake
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,6 @@ from tasks.statistics.ratings import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake import Lake
 
 MOST_QUESTIONS = 100_000

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.settings import Settings
 from tasks.exam.closed import find_changed_sessions
@@ -27,9 +27,6 @@ from warehouse.ledger.engine.tables import llm_calls
 from warehouse.ledger.exam.archives import find_session
 from warehouse.ledger.trust.sealed_state import list_sessions
 from warehouse.stores.whole_files import hash_file
-
-if TYPE_CHECKING:
-    from warehouse.ledger.engine.ledger import Ledger
 
 _SHOWN: Final = 3
 # What a landing is called that was closed and did not come: a kill between the two is the likely cause.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from schemas.errors import UsageError
-
-if TYPE_CHECKING:
-    import polars as pl
+from schemas.lazy import pl
 
 _SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES: Final = (*_SEPARATORS, ".jsonl", ".ndjson", ".parquet")
@@ -24,8 +22,6 @@ def read_table(path: Path, *, as_text: bool | Collection[str] = False) -> pl.Dat
     What is no number (NaN) among numbers is an empty cell. With `as_text` cells of CSV and TSV, or those of the columns that it names,
     stay the texts that are written there: 4.10 and 007 are names.
     """
-    import polars as pl
-
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise UsageError(f"{path.name} is none of {', '.join(_SUFFIXES)}: save it as one of them.")
@@ -61,8 +57,6 @@ def write_safe_csv(frame: pl.DataFrame, *, has_header: bool = True) -> str:
     apostrophe in front, which keeps them texts (OWASP, CSV injection). Numbers stay as they are, `-1.5` as a text too. JSON and Parquet
     hold every text exactly.
     """
-    import polars as pl
-
     names = pl.Series("names", frame.columns, dtype=pl.String).to_frame().select(_keep_text("names"))
     kinds = (pl.String, pl.Categorical, pl.Enum)
     texts = [name for name, kind in zip(frame.columns, frame.dtypes, strict=True) if kind in kinds]
@@ -72,8 +66,6 @@ def write_safe_csv(frame: pl.DataFrame, *, has_header: bool = True) -> str:
 
 
 def _keep_text(name: str) -> pl.Expr:
-    import polars as pl
-
     text = pl.col(name).cast(pl.String)
     is_run = text.str.contains(_RUN) & ~text.str.contains(_NUMBER)
     return pl.when(is_run).then("'" + text).otherwise(text).alias(name)

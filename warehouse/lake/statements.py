@@ -9,22 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from schemas.errors import StoreError
 from warehouse.lake.attach import ALIAS
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import retry_opening
 from warehouse.lake.quoting import quote_name, quote_text
-
-if TYPE_CHECKING:
-    import duckdb
 
 T = TypeVar("T")
 
 
 def begin_reading(connection: duckdb.DuckDBPyConnection) -> int:
     """Begin a transaction that sees the lake as now; returns the snapshot that is held."""
-    import duckdb
 
     def begin() -> int:
         connection.execute("BEGIN TRANSACTION READ ONLY")
@@ -83,8 +80,6 @@ def quote_list(values: Iterable[str]) -> str:
 
 def roll_back(connection: duckdb.DuckDBPyConnection) -> None:
     """Undo the transaction, if there still is one."""
-    import duckdb
-
     try:
         connection.execute("ROLLBACK")
     except duckdb.Error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES
@@ -18,6 +17,7 @@ from warehouse.lake.definitions import (
     read_views,
     remember_definitions,
 )
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
 from warehouse.lake.files import NewFiles
 from warehouse.lake.form import check_form
@@ -26,8 +26,6 @@ from warehouse.lake.quoting import quote_name
 from warehouse.lake.reading.queries import order_by_dependency
 from warehouse.lake.statements import roll_back
 
-if TYPE_CHECKING:
-    import duckdb
 _CATALOG = f"{quote_name(f'__ducklake_metadata_{ALIAS}')}.main"
 # What DuckLake itself has of a column before it adds the first file, whose bounds it merges into this.
 _NOTE_COLUMNS = f"""
@@ -73,8 +71,6 @@ def _borrow_definitions(settings: Settings, connection: duckdb.DuckDBPyConnectio
     # On a server to look for them costs every reader 80 ms; there they come with the upgrade.
     if is_postgres(settings.catalog_address) or has_every_definition(settings):
         return
-    import duckdb
-
     _borrow_columns(connection)
     found = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
     there = {name for (name,) in found}
@@ -112,8 +108,6 @@ def bring_up_to_date(
     settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
 ) -> None:
     """Create what the contract has and the lake lacks, in one transaction under the lock."""
-    import duckdb
-
     if not has_moved(settings):
         if has_every_definition(settings):
             return
@@ -154,8 +148,6 @@ def note_empty_tables(connection: duckdb.DuckDBPyConnection) -> None:
     for each column, a tenth of a second for a wide table. The caller holds the writer lock and has no open transaction.
     Where it cannot be noted, such tables are only read more slowly.
     """
-    import duckdb
-
     try:
         connection.execute("BEGIN")
         connection.execute(_NOTE_COLUMNS)

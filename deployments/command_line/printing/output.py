@@ -26,11 +26,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 import typer
 
+from schemas.lazy import pl
 from schemas.settings import GUIDED_VARIABLE
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from warehouse.lake.reading import Rows
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
@@ -396,8 +395,6 @@ def _is_number(value: object) -> bool:
 
 def flatten_lists(frame: pl.DataFrame) -> pl.DataFrame:
     """CSV has no lists: they go out as JSON text."""
-    import polars as pl
-
     return frame.with_columns(
         pl.col(name).map_elements(
             lambda value: json.dumps(

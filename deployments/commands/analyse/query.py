@@ -24,6 +24,7 @@ from deployments.command_line.printing import (
     write_rows,
 )
 from schemas.errors import UsageError
+from schemas.lazy import pl
 from schemas.settings import load_settings
 from warehouse.lake.reading import (
     CLIENTS,
@@ -296,8 +297,6 @@ def _list_queries(format: str, output: Path | None) -> None:
     if format == "json" and output is None:
         print_document(records)
         return
-    import polars as pl
-
     if output is None:
         print_frame(pl.DataFrame(records), format=format)
     else:

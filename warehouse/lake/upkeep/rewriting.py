@@ -17,6 +17,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
 from warehouse.lake.catalog_door import change_catalog
+from warehouse.lake.duck import duckdb
 from warehouse.lake.faults import translate_error
 from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import Batch
@@ -100,8 +101,6 @@ def purge_files(lake: Lake, tables: Sequence[str]) -> int:
     lose its files and is begun again by whoever asked. Answers with the files that were deleted; done again it finds nothing to
     do. Raises StoreError where a file cannot be written or deleted, or somebody else writes too long.
     """
-    import duckdb
-
     alias = quote_text(ALIAS)
     try:
         for table in dict.fromkeys(tables):
