@@ -1,4 +1,4 @@
-"""An installation kept whole: backup, restore, compact, archive, validate, doctor."""
+"""An installation kept whole: backup, restore, compact, doctor."""
 
 from __future__ import annotations
 
@@ -10,17 +10,9 @@ import typer
 
 from deployments.command_line import check_home
 from deployments.command_line.printing import paint, print_result
-from deployments.commands.options import NoServer, read_month
-from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.operations.archiving import archive_runs, plan_archive
-from tasks.operations.validation import select_tables
-from warehouse.lake import open_lake
-from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.away import not_waiting
-
-_BROKEN_SHOWN = 50
 
 
 def backup(
@@ -200,79 +192,3 @@ def _mark(severity: str) -> str:
     if severity == "note":
         return "-- "
     return paint("ok ", "green") if severity == "fine" else paint("BAD", "red")
-
-
-def archive(
-    run_id: Annotated[str, typer.Argument(metavar="[RUN]", help="A run; all that may go by default.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this it is only shown.")] = False,
-) -> None:
-    """Move replies, answers and steps of closed runs from the ledger to the lake.
-
-    Without --yes, it only shows what would go. Everybody reads them as before, and all that was published verifies; the ledger's files
-    become smaller. A run may go once it is closed, landed, published, disclosed, and no longer open to objections. Run again after a
-    kill: it continues. Exit code 3 where the named run must stay.
-
-    Example: proctor archive --yes
-    """
-    settings = load_settings()
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=not yes) as lake:
-        if yes:
-            done = archive_runs(settings, ledger, lake, run_id)
-            print_result(
-                {"archived": [asdict(one) for one in done]},
-                lines=[
-                    f"Run {one.run_id} has left the ledger: {', '.join(f'{count} {name}' for name, count in sorted(one.rows.items()))}."
-                    for one in done
-                ]
-                or ["No run has rows in the ledger that may go."],
-            )
-            return
-        found = plan_archive(ledger, lake, settings, run_id)
-    lines = [
-        one.refusal
-        or (
-            f"Run {one.run_id} may go: {one.sessions} sessions."
-            if one.sessions
-            else f"Run {one.run_id} has left the ledger."
-        )
-        for one in found
-    ]
-    print_result(
-        {"runs": [asdict(one) for one in found]},
-        lines=[
-            *(lines or ["No closed run has rows in the ledger."]),
-            "Nothing was moved: give --yes to do it.",
-        ],
-    )
-
-
-def validate(
-    table: Annotated[str, typer.Option("--table", help="Only this table. Default: every table.")] = "",
-    month: Annotated[
-        str, typer.Option("--month", help="Only rows of this month, YYYY-MM. Default: all rows.")
-    ] = "",
-    no_server: NoServer = False,
-) -> None:
-    """Run the Great Expectations suite of every table over what has landed.
-
-    Data Docs go to PROCTOR_HOME/validation.
-
-    Names table, unit and rule of what breaks one, never a value. Exit code 1 when a landed row breaks a rule.
-
-    Example: proctor validate --table responses --month 2026-11
-    """
-    month = read_month(month) if month else ""
-    select_tables(table, month)  # A mistake is reported before a flow starts.
-    result = run_flow("validate", without_server=no_server, table=table, month=month)
-    broken = result["broken"]
-    lines = [
-        f"{one['table']}, unit {one['unit']}: {one['rule']} ({one['row_count']} rows)"
-        for one in broken[:_BROKEN_SHOWN]
-    ]
-    if len(broken) > _BROKEN_SHOWN:
-        lines.append(f"… and {len(broken) - _BROKEN_SHOWN} more: proctor validate --json lists all.")
-    verdict = "every rule is kept" if not broken else f"rules are broken in {len(broken)} places"
-    lines.append(f"{result['row_count']} rows in {len(result['tables'])} tables: {verdict}.")
-    print_result(result, lines=[*lines, f"page: {result['page']}"])
-    if broken:
-        raise typer.Exit(1)
