@@ -29,7 +29,7 @@ from .run_progress import read_run_progress as read_run_progress
 from .run_progress import RunProgress as RunProgress
 
 # What is wished of a run; what is not said is as the settings and the month have it.
-from .plan.request import RunWishes as RunWishes
+from .plan.wishes import RunWishes as RunWishes
 
 # Give the exam API the pictures of open seats that it lacks, and take the others from it; what kept one from it.
 from .shown_pictures import share_pictures as share_pictures

@@ -50,4 +50,4 @@ from .run_plan import RunPlan as RunPlan
 from .target import SizeForecast as SizeForecast
 
 # What is wished of a run; what is not said is as the settings and the month have it.
-from .request import RunWishes as RunWishes
+from .wishes import RunWishes as RunWishes

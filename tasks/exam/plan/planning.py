@@ -27,11 +27,12 @@ from tasks.exam.plan.forecast import forecast_runs
 from tasks.exam.plan.key_balance import weigh_keys
 from tasks.exam.plan.quotas import find_over_quota
 from tasks.exam.plan.reference import find_former_reference
-from tasks.exam.plan.request import Chance, PlanRequest, RunWishes, Sitter
+from tasks.exam.plan.request import Chance, PlanRequest, Sitter
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import ShareRule, plan_shares, read_shares
 from tasks.exam.plan.state import read_state
 from tasks.exam.plan.target import SizeForecast, forecast_sizes
+from tasks.exam.plan.wishes import RunWishes
 from tasks.exam.public.bank import (
     BankRows,
     FrameRows,

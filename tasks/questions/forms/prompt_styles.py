@@ -29,7 +29,9 @@ _WORDING: Final[dict[str, Any]] = yaml.load(
 INSTRUCTIONS: dict[str, dict[str, str]] = _WORDING["instructions"]
 
 # Four examples of our own, in no bank: two statements with reasons, a term, a short answer.
-EXAMPLES: dict[str, list[list[str]]] = _WORDING["examples"]
+EXAMPLES: dict[str, tuple[tuple[str, ...], ...]] = {
+    language: tuple(map(tuple, examples)) for language, examples in _WORDING["examples"].items()
+}
 _WORDS = _WORDING["words"]
 
 

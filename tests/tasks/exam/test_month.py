@@ -14,8 +14,8 @@ from deployments.commands.exam.plans import render_plan
 from schemas.errors import BudgetError, RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.month import preview_month, publish_month, shape_draw
-from tasks.exam.plan.request import RunWishes
 from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan.wishes import RunWishes
 from tests.tasks.exam.world import MONTH, answer_run, make_bank, make_settings
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake import Lake, open_lake

@@ -21,8 +21,9 @@ from schemas.settings import Settings
 from tasks.exam.plan.bank.drawing import make_seed
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
-from tasks.exam.plan.request import Chance, RunWishes
+from tasks.exam.plan.request import Chance
 from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan.wishes import RunWishes
 from tasks.exam.protocol.tokens.keys import KeyFile, open_keys
 from tasks.exam.protocol.tokens.tokens import issue_token
 from tasks.exam.public.bank import BankRows

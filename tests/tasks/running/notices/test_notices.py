@@ -18,8 +18,9 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.running.notices import notices as delivery
-from tasks.running.notices.notices import Notice, deliver_notices, read_recipients, send_notice
+from tasks.running.notices import delivery
+from tasks.running.notices.delivery import deliver_notices
+from tasks.running.notices.notices import Notice, read_recipients, send_notice
 from warehouse.ledger.engine.leases.clock import Host, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
