@@ -20,4 +20,4 @@ from .claims import POLL_S as POLL_S
 from .claims import make_worker as make_worker
 
 # Hold the work `name` of a kind (`league`, `cgeval` …) while the block runs; that of the dead is let go of.
-from .claims import hold_work as hold_work
+from .holds import hold_work as hold_work
